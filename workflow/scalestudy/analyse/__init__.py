@@ -1,0 +1,1 @@
+"""Statistics and scaling: arrays and frames in, arrays and frames out. No files, no torch."""

@@ -1,0 +1,24 @@
+"""The ratios of scaling. Closed forms, for numbers and arrays alike."""
+
+from __future__ import annotations
+
+from math import log2, nan
+
+
+def efficiency(speedup: float, ranks: float) -> float:
+    """E = S / n, n the ratio of ranks to the base case's."""
+    return speedup / ranks
+
+
+def per_doubling_efficiency(speedup: float, ranks: float) -> float:
+    """Efficiency of one doubling if all were alike: S^(1 / log2 n) / 2; nan at n = 1."""
+    return speedup ** (1 / log2(ranks)) / 2 if ranks > 1 else nan
+
+
+def karp_flatt(speedup: float, ranks: float) -> float:
+    """Experimentally determined serial fraction e = (1/S - 1/n) / (1 - 1/n); nan at n = 1.
+
+    Flat over n: a serial part. Rising: overhead that grows with n. For fixed work (strong scaling) only.
+    Source: Karp & Flatt (1990), "Measuring parallel processor performance", CACM 33(5).
+    """
+    return (1 / speedup - 1 / ranks) / (1 - 1 / ranks) if ranks > 1 else nan

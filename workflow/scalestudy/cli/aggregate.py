@@ -1,0 +1,36 @@
+"""Put all observations of a plan together: runs.csv, epochs.csv and comprehensive_summary.csv."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scalestudy.analyse.runs import epochs_frame, runs_frame
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.cli.inputs import read_plan
+from scalestudy.record.files import write_text
+from scalestudy.record.observation import read_observation
+
+HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
+    parser.add_argument("--runs", type=Path, required=True, help="folder with a directory per run")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    plan = read_plan(arguments.plan)
+    observations = [read_observation(arguments.runs / run_id) for run_id in plan.runs]
+    runs = runs_frame(observations)
+    summary = summary_frame(plan, runs)
+    frames = {
+        "runs.csv": runs,
+        "epochs.csv": epochs_frame(observations),
+        "comprehensive_summary.csv": summary,
+    }
+    for name, frame in frames.items():
+        write_text(arguments.out / name, frame.to_csv(index=False))
+    print(f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}")
+    return 0

@@ -1,0 +1,31 @@
+"""Reading what an earlier stage wrote, for all verbs alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+from pydantic import ValidationError
+
+from scalestudy.errors import UserError
+from scalestudy.study.plan import Plan
+
+
+def read_plan(path: Path) -> Plan:
+    """Plan from plan.json; UserError names the file where it is missing or not a plan."""
+    try:
+        return Plan.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such plan; `scalestudy plan --out {path}` makes it") from None
+    except ValidationError as error:
+        raise UserError(f"{path}: not a plan of this version: {error.errors()[0]['msg']}") from None
+
+
+def read_table(path: Path) -> pd.DataFrame:
+    """Frame from a CSV of an earlier stage; UserError names the file where it is missing or empty."""
+    try:
+        return pd.read_csv(path)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
+    except pd.errors.EmptyDataError:
+        raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None

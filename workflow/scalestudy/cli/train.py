@@ -1,0 +1,51 @@
+"""Launch one run and record it. A run that has been measured already is kept, never measured twice."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.launch.process import Interrupted
+from scalestudy.launch.run import measure_run
+from scalestudy.study.load import load_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec, parse_spec
+
+HELP = "launch one run and record the observation"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--study", type=Path, default=Path("config/config.yaml"), help="study file")
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--run", dest="run_id", help="run id, as `scalestudy plan` prints it")
+    which.add_argument("--spec", help="the run's spec as JSON, as a Snakemake job carries it")
+    parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.spec:
+        spec = parse_spec(arguments.spec)
+        if arguments.results is None:
+            raise UserError("--spec needs --results: a spec does not know its study's folder")
+        results = arguments.results
+    else:
+        study = load_study(arguments.study)
+        spec = _find(arguments.run_id, make_plan(study).runs)
+        results = arguments.results or Path("results") / study.study
+    try:
+        record, measured = measure_run(spec, results)
+    except Interrupted as stop:
+        print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
+        return 128 + stop.signum
+    verb = "measured" if measured else "kept, it was measured before"
+    print(f"{record.run_id}: {verb}: {record.outcome}{record.reason and f' ({record.reason})'}")
+    print(f"  {record.environment.get('device_choice', 'no rank came up')}")
+    return 0
+
+
+def _find(run_id: str, runs: dict[str, RunSpec]) -> RunSpec:
+    if run_id not in runs:
+        raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")
+    return runs[run_id]

@@ -1,0 +1,1 @@
+"""From the summary to verdicts, findings and recommendations. No files, no torch."""

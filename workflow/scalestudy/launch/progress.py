@@ -1,0 +1,48 @@
+"""Progress of a run: a bar on a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+from tqdm import tqdm
+
+LINE_EVERY_S = 30.0
+
+
+class Progress:
+    """Reads what rank 0 reports and shows it; call `watch` as often as you like."""
+
+    def __init__(self, directory: Path, *, name: str) -> None:
+        self._path = directory / "progress.json"
+        self._name = name
+        self._terminal = sys.stderr.isatty()
+        self._bar: tqdm | None = None
+        self._next_line = time.monotonic() + LINE_EVERY_S
+
+    def watch(self) -> None:
+        """Show the state once."""
+        if not self._terminal and time.monotonic() < self._next_line:
+            return
+        try:
+            state = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return  # the ranks have not finished a block yet
+        if self._terminal:
+            if self._bar is None:
+                self._bar = tqdm(total=state["total"], desc=self._name, unit="step")
+            self._bar.update(state["done"] - self._bar.n)
+        else:
+            self._next_line += LINE_EVERY_S
+            print(
+                f"{self._name}: step {state['done']} of {state['total']}",
+                file=sys.stderr,
+                flush=True,
+            )
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()

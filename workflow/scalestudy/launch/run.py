@@ -1,0 +1,120 @@
+"""One launch from outside: lock, start, wait, judge, publish. Whatever happens, it leaves a whole record or none."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import sys
+import time
+from pathlib import Path
+
+from scalestudy.launch.command import rank_command, rank_environment
+from scalestudy.launch.lock import exclusive, host_lock
+from scalestudy.launch.outcome import judge
+from scalestudy.launch.process import hold_signals, raise_on_signals, run_group
+from scalestudy.launch.progress import Progress
+from scalestudy.record.environment import host_environment
+from scalestudy.record.files import write_text
+from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.observation import RunRecord, read_record
+from scalestudy.record.parts import publish, read_parts, summarise, write_data
+from scalestudy.study.spec import RunSpec
+
+LOG_TAIL_LINES = 20
+
+
+def measure_run(spec: RunSpec, results: Path) -> tuple[RunRecord, bool]:
+    """Measure a run into results/runs/<run id>/: (its record, whether it was measured now).
+
+    A run that is there already, measured by the same code, is kept as it is. One measured by other code is
+    set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
+    read, Interrupted (process.py) when told to end; then nothing new stands in results/runs.
+    """
+    raise_on_signals()
+    final = results / "runs" / spec.run_id
+    partial = results / "runs" / ".partial" / spec.run_id
+    with exclusive(
+        partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")
+    ):
+        kept = _kept(final)
+        if kept is not None:
+            return kept, False
+        # Nobody else holds the lock, so what lies here was left by a process that was killed.
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        try:
+            record = _launch(spec, partial)
+            hold_signals()
+            set_aside(final, results)
+            publish(partial, final, record)
+        except BaseException:
+            shutil.rmtree(partial, ignore_errors=True)
+            raise
+    return read_record(final), True
+
+
+def set_aside(directory: Path, results: Path) -> Path | None:
+    """Move a run directory under results/superseded/, where nothing is overwritten; None if it is not there."""
+    if not directory.exists() or not any(directory.iterdir()):
+        return None
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+    target = results / "superseded" / f"{directory.name}.{stamp}"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    directory.rename(target)
+    return target
+
+
+def _kept(final: Path) -> RunRecord | None:
+    """The record of a finished run that this code measured, or None."""
+    if not (final / "run.json").exists():
+        return None
+    record = read_record(final)
+    return record if record.fingerprint == fingerprint(*MEASURING) else None
+
+
+def _launch(spec: RunSpec, partial: Path) -> RunRecord:
+    """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
+    write_text(partial / "spec.json", spec.to_json())
+    log = partial / "log.txt"
+    progress = Progress(partial, name=spec.run_id)
+    with exclusive(host_lock(), waiting=lambda: _say("waiting: another measurement has this host")):
+        started = datetime.datetime.now(datetime.UTC)
+        begin = time.monotonic()
+        exit_code, timed_out = run_group(
+            rank_command(spec, partial),
+            environment=rank_environment(spec),
+            log=log,
+            time_limit_s=spec.time_limit_min * 60,
+            watch=progress.watch,
+        )
+        wall_time_s = time.monotonic() - begin
+    progress.close()
+    parts = read_parts(partial, world_size=spec.world_size)
+    refused = partial / "refused.txt"
+    outcome, reason = judge(
+        spec,
+        reports=parts.reports,
+        exit_code=exit_code,
+        timed_out=timed_out,
+        refused=refused.read_text(encoding="utf-8").strip() if refused.exists() else None,
+    )
+    refused.unlink(missing_ok=True)
+    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    write_data(partial, parts)
+    return RunRecord(
+        run_id=spec.run_id,
+        fingerprint=fingerprint(*MEASURING),
+        spec=spec,
+        outcome=outcome,
+        reason=reason,
+        log_tail=() if outcome == "ok" else tuple(tail),
+        started_at=started.isoformat(timespec="seconds"),
+        environment=parts.environment or host_environment(),
+        ranks=parts.reports,
+        totals=summarise(parts, wall_time_s=wall_time_s),
+        files={},
+    )
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)

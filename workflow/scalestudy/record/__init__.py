@@ -1,0 +1,1 @@
+"""What was seen: the observation on disk (`run.json`, `steps.parquet`, `epochs.csv`, `log.txt`)."""

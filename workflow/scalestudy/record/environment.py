@@ -1,0 +1,78 @@
+"""The environment of a run, as far as it can be read without torch: host, CPU, versions, commit."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from scalestudy import __version__
+
+PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
+
+# What of the process environment bears on speed; the values of others are nobody's business.
+PREFIXES = ("NCCL_", "GLOO_", "OMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "CUDA_", "KMP_")
+
+
+def host_environment() -> dict[str, Any]:
+    """Versions, host, processor, memory, commit, and the environment variables that bear on speed."""
+    commit, dirty = source_commit()
+    return {
+        "scalestudy": __version__,
+        "commit": commit,
+        "dirty": dirty,
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "system": f"{platform.system()} {platform.release()}",
+        "host": platform.node(),
+        "cpu": cpu_name(),
+        "cpu_cores": os.cpu_count(),
+        "cores_available": len(os.sched_getaffinity(0)),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
+        "slurm_job_id": os.environ.get("SLURM_JOB_ID"),
+        "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith(PREFIXES)},
+    }
+
+
+def cpu_name() -> str:
+    """Model name of the processor, or its architecture where the kernel does not say."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def source_commit() -> tuple[str | None, bool | None]:
+    """(commit, dirty) of the checkout this package runs from; (None, None) where it is none."""
+    root = Path(__file__).resolve().parents[3]
+    if not (root / ".git").exists():
+        return None, None
+    git = ["git", "-C", str(root)]
+    try:
+        head = subprocess.run(
+            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
+        )
+        status = subprocess.run(
+            [*git, "status", "--porcelain", "--untracked-files=no"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None, None
+    return head.stdout.strip(), bool(status.stdout.strip())
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

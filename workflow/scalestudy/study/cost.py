@@ -1,0 +1,54 @@
+"""What a plan asks for before it runs: jobs, ranks, device time. An upper bound, since nothing was measured yet."""
+
+from __future__ import annotations
+
+from scalestudy.study.plan import Plan
+
+
+def plan_lines(plan: Plan) -> list[str]:
+    """A table of the plan's configurations and its cost, as text."""
+    used_by: dict[str, list[str]] = {}
+    for point in plan.points:
+        used_by.setdefault(point.runs[0], []).append(point.scaling)
+    header = ("workload", "variant", "scale", "batch/rank", "global", "scaling", "launches")
+    rows = []
+    for point in plan.points:
+        if point.runs[0] not in used_by:
+            continue
+        rows.append(
+            (
+                point.workload,
+                point.variant,
+                f"{point.nodes}x{point.devices_per_node}",
+                str(point.batch_per_rank),
+                str(point.global_batch),
+                "+".join(used_by.pop(point.runs[0])),
+                str(len(point.runs)),
+            )
+        )
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in [header, tuple("-" * width for width in widths), *rows]
+    ]
+    return [
+        f"study {plan.study.study}: {len(rows)} configurations",
+        "",
+        *table,
+        "",
+        *cost_lines(plan),
+    ]
+
+
+def cost_lines(plan: Plan) -> list[str]:
+    """Number of jobs, and the most device time they may take."""
+    limit_h = plan.study.time_limit_min / 60
+    device_h = sum(spec.world_size for spec in plan.runs.values()) * limit_h
+    widest = max(spec.world_size for spec in plan.runs.values())
+    return [
+        f"{len(plan.runs)} launches, at most {widest} ranks at once, one launch after another on one host",
+        f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
+        f" every launch ends within {plan.study.time_limit_min:g} min",
+        "order of launches: shuffled within each repeat by seed "
+        f"{plan.study.seed}; first {next(iter(plan.runs))}",
+    ]

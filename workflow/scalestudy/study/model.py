@@ -1,0 +1,177 @@
+"""The config model: what a study file may say. Schema and `config/README.md` are generated from it."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+
+from scalestudy.study.workloads import Entry, Workload
+
+NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
+Name = Annotated[str, Field(pattern=NAME, max_length=40)]
+
+
+def _distinct(values: tuple) -> tuple:
+    doubles = sorted({str(value) for value in values if values.count(value) > 1})
+    if doubles:
+        raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
+    return values
+
+
+def _scale(text: str) -> str:
+    match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
+    if not match:
+        raise ValueError("a scale is NODESxDEVICES, such as 1x4: one node with four devices")
+    if int(match[1]) > 1:
+        raise ValueError(
+            f"{text} spans {match[1]} nodes; this version launches on one node: use 1xDEVICES"
+        )
+    return text
+
+
+Scale = Annotated[str, AfterValidator(_scale)]
+
+
+class Variant(Entry):
+    """How a workload is run: strategy, precision, and the case it is compared with."""
+
+    strategy: Literal["single", "ddp"]
+    """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel."""
+    precision: Literal["fp32", "bf16"] = "fp32"
+    """Arithmetic of forward and backward; `bf16` is autocast, the parameters stay fp32."""
+    base: Name | None = None
+    """The `single` variant this one is compared with. May be left out when the study has just one."""
+
+
+class Measure(Entry):
+    """How long is measured, and in what portions."""
+
+    warmup_steps: int = Field(10, ge=0)
+    """Steps dropped from the start of every run at the least; the steady-state test may drop more."""
+    block_steps: int = Field(20, ge=1)
+    """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
+
+
+class Host(Entry):
+    """What a rank gets of the machine. The same for every run, the base case included."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`auto` takes CUDA where a CUDA device is visible, else the CPU; the run's log says which."""
+    cores_per_rank: int = Field(1, ge=1)
+    """CPU cores, and threads, of every rank: one process and each of N ranks get the same."""
+    pin: bool = True
+    """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
+    is, and the report says so when they are more threads than cores."""
+    environment: dict[str, str] = {}
+    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`)."""
+
+
+class Report(Entry):
+    """What the analysis holds the numbers to."""
+
+    confidence: float = Field(0.95, gt=0.5, lt=1)
+    """Confidence level of every interval."""
+    target_efficiency: float = Field(0.75, gt=0, le=1)
+    """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
+    overhead_reference: bool = True
+    """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
+    communication (step time against one process *at equal batch per rank*) cannot be told."""
+
+
+class Study(Entry):
+    """A scaling study: every workload, run by every variant at every scale, `repeats` times."""
+
+    study: Name
+    """Name of the study; its results stand in `results/<study>/`."""
+    description: str = ""
+    """One or two sentences for the head of the report."""
+    seed: int = Field(1, ge=0)
+    """Seed of the order of launches; launch r trains with seed + r."""
+    repeats: int = Field(3, ge=1)
+    """Launches of every point: fresh processes each time. Fewer than 2 give no interval."""
+    time_limit_min: float = Field(30, gt=0)
+    """Minutes after which a launch is ended, with outcome `timeout`."""
+    scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
+    """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
+    variants: dict[Name, Variant] = Field(min_length=1)
+    """How the workloads are run, by name."""
+    workloads: dict[Name, Workload] = Field(min_length=1)
+    """What is trained, by name."""
+    host: Host = Host()
+    """What every rank gets of the machine."""
+    measure: Measure = Measure()
+    """How long is measured."""
+    report: Report = Report()
+    """What the numbers are held to."""
+
+    @field_validator("variants")
+    @classmethod
+    def _bases(cls, variants: dict[str, Variant], _: ValidationInfo) -> dict[str, Variant]:
+        singles = [name for name, variant in variants.items() if variant.strategy == "single"]
+        resolved = {}
+        for name, variant in variants.items():
+            base = name if variant.strategy == "single" else variant.base
+            if variant.strategy == "single" and variant.base not in (None, name):
+                raise ValueError(
+                    f"{name}.base: a single variant is a base case itself; leave it out"
+                )
+            if base is None:
+                if len(singles) != 1:
+                    raise ValueError(
+                        f"{name}.base: name the single variant to compare with; "
+                        + (
+                            f"there are {', '.join(singles)}"
+                            if singles
+                            else "the study has none yet"
+                        )
+                    )
+                base = singles[0]
+            if base not in singles:
+                raise ValueError(
+                    f"{name}.base: '{base}' is no single variant of this study"
+                    f" ({', '.join(singles) or 'it has none'})"
+                )
+            resolved[name] = variant.model_copy(update={"base": base})
+        return resolved
+
+    @model_validator(mode="after")
+    def _batches(self) -> Study:
+        """Every batch must divide among the ranks and fit the data, at every scale, before anything runs."""
+        distributed = any(variant.strategy != "single" for variant in self.variants.values())
+        for name, workload in self.workloads.items():
+            path = f"workloads.{name}.batch_size"
+            samples = workload.data.train_samples
+            if workload.batch_size > samples:
+                raise ValueError(
+                    f"{path}: {workload.batch_size} is more than the {samples} training samples"
+                )
+            for scale in self.scales if distributed else ():
+                ranks = world_size(scale)
+                if "strong" in workload.scaling and workload.batch_size % ranks:
+                    lower = workload.batch_size // ranks * ranks
+                    fits = [str(b) for b in (lower, lower + ranks) if b > 0]
+                    raise ValueError(
+                        f"{path}: {workload.batch_size} does not divide among the {ranks} ranks of"
+                        f" scale {scale}; {' or '.join(fits)} would"
+                    )
+                if "weak" in workload.scaling and workload.batch_size * ranks > samples:
+                    raise ValueError(
+                        f"{path}: weak scaling at {scale} needs a global batch of"
+                        f" {workload.batch_size * ranks}, more than the {samples} training samples;"
+                        f" at most {samples // ranks} would do"
+                    )
+        return self
+
+
+def nodes_and_devices(scale: str) -> tuple[int, int]:
+    """'2x4' -> (2, 4): nodes, devices per node."""
+    nodes, devices = scale.split("x")
+    return int(nodes), int(devices)
+
+
+def world_size(scale: str) -> int:
+    """Ranks of a scale: nodes times devices per node."""
+    nodes, devices = nodes_and_devices(scale)
+    return nodes * devices

@@ -1,0 +1,150 @@
+"""The plan: a study becomes runs and points. Pure, and the truth about what a run id means.
+
+A *run* is one launch. A *point* is a row of the results: the launches of one variant at one scale under one
+scaling question, with the runs it is compared with. A run can serve several points: the plain process at the
+workload's batch is the base case of strong and weak scaling alike.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Literal
+
+from scalestudy.study.model import Study, Variant, nodes_and_devices, world_size
+from scalestudy.study.spec import RunSpec
+from scalestudy.study.workloads import Entry, Workload
+
+SCHEMA_VERSION = 1
+Scaling = Literal["strong", "weak", "reference"]
+
+
+class Point(Entry):
+    """One row of the results. `runs`, `base` and `equal_batch` are run ids, one a repeat."""
+
+    workload: str
+    variant: str
+    scaling: Scaling
+    """`reference` points are single processes at a batch that strong scaling gives to one rank."""
+    nodes: int
+    devices_per_node: int
+    batch_per_rank: int
+    global_batch: int
+    runs: tuple[str, ...]
+    base: tuple[str, ...]
+    """The base case: the plain model in one process at the workload's own batch."""
+    equal_batch: tuple[str, ...]
+    """One process at the batch per rank of this point; empty where the study does not run it."""
+
+    @property
+    def world_size(self) -> int:
+        return self.nodes * self.devices_per_node
+
+
+class Plan(Entry):
+    """All runs of a study, in the order they are to be launched, and the points they serve."""
+
+    schema_version: Literal[1] = SCHEMA_VERSION
+    study: Study
+    runs: dict[str, RunSpec]
+    points: tuple[Point, ...]
+
+    def launch_order(self, run_id: str) -> int:
+        """Position of a run in the shuffled order, from 0."""
+        return list(self.runs).index(run_id)
+
+
+def make_plan(study: Study) -> Plan:
+    """Runs and points of a study.
+
+    The order is shuffled within each repeat: every round holds each configuration once, so that a machine
+    that drifts drifts under all of them alike (METHOD: randomised complete blocks).
+    """
+    runs: dict[str, RunSpec] = {}
+    points: list[Point] = []
+
+    def launches(name: str, variant: str, scale: str, batch_per_rank: int) -> tuple[str, ...]:
+        specs = [
+            _spec(study, name, variant, scale, batch_per_rank, repeat)
+            for repeat in range(1, study.repeats + 1)
+        ]
+        runs.update({spec.run_id: spec for spec in specs})
+        return tuple(spec.run_id for spec in specs)
+
+    for name, workload in study.workloads.items():
+        for variant_name, variant in study.variants.items():
+            for scaling, scale, batch in _configurations(study, workload, variant):
+                base = launches(name, variant.base, "1x1", workload.batch_size)
+                measured_alone = (
+                    scaling == "weak" or variant.strategy == "single"
+                ) or study.report.overhead_reference
+                points.append(
+                    Point(
+                        workload=name,
+                        variant=variant_name,
+                        scaling=scaling,
+                        nodes=nodes_and_devices(scale)[0],
+                        devices_per_node=nodes_and_devices(scale)[1],
+                        batch_per_rank=batch,
+                        global_batch=batch * world_size(scale),
+                        runs=launches(name, variant_name, scale, batch),
+                        base=base,
+                        equal_batch=(
+                            launches(name, variant.base, "1x1", batch) if measured_alone else ()
+                        ),
+                    )
+                )
+    return Plan(study=study, runs=_shuffled(runs, study.seed), points=tuple(points))
+
+
+def _configurations(
+    study: Study, workload: Workload, variant: Variant
+) -> list[tuple[Scaling, str, int]]:
+    """(scaling, scale, batch per rank) of one variant of a workload."""
+    batch = workload.batch_size
+    if variant.strategy == "single":
+        base: list[tuple[Scaling, str, int]] = [
+            (scaling, "1x1", batch) for scaling in workload.scaling
+        ]
+        shares = {batch // world_size(scale) for scale in study.scales} - {batch}
+        strong = "strong" in workload.scaling and study.report.overhead_reference
+        distributed = any(v.strategy != "single" for v in study.variants.values())
+        references = sorted(shares, reverse=True) if strong and distributed else []
+        return base + [("reference", "1x1", share) for share in references]
+    return [
+        (scaling, scale, batch // world_size(scale) if scaling == "strong" else batch)
+        for scaling in workload.scaling
+        for scale in study.scales
+    ]
+
+
+def _spec(
+    study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int
+) -> RunSpec:
+    workload, variant = study.workloads[name], study.variants[variant_name]
+    nodes, devices = nodes_and_devices(scale)
+    return RunSpec(
+        workload=name,
+        variant=variant_name,
+        strategy=variant.strategy,
+        precision=variant.precision,
+        model=workload.model,
+        data=workload.data,
+        optimizer=workload.optimizer,
+        epochs=workload.epochs,
+        nodes=nodes,
+        devices_per_node=devices,
+        batch_per_rank=batch_per_rank,
+        repeat=repeat,
+        seed=study.seed + repeat,
+        host=study.host,
+        measure=study.measure,
+        time_limit_min=study.time_limit_min,
+    )
+
+
+def _shuffled(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:
+    """The runs in launch order: repeat after repeat, shuffled within each."""
+    order = list(runs)
+    random.Random(seed).shuffle(order)
+    order.sort(key=lambda run_id: runs[run_id].repeat)  # stable: keeps the shuffle inside a repeat
+    return {run_id: runs[run_id] for run_id in order}

@@ -1,0 +1,69 @@
+"""The spec: everything one launch needs to know, resolved. Its hash is what makes a run *this* run."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Literal
+
+from pydantic import Field
+
+from scalestudy.errors import UserError
+from scalestudy.study.model import Host, Measure
+from scalestudy.study.workloads import Data, Entry, Model, Optimizer
+
+# They steer how a run is waited for, not what it measures: changing them repeats nothing.
+_NOT_PART_OF_THE_RUN = {"time_limit_min"}
+
+
+class RunSpec(Entry):
+    """One launch of one variant at one scale, with one seed."""
+
+    workload: str
+    variant: str
+    strategy: Literal["single", "ddp"]
+    precision: Literal["fp32", "bf16"]
+    model: Model
+    data: Data
+    optimizer: Optimizer
+    epochs: int = Field(ge=1)
+    nodes: int = Field(ge=1)
+    devices_per_node: int = Field(ge=1)
+    batch_per_rank: int = Field(ge=1)
+    repeat: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    host: Host
+    measure: Measure
+    time_limit_min: float = Field(gt=0)
+
+    @property
+    def world_size(self) -> int:
+        """Ranks of the launch."""
+        return self.nodes * self.devices_per_node
+
+    @property
+    def global_batch(self) -> int:
+        """Samples per optimizer step over all ranks."""
+        return self.batch_per_rank * self.world_size
+
+    @property
+    def run_id(self) -> str:
+        """Readable and unique: `digits-mlp-ddp-b16-n1g2-r1-3fa9c1`."""
+        content = self.model_dump(mode="json", exclude=_NOT_PART_OF_THE_RUN)
+        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:6]
+        return (
+            f"{self.workload}-{self.variant}-b{self.batch_per_rank}"
+            f"-n{self.nodes}g{self.devices_per_node}-r{self.repeat}-{digest}"
+        )
+
+    def to_json(self) -> str:
+        """The spec on one line, as a job carries it on its command line."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+
+
+def parse_spec(text: str) -> RunSpec:
+    """Spec from its JSON line; raises UserError where it is none."""
+    try:
+        return RunSpec.model_validate_json(text)
+    except ValueError as error:
+        raise UserError(f"--spec: not the JSON of a run's spec: {error}") from None

@@ -1,0 +1,24 @@
+"""`python -m scalestudy.train --spec FILE --out DIR`: one rank, started plainly or by torchrun."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scalestudy.study.spec import parse_spec
+from scalestudy.train.rank import run_rank
+
+
+def main() -> int:
+    """Train as one rank; 0 when it came to its planned end, 1 otherwise (the reason is in its report)."""
+    parser = argparse.ArgumentParser(prog="python -m scalestudy.train", description=__doc__)
+    parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")
+    parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
+    arguments = parser.parse_args()
+    spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
+    return 0 if run_rank(spec, arguments.out) == "ok" else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""One rank from start to end: place it, train, and leave its part of the observation whatever happened."""
+
+from __future__ import annotations
+
+import platform
+import resource
+import signal
+import sys
+import traceback
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from scalestudy.record.environment import host_environment
+from scalestudy.record.observation import Memory, Outcome, RankReport
+from scalestudy.record.recorder import Recorder
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.devices import device_environment
+from scalestudy.train.loop import DivergedError, Trainer
+from scalestudy.train.placement import Placement, PlacementError, place_rank
+from scalestudy.train.strategies import make_strategy
+
+
+class StoppedError(RuntimeError):
+    """Whoever launched this rank asked it to end."""
+
+
+def run_rank(spec: RunSpec, out: Path) -> Outcome:
+    """Train one rank of a run and write its part into `out`; the outcome is also in its report."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        place = place_rank(spec.host)
+    except PlacementError as error:
+        print(f"rank could not be placed: {error}", file=sys.stderr, flush=True)
+        (out / "refused.txt").write_text(f"{error}\n", encoding="utf-8")
+        return "failed"
+    if place.rank == 0:
+        print(place.choice, flush=True)
+        print(
+            f"{place.world_size} rank(s), {spec.host.cores_per_rank} core(s) each,"
+            f" {spec.batch_per_rank} samples a rank and step, {spec.precision}",
+            flush=True,
+        )
+    recorder = Recorder(out, rank=place.rank)
+    facts: dict[str, Any] = {}
+    outcome, reason = _train(spec, place, recorder, facts)
+    if reason:
+        print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
+    report = RankReport(
+        rank=place.rank,
+        host=platform.node(),
+        device=place.device_name,
+        cores=place.cores,
+        threads=place.threads,
+        outcome=outcome,
+        reason=reason,
+        steps=recorder.steps,
+        memory=peak_memory(place),
+    )
+    recorder.write(report, host_environment() | device_environment(place) | facts)
+    return outcome
+
+
+def _train(
+    spec: RunSpec, place: Placement, recorder: Recorder, facts: dict[str, Any]
+) -> tuple[Outcome, str]:
+    """(outcome, reason); what is known of the model is put into `facts`."""
+    strategy = None
+    try:
+        if place.world_size != spec.world_size:
+            raise PlacementError(
+                f"{place.world_size} ranks came up; the plan says {spec.world_size}"
+            )
+        strategy = make_strategy(spec.strategy, place)
+        trainer = Trainer(spec, place, strategy, recorder)
+        facts["parameters"] = trainer.parameters
+        facts["gradient_bytes"] = strategy.gradient_bytes(trainer.plain)
+        trainer.train()
+    except (torch.OutOfMemoryError, MemoryError) as error:
+        return "oom", f"rank {place.rank}: {_first_line(error)}"
+    except DivergedError as error:
+        return "diverged", str(error)
+    except StoppedError as error:
+        return "timeout", str(error)
+    except Exception as error:
+        # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
+        traceback.print_exc()
+        return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}"
+    finally:
+        if strategy is not None:
+            strategy.close()
+    return "ok", ""
+
+
+def peak_memory(place: Placement) -> Memory:
+    """Peaks since the process began; on CUDA also what torch's allocator handed out and held."""
+    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux counts in KiB
+    if place.device.type == "cpu":
+        return Memory(peak_resident_gib=resident, peak_allocated_gib=None, peak_reserved_gib=None)
+    return Memory(
+        peak_resident_gib=resident,
+        peak_allocated_gib=torch.cuda.max_memory_allocated() / 2**30,
+        peak_reserved_gib=torch.cuda.max_memory_reserved() / 2**30,
+    )
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _stop(signum: int, _frame: object) -> None:
+    signal.signal(signum, signal.SIG_IGN)  # once is enough; the part has still to be written
+    raise StoppedError(f"stopped by {signal.Signals(signum).name}")

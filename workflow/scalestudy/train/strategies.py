@@ -1,0 +1,95 @@
+"""How a model is run on the ranks: the plain model in one process, or DistributedDataParallel.
+
+The single-process baseline has no wrapper and no process group: it is what a user without any of this would run.
+"""
+
+from __future__ import annotations
+
+import datetime
+from typing import Literal, Protocol
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.parallel import DistributedDataParallel
+
+from scalestudy.train.placement import Placement, PlacementError
+
+
+class Strategy(Protocol):
+    """What the training loop asks of a strategy."""
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The module whose forward and backward the loop runs."""
+
+    def barrier(self) -> None:
+        """Wait until all ranks are here."""
+
+    def total(self, values: Tensor) -> Tensor:
+        """Sum over ranks."""
+
+    def gradient_bytes(self, model: nn.Module) -> int | None:
+        """Bytes of gradients synchronised each optimizer step; None where nothing is."""
+
+    def close(self) -> None:
+        """Give back what `__init__` took."""
+
+
+class Single:
+    """One process, nothing around the model."""
+
+    def __init__(self, place: Placement) -> None:
+        if place.world_size != 1:
+            raise PlacementError(
+                f"a single run came up with {place.world_size} ranks; 1 was planned"
+            )
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        return model
+
+    def barrier(self) -> None:
+        pass
+
+    def total(self, values: Tensor) -> Tensor:
+        return values
+
+    def gradient_bytes(self, model: nn.Module) -> int | None:
+        return None
+
+    def close(self) -> None:
+        pass
+
+
+class Ddp:
+    """DistributedDataParallel over nccl or gloo, with torch's own defaults."""
+
+    def __init__(self, place: Placement, *, timeout_s: float = 300) -> None:
+        device = place.device if place.device.type == "cuda" else None
+        dist.init_process_group(
+            place.backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device
+        )
+        self._place = place
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        ids = [self._place.device.index] if self._place.device.type == "cuda" else None
+        return DistributedDataParallel(model, device_ids=ids)
+
+    def barrier(self) -> None:
+        dist.barrier()
+
+    def total(self, values: Tensor) -> Tensor:
+        dist.all_reduce(values)
+        return values
+
+    def gradient_bytes(self, model: nn.Module) -> int | None:
+        return sum(p.numel() * p.element_size() for p in model.parameters() if p.requires_grad)
+
+    def close(self) -> None:
+        if dist.is_initialized():
+            dist.destroy_process_group()
+
+
+def make_strategy(name: Literal["single", "ddp"], place: Placement) -> Strategy:
+    """The strategy of a spec."""
+    torch.manual_seed(0)  # defined state whatever a strategy draws; the loop seeds the model itself
+    return {"single": Single, "ddp": Ddp}[name](place)
