@@ -62,9 +62,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "parameters": record.totals.parameters,
         "gradient_bytes": record.totals.gradient_bytes,
         "peak_resident_gib": max((r.memory.peak_resident_gib for r in record.ranks), default=nan),
-        "peak_allocated_gib": max(
-            (r.memory.peak_allocated_gib or nan for r in record.ranks), default=nan
-        ),
+        "peak_allocated_gib": max((r.memory.peak_allocated_gib or nan for r in record.ranks), default=nan),
         "wall_time_s": record.totals.wall_time_s,
         "fingerprint": record.fingerprint,
         "commit": environment.get("commit"),

@@ -117,9 +117,7 @@ def _ok(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
 
 def _outcomes(mine: pd.DataFrame) -> str:
     """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
-    words = mine["outcome"].where(
-        (mine["outcome"] != "ok") | mine["step_time_s"].notna(), "ok but too short"
-    )
+    words = mine["outcome"].where((mine["outcome"] != "ok") | mine["step_time_s"].notna(), "ok but too short")
     counts = words.value_counts()
     return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
 

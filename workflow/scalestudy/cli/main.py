@@ -1,4 +1,4 @@
-"""The command line: `scalestudy VERB`. Verbs load when they are called, so that none pays for another's imports."""
+"""The command line: `scalestudy VERB`. A verb loads when it is called, so that none pays for another's imports."""
 
 from __future__ import annotations
 

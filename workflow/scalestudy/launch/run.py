@@ -1,4 +1,4 @@
-"""One launch from outside: lock, start, wait, judge, publish. Whatever happens, it leaves a whole record or none."""
+"""One launch from outside: lock, start, wait, judge, publish. It leaves a whole record or none."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def measure_run(spec: RunSpec, results: Path) -> tuple[RunRecord, bool]:
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
-    with exclusive(
-        partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")
-    ):
+    with exclusive(partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")):
         kept = _kept(final)
         if kept is not None:
             return kept, False

@@ -57,9 +57,7 @@ def source_commit() -> tuple[str | None, bool | None]:
         return None, None
     git = ["git", "-C", str(root)]
     try:
-        head = subprocess.run(
-            [*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True
-        )
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
         status = subprocess.run(
             [*git, "status", "--porcelain", "--untracked-files=no"],
             capture_output=True,

@@ -150,9 +150,7 @@ def read_record(directory: str | Path) -> RunRecord:
             f" ({where}: {first['msg']}). Move the directory away and run snakemake again"
         ) from None
     if record.run_id != Path(directory).name:
-        raise UserError(
-            f"{path}: belongs to run {record.run_id}; a run directory must not be renamed or copied"
-        )
+        raise UserError(f"{path}: belongs to run {record.run_id}; a run directory must not be renamed or copied")
     return record
 
 

@@ -1,4 +1,4 @@
-"""What a plan asks for before it runs: jobs, ranks, device time. An upper bound, since nothing was measured yet."""
+"""What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
 from __future__ import annotations
 
@@ -49,6 +49,5 @@ def cost_lines(plan: Plan) -> list[str]:
         f"{len(plan.runs)} launches, at most {widest} ranks at once, one launch after another on one host",
         f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
         f" every launch ends within {plan.study.time_limit_min:g} min",
-        "order of launches: shuffled within each repeat by seed "
-        f"{plan.study.seed}; first {next(iter(plan.runs))}",
+        f"order of launches: shuffled within each repeat by seed {plan.study.seed}; first {next(iter(plan.runs))}",
     ]

@@ -25,9 +25,7 @@ def _scale(text: str) -> str:
     if not match:
         raise ValueError("a scale is NODESxDEVICES, such as 1x4: one node with four devices")
     if int(match[1]) > 1:
-        raise ValueError(
-            f"{text} spans {match[1]} nodes; this version launches on one node: use 1xDEVICES"
-        )
+        raise ValueError(f"{text} spans {match[1]} nodes; this version launches on one node: use 1xDEVICES")
     return text
 
 
@@ -64,7 +62,7 @@ class Host(Entry):
     pin: bool = True
     """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
     is, and the report says so when they are more threads than cores."""
-    environment: dict[str, str] = {}
+    environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`)."""
 
 
@@ -114,18 +112,12 @@ class Study(Entry):
         for name, variant in variants.items():
             base = name if variant.strategy == "single" else variant.base
             if variant.strategy == "single" and variant.base not in (None, name):
-                raise ValueError(
-                    f"{name}.base: a single variant is a base case itself; leave it out"
-                )
+                raise ValueError(f"{name}.base: a single variant is a base case itself; leave it out")
             if base is None:
                 if len(singles) != 1:
                     raise ValueError(
                         f"{name}.base: name the single variant to compare with; "
-                        + (
-                            f"there are {', '.join(singles)}"
-                            if singles
-                            else "the study has none yet"
-                        )
+                        + (f"there are {', '.join(singles)}" if singles else "the study has none yet")
                     )
                 base = singles[0]
             if base not in singles:
@@ -144,9 +136,7 @@ class Study(Entry):
             path = f"workloads.{name}.batch_size"
             samples = workload.data.train_samples
             if workload.batch_size > samples:
-                raise ValueError(
-                    f"{path}: {workload.batch_size} is more than the {samples} training samples"
-                )
+                raise ValueError(f"{path}: {workload.batch_size} is more than the {samples} training samples")
             for scale in self.scales if distributed else ():
                 ranks = world_size(scale)
                 if "strong" in workload.scaling and workload.batch_size % ranks:

@@ -64,8 +64,7 @@ def make_plan(study: Study) -> Plan:
 
     def launches(name: str, variant: str, scale: str, batch_per_rank: int) -> tuple[str, ...]:
         specs = [
-            _spec(study, name, variant, scale, batch_per_rank, repeat)
-            for repeat in range(1, study.repeats + 1)
+            _spec(study, name, variant, scale, batch_per_rank, repeat) for repeat in range(1, study.repeats + 1)
         ]
         runs.update({spec.run_id: spec for spec in specs})
         return tuple(spec.run_id for spec in specs)
@@ -88,23 +87,17 @@ def make_plan(study: Study) -> Plan:
                         global_batch=batch * world_size(scale),
                         runs=launches(name, variant_name, scale, batch),
                         base=base,
-                        equal_batch=(
-                            launches(name, variant.base, "1x1", batch) if measured_alone else ()
-                        ),
+                        equal_batch=(launches(name, variant.base, "1x1", batch) if measured_alone else ()),
                     )
                 )
     return Plan(study=study, runs=_shuffled(runs, study.seed), points=tuple(points))
 
 
-def _configurations(
-    study: Study, workload: Workload, variant: Variant
-) -> list[tuple[Scaling, str, int]]:
+def _configurations(study: Study, workload: Workload, variant: Variant) -> list[tuple[Scaling, str, int]]:
     """(scaling, scale, batch per rank) of one variant of a workload."""
     batch = workload.batch_size
     if variant.strategy == "single":
-        base: list[tuple[Scaling, str, int]] = [
-            (scaling, "1x1", batch) for scaling in workload.scaling
-        ]
+        base: list[tuple[Scaling, str, int]] = [(scaling, "1x1", batch) for scaling in workload.scaling]
         shares = {batch // world_size(scale) for scale in study.scales} - {batch}
         strong = "strong" in workload.scaling and study.report.overhead_reference
         distributed = any(v.strategy != "single" for v in study.variants.values())
@@ -117,9 +110,7 @@ def _configurations(
     ]
 
 
-def _spec(
-    study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int
-) -> RunSpec:
+def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int) -> RunSpec:
     workload, variant = study.workloads[name], study.variants[variant_name]
     nodes, devices = nodes_and_devices(scale)
     return RunSpec(

@@ -13,9 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 class Entry(BaseModel):
     """An entry of the config: frozen, unknown keys refused, the text under a field is its documentation."""
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False
-    )
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class MlpModel(Entry):

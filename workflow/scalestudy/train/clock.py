@@ -6,6 +6,7 @@ the block. The GPU is waited for at the edges of a block only; inside it the hos
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Protocol
 
@@ -39,7 +40,7 @@ class CpuClock:
 
     def stop(self) -> Times:
         marks = self._marks
-        return _by_step([(b - a) * 1e-9 for a, b in zip(marks, marks[1:], strict=False)])
+        return _by_step([(b - a) * 1e-9 for a, b in itertools.pairwise(marks)])
 
 
 class CudaClock:
@@ -58,9 +59,7 @@ class CudaClock:
     def stop(self) -> Times:
         torch.cuda.synchronize()
         events = self._events
-        return _by_step(
-            [a.elapsed_time(b) * 1e-3 for a, b in zip(events, events[1:], strict=False)]
-        )
+        return _by_step([a.elapsed_time(b) * 1e-3 for a, b in itertools.pairwise(events)])
 
 
 def make_clock(device: torch.device) -> Clock:

@@ -36,9 +36,7 @@ def device_environment(place: Placement) -> dict[str, Any]:
 def _nvidia_smi(*arguments: str) -> str | None:
     """What nvidia-smi answers, or None where it is not there or does not answer."""
     try:
-        result = subprocess.run(
-            ["nvidia-smi", *arguments], capture_output=True, text=True, check=True, timeout=20
-        )
+        result = subprocess.run(["nvidia-smi", *arguments], capture_output=True, text=True, check=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return None
     return result.stdout.strip()

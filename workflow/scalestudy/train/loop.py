@@ -31,9 +31,7 @@ class DivergedError(RuntimeError):
 class Trainer:
     """Model, data and optimizer of one rank."""
 
-    def __init__(
-        self, spec: RunSpec, place: Placement, strategy: Strategy, recorder: Recorder
-    ) -> None:
+    def __init__(self, spec: RunSpec, place: Placement, strategy: Strategy, recorder: Recorder) -> None:
         self.spec, self.place, self.strategy, self.recorder = spec, place, strategy, recorder
         self.clock = make_clock(place.device)
         torch.manual_seed(spec.seed)  # the same initial parameters on every rank and at every scale
@@ -99,9 +97,7 @@ class Trainer:
             self.recorder.report_progress(done=self.recorder.steps, total=steps * self.spec.epochs)
             for offset, loss in enumerate(losses):
                 if not math.isfinite(loss):
-                    raise DivergedError(
-                        f"loss is {loss} at step {first + offset} on rank {self.place.rank}"
-                    )
+                    raise DivergedError(f"loss is {loss} at step {first + offset} on rank {self.place.rank}")
             loss_sum += sum(losses)
             time_s += sum(map(sum, times))
         mean = torch.tensor([loss_sum / steps], dtype=torch.float64, device=self.place.device)

@@ -77,9 +77,7 @@ def bind_cores(host: Host, *, local_rank: int, local_world_size: int) -> tuple[i
     return cores
 
 
-def choose_device(
-    host: Host, *, local_rank: int, local_world_size: int
-) -> tuple[torch.device, str]:
+def choose_device(host: Host, *, local_rank: int, local_world_size: int) -> tuple[torch.device, str]:
     """The device of this rank, and the sentence that says why.
 
     `auto` never mixes: where CUDA is visible but has too few devices for the ranks, that is an error and not
@@ -98,6 +96,4 @@ def choose_device(
             " Ask for more devices, use a smaller scale, or set host.device: cpu"
         )
     name = torch.cuda.get_device_name(local_rank)
-    return torch.device("cuda", local_rank), (
-        f"device: {host.device} -> cuda ({visible} visible, {name}); nccl"
-    )
+    return torch.device("cuda", local_rank), (f"device: {host.device} -> cuda ({visible} visible, {name}); nccl")

@@ -62,16 +62,12 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
     return outcome
 
 
-def _train(
-    spec: RunSpec, place: Placement, recorder: Recorder, facts: dict[str, Any]
-) -> tuple[Outcome, str]:
+def _train(spec: RunSpec, place: Placement, recorder: Recorder, facts: dict[str, Any]) -> tuple[Outcome, str]:
     """(outcome, reason); what is known of the model is put into `facts`."""
     strategy = None
     try:
         if place.world_size != spec.world_size:
-            raise PlacementError(
-                f"{place.world_size} ranks came up; the plan says {spec.world_size}"
-            )
+            raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         strategy = make_strategy(spec.strategy, place)
         trainer = Trainer(spec, place, strategy, recorder)
         facts["parameters"] = trainer.parameters

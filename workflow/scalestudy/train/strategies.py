@@ -40,9 +40,7 @@ class Single:
 
     def __init__(self, place: Placement) -> None:
         if place.world_size != 1:
-            raise PlacementError(
-                f"a single run came up with {place.world_size} ranks; 1 was planned"
-            )
+            raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
 
     def wrap(self, model: nn.Module) -> nn.Module:
         return model
@@ -65,9 +63,7 @@ class Ddp:
 
     def __init__(self, place: Placement, *, timeout_s: float = 300) -> None:
         device = place.device if place.device.type == "cuda" else None
-        dist.init_process_group(
-            place.backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device
-        )
+        dist.init_process_group(place.backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
         self._place = place
 
     def wrap(self, model: nn.Module) -> nn.Module:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 from torch import nn
 
 from scalestudy.study.workloads import MlpModel
@@ -13,6 +15,6 @@ def build_mlp(config: MlpModel) -> nn.Module:
     """64 -> hidden_dim (num_layers times, ReLU) -> 10."""
     widths = [INPUTS] + [config.hidden_dim] * config.num_layers
     layers: list[nn.Module] = [nn.Flatten()]
-    for wide, narrow in zip(widths, widths[1:], strict=False):
+    for wide, narrow in itertools.pairwise(widths):
         layers += [nn.Linear(wide, narrow), nn.ReLU()]
     return nn.Sequential(*layers, nn.Linear(widths[-1], CLASSES))

@@ -1,0 +1,27 @@
+"""Judge every point of the summary: verdict, cause, evidence, recommendation; written as findings.json."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.record.files import write_json
+
+HELP = "summary -> verdicts, findings and recommendations (findings.json)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
+    parser.add_argument("--summary", type=Path, required=True, help="comprehensive_summary.csv")
+    parser.add_argument("--out", type=Path, required=True, help="findings.json")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    plan = read_plan(arguments.plan)
+    diagnoses = diagnose_study(plan.study, read_table(arguments.summary))
+    write_json(arguments.out, [diagnosis.to_json() for diagnosis in diagnoses])
+    for d in diagnoses:
+        print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {d.verdict} ({d.sentence})")
+    return 0

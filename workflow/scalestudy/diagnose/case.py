@@ -1,0 +1,45 @@
+"""One point with what it is compared with: all that a cause may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log2
+
+import pandas as pd
+
+from scalestudy.study.model import Study
+
+
+@dataclass(frozen=True)
+class Case:
+    """A distributed point of the summary, its base case, and the single processes of the same workload."""
+
+    study: Study
+    point: pd.Series
+    base: pd.Series
+    alone: pd.DataFrame
+    """All single-process points of the base variant: one row a batch size."""
+
+    @property
+    def ranks(self) -> int:
+        return int(self.point["world_size"])
+
+    @property
+    def target_efficiency(self) -> float:
+        """The target per doubling, compounded over the doublings up to this many ranks."""
+        return self.study.report.target_efficiency ** log2(self.ranks)
+
+
+def make_cases(study: Study, summary: pd.DataFrame) -> list[Case]:
+    """A case for every distributed point of the summary (world size above 1)."""
+    cases = []
+    for _, point in summary[summary["world_size"] > 1].iterrows():
+        single = summary[
+            (summary["workload"] == point["workload"])
+            & (summary["variant"] == point["base_variant"])
+            & (summary["world_size"] == 1)
+        ]
+        base = single[single["is_base"] & (single["scaling"] == point["scaling"])].iloc[0]
+        alone = single.drop_duplicates("batch_per_rank")
+        cases.append(Case(study=study, point=point, base=base, alone=alone))
+    return cases

@@ -1,0 +1,121 @@
+"""comm-bound: too little computation for each synchronised byte."""
+
+from __future__ import annotations
+
+from math import ceil, isnan
+
+from scalestudy.analyse.batch_model import (
+    StepModel,
+    fit_step_model,
+    strong_batch_for,
+    strong_efficiency,
+    weak_batch_for,
+    weak_efficiency,
+)
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+
+SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
+ROUND_TO = 8  # samples per rank: batches people would write
+
+
+def find(case: Case, verdict: str) -> Finding | None:
+    """Finding where scaling is poor or negative and the overhead of not being alone is a good part of the step."""
+    point = case.point
+    low, share = point["overhead_s_low"], point["overhead_share"]
+    if verdict not in ("poor", "negative scaling") or isnan(share) or share < SHARE or low <= 0:
+        return None
+    gradient_mib = point["gradient_bytes"] / 2**20
+    recommendations = [_larger_batch(case)]
+    if verdict == "negative scaling":
+        recommendations.insert(
+            0,
+            Recommendation(
+                change="Until that is changed, run this workload on one process: it is faster.",
+                prediction=f"{1 / point['speedup']:.2f}x the throughput of {case.ranks} ranks, as measured.",
+            ),
+        )
+    return Finding(
+        cause="comm-bound",
+        explanation=f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
+        f" {gradient_mib:.2f} MiB of gradients it synchronises. The overhead holds communication, waiting for the"
+        " slower rank, and what ranks take from each other on the host; these were not told apart.",
+        evidence=(
+            Evidence(
+                "overhead per step",
+                point["overhead_s"] * 1e3,
+                "ms",
+                low * 1e3,
+                point["overhead_s_high"] * 1e3,
+            ),
+            Evidence("share of the step", share * 100, "%", threshold=f">= {SHARE:.0%}"),
+            Evidence(
+                "step of one process at equal batch per rank",
+                point["step_time_alone_s"] * 1e3,
+                "ms",
+                point["step_time_alone_s_low"] * 1e3,
+                point["step_time_alone_s_high"] * 1e3,
+            ),
+        ),
+        refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
+        recommendations=tuple(recommendations),
+    )
+
+
+def _larger_batch(case: Case) -> Recommendation:
+    """The batch that the algebra asks for, cut to what the data hold, with what it should bring."""
+    point, workload = case.point, case.study.workloads[case.point["workload"]]
+    try:
+        model = fit_step_model(
+            [float(batch) for batch in case.alone["batch_per_rank"]],
+            [float(time) for time in case.alone["step_time_s"]],
+        )
+    except ValueError as error:
+        return Recommendation(change="Raise the batch per rank.", prediction=f"How far cannot be told: {error}.")
+    unit = ROUND_TO * case.ranks
+    if point["scaling"] == "strong":
+        wanted = strong_batch_for(
+            model,
+            efficiency=case.target_efficiency,
+            ranks=case.ranks,
+            overhead_s=point["overhead_s"],
+        )
+        most = workload.data.train_samples
+        batch = min(ceil(wanted / unit) * unit, most // case.ranks * case.ranks)
+    else:
+        wanted = weak_batch_for(model, efficiency=case.target_efficiency, overhead_s=point["overhead_s"])
+        most = workload.data.train_samples // case.ranks
+        batch = min(ceil(wanted / ROUND_TO) * ROUND_TO, most)
+    batch = int(max(batch, workload.batch_size))
+    reached = wanted <= batch
+    growth = batch / workload.batch_size
+    return Recommendation(
+        change=f"Raise the batch from {workload.batch_size} to {batch} samples"
+        f" ({'global' if point['scaling'] == 'strong' else 'per rank'}).",
+        patch={"workloads": {point["workload"]: {"batch_size": batch}}},
+        prediction=_prediction(case, model, batch)
+        + ("" if reached else f" The target of {case.target_efficiency:.0%} is out of reach of these data."),
+        warning=f"The global batch grows {growth:.1f}-fold: convergence may suffer. Scale and warm up the learning"
+        " rate, and compare accuracy at equal epochs.",
+    )
+
+
+def _prediction(case: Case, model: StepModel, batch: int) -> str:
+    """Predicted efficiency at a batch, with the interval that the overhead's interval gives it."""
+
+    def efficiency(overhead_s: float) -> float:
+        if case.point["scaling"] == "strong":
+            return strong_efficiency(model, global_batch=batch, ranks=case.ranks, overhead_s=overhead_s)
+        return weak_efficiency(model, batch_per_rank=batch, overhead_s=overhead_s)
+
+    point = case.point
+    value = efficiency(point["overhead_s"])
+    limits = ""
+    if not isnan(point["overhead_s_low"]):
+        low, high = efficiency(point["overhead_s_high"]), efficiency(point["overhead_s_low"])
+        limits = f" [{low:.0%}, {high:.0%}]"
+    batches = ", ".join(f"{b:g}" for b in sorted(case.alone["batch_per_rank"]))
+    return (
+        f"Efficiency {value:.0%}{limits}, speedup {value * case.ranks:.2f}x on {case.ranks} ranks. Assumes the"
+        f" overhead stays as measured and the step of one process is linear in the batch (from {batches})."
+    )

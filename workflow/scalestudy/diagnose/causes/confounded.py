@@ -1,0 +1,47 @@
+"""confounded: the rows differ in more than the number of ranks, or beat what that number can give."""
+
+from __future__ import annotations
+
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+
+# What has to be the same in a point and its base case; everything else may follow from the number of ranks.
+SAME = ("precision", "device", "torch", "threads_per_rank")
+
+
+def find(case: Case) -> Finding | None:
+    """Finding where the comparison is not like for like."""
+    point, base = case.point, case.base
+    differ = [
+        f"{name}: {base[name]} at the base, {point[name]} here" for name in SAME if base[name] != point[name]
+    ]
+    held = "global_batch" if point["scaling"] == "strong" else "batch_per_rank"
+    if base[held] != point[held]:
+        differ.append(f"{held}: {base[held]} at the base, {point[held]} here, in {point['scaling']} scaling")
+    superlinear = point["speedup_low"] > case.ranks
+    if not differ and not superlinear:
+        return None
+    evidence = [
+        Evidence(
+            "speedup",
+            point["speedup"],
+            "x",
+            point["speedup_low"],
+            point["speedup_high"],
+            f"more than {case.ranks} ranks can give" if superlinear else "",
+        )
+    ]
+    reasons = differ or [f"the speedup is above {case.ranks}, the number of ranks, with its whole interval"]
+    return Finding(
+        cause="confounded",
+        explanation="Not the same work: " + "; ".join(reasons) + ".",
+        evidence=tuple(evidence),
+        refuted_by="rows that differ in the number of ranks alone and give the same ratio",
+        recommendations=(
+            Recommendation(
+                change="Run the base case with the settings of this variant: name a single variant"
+                " with the same precision as its `base`, on the same devices and versions.",
+                prediction="None: a ratio of different work predicts nothing.",
+            ),
+        ),
+    )

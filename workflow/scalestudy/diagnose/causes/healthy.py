@@ -1,0 +1,37 @@
+"""healthy: the efficiency is at or above the target; more ranks are worth a measurement."""
+
+from __future__ import annotations
+
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+
+
+def find(case: Case, verdict: str) -> Finding | None:
+    """Finding where the verdict is healthy."""
+    if verdict != "healthy":
+        return None
+    point = case.point
+    wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
+    return Finding(
+        cause="healthy",
+        explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
+        evidence=(
+            Evidence(
+                "efficiency",
+                point["efficiency"] * 100,
+                "%",
+                point["efficiency_low"] * 100,
+                point["efficiency_high"] * 100,
+                f">= {case.target_efficiency:.0%}",
+            ),
+            Evidence("share of overhead in the step", point["overhead_share"] * 100, "%"),
+        ),
+        refuted_by="a base case that was held back, by fewer threads or a busy host",
+        recommendations=(
+            Recommendation(
+                change=f"Add ranks: measure {wider} too, on a host that has them.",
+                patch={"scales": [*case.study.scales, wider]} if wider not in case.study.scales else None,
+                prediction="Not forecast: one scale does not tell how the overhead grows with ranks.",
+            ),
+        ),
+    )

@@ -1,0 +1,36 @@
+"""The diagnosis of a whole study."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from scalestudy.diagnose.case import Case, make_cases
+from scalestudy.diagnose.causes import confounded, find_causes
+from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.verdict import judge_point
+from scalestudy.study.model import Study
+
+
+def diagnose_study(study: Study, summary: pd.DataFrame) -> list[Diagnosis]:
+    """A diagnosis for every distributed point of the summary, in its order."""
+    return [_diagnose(case) for case in make_cases(study, summary)]
+
+
+def _diagnose(case: Case) -> Diagnosis:
+    point = case.point
+    measured = bool(point["launches_ok"]) and bool(case.base["launches_ok"])
+    is_confounded = measured and confounded.find(case) is not None
+    verdict, sentence = judge_point(case, confounded=is_confounded)
+    return Diagnosis(
+        workload=point["workload"],
+        variant=point["variant"],
+        scaling=point["scaling"],
+        nodes=int(point["nodes"]),
+        devices_per_node=int(point["devices_per_node"]),
+        world_size=case.ranks,
+        batch_per_rank=int(point["batch_per_rank"]),
+        global_batch=int(point["global_batch"]),
+        verdict=verdict,
+        sentence=sentence,
+        findings=find_causes(case, verdict),
+    )
