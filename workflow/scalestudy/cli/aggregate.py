@@ -1,14 +1,15 @@
-"""Put all observations of a plan together: runs.csv, epochs.csv and comprehensive_summary.csv."""
+"""Put all observations of a plan together: runs.csv, epochs.csv, environment.json, comprehensive_summary.csv."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
+from scalestudy.analyse.environment import study_environment
 from scalestudy.analyse.runs import epochs_frame, runs_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.inputs import read_plan
-from scalestudy.record.files import write_text
+from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import read_observation
 
 HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv"
@@ -32,5 +33,6 @@ def run(arguments: argparse.Namespace) -> int:
     }
     for name, frame in frames.items():
         write_text(arguments.out / name, frame.to_csv(index=False))
+    write_json(arguments.out / "environment.json", study_environment(observations))
     print(f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}")
     return 0

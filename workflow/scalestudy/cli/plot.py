@@ -1,0 +1,36 @@
+"""Draw the figures of one workload, each as PDF, SVG and PNG."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.errors import UserError
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
+
+HELP = "figures of a workload: epoch time, speedup and efficiency, throughput, accuracy"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
+    parser.add_argument("--summary", type=Path, required=True, help="comprehensive_summary.csv")
+    parser.add_argument("--epochs", type=Path, required=True, help="epochs.csv")
+    parser.add_argument("--workload", required=True, help="name of the workload")
+    parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    plan = read_plan(arguments.plan)
+    if arguments.workload not in plan.study.workloads:
+        known = ", ".join(plan.study.workloads)
+        raise UserError(f"--workload {arguments.workload}: the study has {known}")
+    summary, epochs = read_table(arguments.summary), read_table(arguments.epochs)
+    for name, draw in FIGURES.items():
+        with paper_style():
+            figure = draw(plan, arguments.workload, summary, epochs)
+            for path in save_figure(figure, arguments.out / f"{arguments.workload}_{name}"):
+                print(path)
+    return 0

@@ -1,0 +1,26 @@
+"""Validation accuracy against epoch and against training time: speed is worth little where it costs accuracy."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scalestudy.publish.figures.lines import epoch_lines
+from scalestudy.publish.figures.style import DOUBLE_COLUMN_IN, legend_below
+from scalestudy.study.plan import Plan
+
+
+def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame) -> Figure:
+    """Two panels sharing the accuracy axis: against epochs, against training time (validation excluded)."""
+    figure, (left, right) = plt.subplots(1, 2, figsize=(DOUBLE_COLUMN_IN, 2.7), sharey=True)
+    spent = epochs.assign(train_time_s=epochs.groupby("run_id")["epoch_time_s"].cumsum())
+    epoch_lines(left, plan, workload, spent, x="epoch", y="validation_accuracy")
+    epoch_lines(right, plan, workload, spent, x="train_time_s", y="validation_accuracy")
+    left.set_xlabel("Epoch")
+    right.set_xlabel("Training time (s)")
+    left.set_ylabel("Validation accuracy")
+    left.set_ylim(0, 1.02)
+    right.set_xlim(left=0)
+    legend_below(figure, left, columns=2)
+    return figure

@@ -1,0 +1,37 @@
+"""Lines over epochs, one a launch: what the epoch-time and the accuracy figure share."""
+
+from __future__ import annotations
+
+import pandas as pd
+from matplotlib.axes import Axes
+
+from scalestudy.publish import labels
+from scalestudy.publish.figures.style import series_style
+from scalestudy.study.plan import Plan
+
+
+def epoch_lines(
+    axes: Axes,
+    plan: Plan,
+    workload: str,
+    epochs: pd.DataFrame,
+    *,
+    x: str,
+    y: str,
+) -> None:
+    """Draw column y against column x for the base case and every distributed point of a workload.
+
+    Points that share their launches (the base case of strong and of weak scaling) are drawn once.
+    """
+    drawn: set[tuple[str, ...]] = set()
+    for point in plan.points:
+        if point.workload != workload or point.scaling == "reference" or point.runs in drawn:
+            continue
+        label: str | None = labels.series(point)
+        style = series_style(len(drawn))
+        for run_id in point.runs:
+            launch = epochs[epochs["run_id"] == run_id]
+            every = max(1, len(launch) // 8)
+            axes.plot(launch[x], launch[y], label=label, alpha=0.85, markevery=every, linewidth=0.9, **style)
+            label = None  # one entry in the legend for all launches of a point
+        drawn.add(point.runs)

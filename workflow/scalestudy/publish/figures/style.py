@@ -1,0 +1,81 @@
+"""The look of all figures: sizes of a paper's columns, 8 pt text, series told apart without colour too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import matplotlib as mpl
+import seaborn as sns
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
+SINGLE_COLUMN_IN = 3.5
+DOUBLE_COLUMN_IN = 7.16
+
+# Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
+PALETTE = sns.color_palette("colorblind")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
+LINES = ("-", "--", "-.", ":")
+
+REFERENCE = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
+
+
+@contextmanager
+def paper_style() -> Iterator[None]:
+    """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
+    settings = {
+        "font.size": 8,
+        "axes.titlesize": 8,
+        "axes.labelsize": 8,
+        "legend.fontsize": 7,
+        "xtick.labelsize": 7,
+        "ytick.labelsize": 7,
+        "axes.linewidth": 0.6,
+        "grid.linewidth": 0.4,
+        "grid.color": "0.9",
+        "lines.linewidth": 1.1,
+        "lines.markersize": 4,
+        "pdf.fonttype": 42,
+        "svg.fonttype": "path",
+        "svg.hashsalt": "scalestudy",
+        "legend.frameon": False,
+        "figure.constrained_layout.use": True,
+    }
+    with mpl.rc_context(), sns.axes_style("whitegrid"):
+        mpl.rcParams.update(settings)
+        yield
+
+
+def series_style(index: int) -> dict:
+    """Colour, marker and line of the index-th series: no two of the first twelve share a marker."""
+    return {
+        "color": PALETTE[index % len(PALETTE)],
+        "marker": MARKERS[index % len(MARKERS)],
+        "linestyle": LINES[index % len(LINES)],
+    }
+
+
+def rank_axis(axes: Axes, counts: list[int]) -> None:
+    """A log2 axis of ranks with ticks at the measured counts alone."""
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator(counts))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
+    axes.set_xlabel("Ranks")
+
+
+def legend_below(figure: Figure, axes: Axes, *, columns: int = 1) -> None:
+    """The legend under the axes, where it hides no data."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+
+
+def mark_missing(axes: Axes, x: float, text: str) -> None:
+    """Mark the place of a point that was not measured, with the word that says why."""
+    axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
+    axes.annotate(
+        text, (x, 0), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, annotation_clip=False
+    )

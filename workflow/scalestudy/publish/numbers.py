@@ -1,0 +1,52 @@
+"""Numbers as a reader sees them: as many digits as the interval bears out, the same for value and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import floor, isfinite, isnan, log10
+
+DASH = "--"  # in the place of a number that does not exist; the row says why
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A value and its limits as text; limits are empty where there are none."""
+
+    value: str
+    low: str = ""
+    high: str = ""
+
+    @property
+    def limits(self) -> str:
+        """'[0.31, 0.50]' or nothing."""
+        return f"[{self.low}, {self.high}]" if self.low else ""
+
+    def __str__(self) -> str:
+        return f"{self.value} {self.limits}".strip()
+
+
+def show(value: float, low: float | None = None, high: float | None = None, *, factor: float = 1) -> Shown:
+    """Round to two significant digits of the interval's half-width; to three of the value without an interval."""
+    if value is None or isnan(value):
+        return Shown(DASH)
+    value = value * factor
+    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+        return Shown(_fixed(value, _decimals(value, significant=3)))
+    low, high = low * factor, high * factor
+    # An interval far narrower than the value must not print digits without end, nor a wide one too few.
+    least = _decimals(value, significant=2)
+    most = _decimals(value, significant=5)
+    digits = min(max(_decimals((high - low) / 2, significant=2), least), most)
+    return Shown(*(_fixed(number, digits) for number in (value, low, high)))
+
+
+def _decimals(number: float, *, significant: int) -> int:
+    """Decimals after the point for this many significant digits of a number; may be negative."""
+    if number == 0:
+        return significant - 1
+    return significant - 1 - floor(log10(abs(number)))
+
+
+def _fixed(number: float, decimals: int) -> str:
+    text = f"{round(number, decimals):.{max(decimals, 0)}f}"
+    return text.removeprefix("-") if float(text) == 0 else text
