@@ -71,17 +71,6 @@ def difference(above: Sequence[float], below: Sequence[float], *, confidence: fl
     return Interval(value, value - half, value + half)
 
 
-def mean(values: Sequence[float], *, confidence: float) -> Interval:
-    """Arithmetic mean with Student's t interval; for what may be zero or negative, such as an accuracy."""
-    sample = np.asarray([value for value in values if value == value], dtype=float)
-    if len(sample) == 0:
-        return NOTHING
-    if len(sample) < 2:
-        return Interval(float(sample.mean()))
-    half = _t(confidence, len(sample) - 1) * sample.std(ddof=1) / sqrt(len(sample))
-    return Interval(float(sample.mean()), float(sample.mean() - half), float(sample.mean() + half))
-
-
 def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float:
     if len(a) < 2 or len(b) < 2:
         return nan

@@ -11,7 +11,6 @@ from scalestudy.analyse.intervals import (
     NOTHING,
     Interval,
     difference,
-    mean,
     mean_on_logs,
     ratio_on_logs,
 )
@@ -24,7 +23,8 @@ def summary_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
 
     Across launches the geometric mean is taken, of step times and so of throughputs: speedup is exactly the ratio
     of two throughputs in the table, and throughput exactly global batch over step time.
-    Columns X, X_low, X_high are a value and its limits at the study's confidence.
+    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and the
+    range over launches.
     """
     runs = runs.set_index("run_id")
     return pd.DataFrame([_row(point, runs, plan.study.report.confidence) for point in plan.points])
@@ -83,7 +83,9 @@ def _row(point: Point, runs: pd.DataFrame, confidence: float) -> dict[str, Any]:
         },
         "peak_resident_gib": good["peak_resident_gib"].max(),
         "peak_allocated_gib": good["peak_allocated_gib"].max(),
-        **_columns("validation_accuracy", mean(good["validation_accuracy"], confidence=confidence)),
+        "validation_accuracy": good["validation_accuracy"].mean(),
+        "validation_accuracy_min": good["validation_accuracy"].min(),
+        "validation_accuracy_max": good["validation_accuracy"].max(),
         "parameters": first["parameters"],
         "gradient_bytes": first["gradient_bytes"],
         "device": first["device"],

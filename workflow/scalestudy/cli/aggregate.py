@@ -17,13 +17,14 @@ HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
-    parser.add_argument("--runs", type=Path, required=True, help="folder with a directory per run")
-    parser.add_argument("--out", type=Path, required=True, help="folder for the tables")
+    parser.add_argument(
+        "--results", type=Path, required=True, help="results folder of the study, with runs/ in it"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
-    observations = [read_observation(arguments.runs / run_id) for run_id in plan.runs]
+    observations = [read_observation(arguments.results / "runs" / run_id) for run_id in plan.runs]
     runs = runs_frame(observations)
     summary = summary_frame(plan, runs)
     frames = {
@@ -32,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         "comprehensive_summary.csv": summary,
     }
     for name, frame in frames.items():
-        write_text(arguments.out / name, frame.to_csv(index=False))
-    write_json(arguments.out / "environment.json", study_environment(observations))
+        write_text(arguments.results / name, frame.to_csv(index=False))
+    write_json(arguments.results / "environment.json", study_environment(observations))
     print(f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}")
     return 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from pydantic import ValidationError
@@ -29,3 +31,13 @@ def read_table(path: Path) -> pd.DataFrame:
         raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None
+
+
+def read_json(path: Path) -> Any:
+    """Content of a JSON file of an earlier stage; UserError names it where it is missing or cut short."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: missing; an earlier stage makes it") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not JSON: {error}") from None

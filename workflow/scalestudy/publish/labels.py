@@ -22,6 +22,6 @@ def intervals(*, confidence: float, repeats: int) -> str:
     if repeats < 2:
         return "One launch of each point, so there are no intervals."
     return (
-        f"Geometric means over {repeats} launches; intervals at {confidence:.0%} confidence (Student's t on logarithms,"
-        " Welch's for ratios)."
+        f"Geometric means over {repeats} launches; intervals at {confidence:.0%} confidence"
+        " (Student's t on logarithms, Welch's for ratios)."
     )

@@ -23,5 +23,5 @@ def write_bytes(path: str | Path, content: bytes) -> None:
 
 
 def write_json(path: str | Path, content: Any) -> None:
-    """JSON that is the same, byte for byte, for the same content."""
-    write_text(path, json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n")
+    """JSON in the order of the content: the plan's order is the order of its launches."""
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")

@@ -70,6 +70,8 @@ def readme_text() -> str:
 
 def _row(name: str, field: FieldInfo) -> str:
     meaning = " ".join((field.description or "").split())
+    if name == "type":
+        meaning = "Chooses this kind."
     kind = _type(field.annotation) + _bounds(field)
     return f"| `{name}` | {kind} | {_default(field)} | {meaning} |"
 

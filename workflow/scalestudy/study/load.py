@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import difflib
 import json
+import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, Union, get_args, get_origin
 
 import yaml
 from pydantic import BaseModel, ValidationError
 
 from scalestudy.errors import UserError
 from scalestudy.study.model import Study
-from scalestudy.study.workloads import Model, Optimizer
 
-_TAGGED = get_args(get_args(Model)[0]) + get_args(get_args(Optimizer)[0])
+_UNIONS = (Union, types.UnionType)
 
 
 def load_study(path: str | Path) -> Study:
@@ -55,17 +55,11 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
 
 def _line(item: Any) -> str:
     """One line of an error: where, what is wrong, what would be right."""
-    location = [part for part in item["loc"] if part != "[key]"]
-    # A tagged union puts its tag into the location; the user never wrote that as a key.
-    location = [
-        part
-        for index, part in enumerate(location)
-        if not (index and location[index - 1] in ("model", "data", "optimizer") and _is_tag(part))
-    ]
+    location = _as_written(item["loc"])
     path = ".".join(str(part) for part in location)
     kind, message = item["type"], item["msg"].removeprefix("Value error, ")
     if kind == "extra_forbidden":
-        message = "unknown key" + _suggestion(location)
+        message = "unknown key" + _suggestion(item["loc"])
     elif kind == "missing":
         message = "missing: this key is required"
     elif kind != "value_error":
@@ -73,31 +67,48 @@ def _line(item: Any) -> str:
     return f"  {path + ': ' if path else ''}{message}"
 
 
-def _is_tag(part: Any) -> bool:
-    return part in {str(get_args(member.model_fields["type"].annotation)[0]) for member in _TAGGED}
+def _as_written(location: tuple[Any, ...]) -> list[Any]:
+    """The key path as the user wrote it: without the marks that pydantic adds for keys and for tagged unions."""
+    written, annotation = [], Study
+    for part in location:
+        is_tag = get_origin(annotation) in _UNIONS
+        annotation = _inside(annotation, part)
+        if part != "[key]" and not is_tag:
+            written.append(part)
+    return written
 
 
-def _suggestion(location: list[Any]) -> str:
+def _suggestion(location: tuple[Any, ...]) -> str:
     """'; did you mean X?' or the list of valid keys, for an unknown key at this place of the config."""
-    model: Any = Study
+    annotation: Any = Study
     for part in location[:-1]:
-        model = _step(model, part)
-        if model is None:
-            return ""
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
+        annotation = _inside(annotation, part)
+    if not _is_model(annotation):
         return ""
-    valid = list(model.model_fields)
+    valid = list(annotation.model_fields)
     near = difflib.get_close_matches(str(location[-1]), valid, n=1)
     return f"; did you mean {near[0]}?" if near else f"; valid keys are {', '.join(valid)}"
 
 
-def _step(model: Any, part: Any) -> Any:
-    """The config class behind one step of a key path, or None where it cannot be told."""
-    if not (isinstance(model, type) and issubclass(model, BaseModel)):
-        return model  # a step into a dictionary or list by its own key
-    field = model.model_fields.get(str(part))
-    if field is None:
-        return None
-    candidates = [field.annotation, *getattr(field.annotation, "__args__", ())]
-    found = [c for c in candidates if isinstance(c, type) and issubclass(c, BaseModel)]
-    return found[0] if len(found) == 1 else None
+def _inside(annotation: Any, part: Any) -> Any:
+    """The type behind one step of a key path; None where it cannot be told."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(str(part))
+        return field.annotation if field else None
+    arguments = get_args(annotation)
+    if get_origin(annotation) is dict:
+        return arguments[1]
+    if get_origin(annotation) is tuple:
+        return arguments[0]
+    if get_origin(annotation) in _UNIONS:  # the step is the tag that chose the member
+        members = {get_args(m.model_fields["type"].annotation)[0]: m for m in arguments if _is_tagged(m)}
+        return members.get(part)
+    return None
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _is_tagged(annotation: Any) -> bool:
+    return _is_model(annotation) and "type" in annotation.model_fields

@@ -29,6 +29,7 @@ class StoppedError(RuntimeError):
 def run_rank(spec: RunSpec, out: Path) -> Outcome:
     """Train one rank of a run and write its part into `out`; the outcome is also in its report."""
     signal.signal(signal.SIGTERM, _stop)
+    environment = host_environment()  # before this rank is bound to a part of the host
     try:
         place = place_rank(spec.host)
     except PlacementError as error:
@@ -58,7 +59,7 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
         steps=recorder.steps,
         memory=peak_memory(place),
     )
-    recorder.write(report, host_environment() | device_environment(place) | facts)
+    recorder.write(report, environment | device_environment(place) | facts)
     return outcome
 
 

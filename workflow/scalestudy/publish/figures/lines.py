@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from scalestudy.publish import labels
 from scalestudy.publish.figures.style import series_style
@@ -35,3 +36,5 @@ def epoch_lines(
             axes.plot(launch[x], launch[y], label=label, alpha=0.85, markevery=every, linewidth=0.9, **style)
             label = None  # one entry in the legend for all launches of a point
         drawn.add(point.runs)
+    if x == "epoch":
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))

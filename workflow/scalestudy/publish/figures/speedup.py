@@ -40,7 +40,8 @@ def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame)
     right.set_ylabel("Efficiency")
     for axes in (left, right):
         rank_axis(axes, counts)
-        axes.set_ylim(bottom=0)
+    left.set_ylim(0, max(1.05 * left.get_ylim()[1], 1.1))
+    right.set_ylim(0, max(1.02 * right.get_ylim()[1], 1.1))
     handles = dict(zip(*reversed(left.get_legend_handles_labels()), strict=True))
     handles |= dict(zip(*reversed(right.get_legend_handles_labels()), strict=True))
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
@@ -52,9 +53,8 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     found = []
     distributed = mine[~mine["is_base"]]
     for (variant, scaling), points in distributed.groupby(["variant", "scaling"], sort=False):
-        base = mine[
-            mine["is_base"] & (mine["scaling"] == scaling) & (mine["variant"] == points["base_variant"].iloc[0])
-        ]
+        named = mine["variant"] == points["base_variant"].iloc[0]
+        base = mine[mine["is_base"] & (mine["scaling"] == scaling) & named]
         together = pd.concat([base, points[points["world_size"] > 1]])
         found.append((f"{variant}, {scaling} scaling", together.sort_values("world_size")))
     return found
@@ -66,14 +66,7 @@ def draw_series(axes: Axes, points: pd.DataFrame, column: str, *, label: str, in
     limits = np.vstack(
         [(good[column] - good[f"{column}_low"]).fillna(0), (good[f"{column}_high"] - good[column]).fillna(0)]
     )
-    axes.errorbar(
-        good["world_size"],
-        good[column],
-        yerr=limits,
-        label=label,
-        capsize=2.5,
-        elinewidth=0.8,
-        **series_style(index),
-    )
+    style = {"capsize": 2.5, "elinewidth": 0.8, **series_style(index)}
+    axes.errorbar(good["world_size"], good[column], yerr=limits, label=label, **style)
     for _, point in points[points[column].isna()].iterrows():
         mark_missing(axes, point["world_size"], point["outcomes"])

@@ -1,0 +1,24 @@
+rule aggregate_runs:
+    input:
+        plan="<results>/plan.json",
+        runs=collect("<results>/runs/{run}/run.json", run=RUNS),
+    output:
+        runs="<results>/runs.csv",
+        epochs="<results>/epochs.csv",
+        environment="<results>/environment.json",
+        summary=report(
+            "<results>/comprehensive_summary.csv",
+            caption="../report/captions/summary.rst",
+            category="Tables",
+            labels={"table": "comprehensive summary", "format": "CSV"},
+        ),
+    log:
+        "<logs>/aggregate_runs.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        results=subpath(output.runs, parent=True),
+        code=fingerprint("analyse"),
+    shell:
+        "scalestudy aggregate --plan {input.plan:q} --results {params.results:q} > {log:q} 2>&1"

@@ -1,0 +1,73 @@
+# Helpers only. The plan is made here, in memory, from the config: rules look runs up in it.
+import json
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+from scalestudy.errors import UserError
+from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.study.capacity import check_capacity
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+
+# `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
+os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
+
+
+def make_checked_plan():
+    """The plan of the config, or one clear message where the config does not allow it."""
+    try:
+        return make_plan(parse_study(config, source="config"))
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
+PLAN = make_checked_plan()
+RUNS = list(PLAN.runs)
+WORKLOADS = list(PLAN.study.workloads)
+CONFIG_JSON = json.dumps(PLAN.study.model_dump(mode="json"))
+FIGURE_FORMATS = ["pdf", "svg", "png"]
+
+
+wildcard_constraints:
+    run="|".join(RUNS),
+    workload="|".join(WORKLOADS),
+
+
+def get_spec(wildcards):
+    """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
+    return PLAN.runs[wildcards.run].to_json()
+
+
+def get_launch_priority(wildcards):
+    """Launches start in the plan's shuffled order."""
+    return len(RUNS) - PLAN.launch_order(wildcards.run)
+
+
+def get_cores(wildcards):
+    """Cores of one launch on its host; refused while jobs are planned where this host is to run it and has fewer."""
+    if workflow.is_main_process and workflow.local_exec and not workflow.dryrun:
+        try:
+            check_capacity(PLAN, cores=workflow.cores, gpus=None)
+        except UserError as error:
+            raise WorkflowError(str(error)) from None
+    spec = PLAN.runs[wildcards.run]
+    return spec.devices_per_node * spec.host.cores_per_rank
+
+
+def get_devices(wildcards):
+    """GPUs of one launch on its host; none where the study runs on CPUs."""
+    spec = PLAN.runs[wildcards.run]
+    return 0 if spec.host.device == "cpu" else spec.devices_per_node
+
+
+def get_runtime_min(wildcards):
+    """Minutes for the scheduler: the launch's own limit and what starting takes, so that ours ends it first."""
+    return PLAN.runs[wildcards.run].time_limit_min + 5
+
+
+def ids_by_strategy(single):
+    """Run ids of the single-process, or of the distributed, launches."""
+    return [run for run, spec in PLAN.runs.items() if (spec.strategy == "single") == single]

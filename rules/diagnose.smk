@@ -1,0 +1,15 @@
+rule diagnose_study:
+    input:
+        plan="<results>/plan.json",
+        summary="<results>/comprehensive_summary.csv",
+    output:
+        "<results>/findings.json",
+    log:
+        "<logs>/diagnose_study.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        code=fingerprint("diagnose", "analyse"),
+    shell:
+        "scalestudy diagnose --plan {input.plan:q} --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"

@@ -1,0 +1,49 @@
+rule plot_workload:
+    input:
+        plan="<results>/plan.json",
+        summary="<results>/comprehensive_summary.csv",
+        epochs="<results>/epochs.csv",
+    output:
+        multiext("<results>/figures/{workload}_epoch_time_detailed", ".pdf", ".png"),
+        multiext("<results>/figures/{workload}_speedup_efficiency", ".pdf", ".png"),
+        multiext("<results>/figures/{workload}_throughput", ".pdf", ".png"),
+        multiext("<results>/figures/{workload}_accuracy", ".pdf", ".png"),
+        epoch_time=report(
+            "<results>/figures/{workload}_epoch_time_detailed.svg",
+            caption="../report/captions/epoch_time.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "epoch time"},
+        ),
+        speedup=report(
+            "<results>/figures/{workload}_speedup_efficiency.svg",
+            caption="../report/captions/speedup.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "speedup and efficiency"},
+        ),
+        throughput=report(
+            "<results>/figures/{workload}_throughput.svg",
+            caption="../report/captions/throughput.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "throughput"},
+        ),
+        accuracy=report(
+            "<results>/figures/{workload}_accuracy.svg",
+            caption="../report/captions/accuracy.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "accuracy"},
+        ),
+    log:
+        "<logs>/plot_workload/{workload}.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        out=subpath(output.speedup, parent=True),
+        code=fingerprint("publish"),
+    shell:
+        "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"
+        " --workload {wildcards.workload:q} --out {params.out:q} > {log:q} 2>&1"

@@ -1,0 +1,60 @@
+# The documents a reader opens; the target that asks for them is in workflow/Snakefile.
+rule write_text_report:
+    input:
+        plan="<results>/plan.json",
+        summary="<results>/comprehensive_summary.csv",
+        runs="<results>/runs.csv",
+        findings="<results>/findings.json",
+        environment="<results>/environment.json",
+        template=workflow.source_path("../report/templates/performance_report.txt"),
+    output:
+        report(
+            "<results>/performance_report.txt",
+            caption="../report/captions/findings.rst",
+            category="Findings",
+            labels={"document": "diagnostic report", "format": "text"},
+        ),
+    log:
+        "<logs>/write_text_report.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        code=fingerprint("publish"),
+    shell:
+        "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
+        " --findings {input.findings:q} --environment {input.environment:q}"
+        " --template {input.template:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule write_page:
+    input:
+        plan="<results>/plan.json",
+        summary="<results>/comprehensive_summary.csv",
+        runs="<results>/runs.csv",
+        findings="<results>/findings.json",
+        environment="<results>/environment.json",
+        figures=collect(
+            "<results>/figures/{workload}_{figure}.svg",
+            workload=WORKLOADS,
+            figure=["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"],
+        ),
+        template=workflow.source_path("../report/templates/report.html"),
+    output:
+        report(
+            "<results>/report.html",
+            caption="../report/captions/findings.rst",
+            category="Findings",
+            labels={"document": "report", "format": "page"},
+        ),
+    log:
+        "<logs>/write_page.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        code=fingerprint("publish"),
+    shell:
+        "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
+        " --findings {input.findings:q} --environment {input.environment:q} --figures {input.figures:q}"
+        " --template {input.template:q} --out {output:q} > {log:q} 2>&1"

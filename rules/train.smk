@@ -1,0 +1,36 @@
+# A run directory is written by its command in one rename and never by halves. `update` keeps Snakemake from removing
+# what was measured before: the command itself knows whether a run is there and by which code it was measured.
+# `slot` is the one measurement that a host can hold at a time; on a cluster the allocation separates them.
+# The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
+rule train_baseline:
+    output:
+        update("<results>/runs/{run}/run.json"),
+        update("<results>/runs/{run}/steps.parquet"),
+        update("<results>/runs/{run}/epochs.csv"),
+        update("<results>/runs/{run}/log.txt"),
+    log:
+        "<logs>/train/{run}.log",
+    wildcard_constraints:
+        run="|".join(ids_by_strategy(single=True)),
+    priority: get_launch_priority
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    threads: get_cores
+    resources:
+        slot=1,
+        gpu=get_devices,
+        nodes=1,
+        tasks=1,
+        mem_mb=8000,
+        runtime=get_runtime_min,
+    params:
+        spec=get_spec,
+        results=subpath(output[0], ancestor=3),
+        code=fingerprint(*MEASURING),
+    shell:
+        "scalestudy train --spec {params.spec:q} --results {params.results:q} > {log:q} 2>&1"
+
+
+use rule train_baseline as train_distributed with:
+    wildcard_constraints:
+        run="|".join(ids_by_strategy(single=False)),

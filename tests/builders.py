@@ -1,0 +1,113 @@
+"""Observations made up from given step times, for tests of what is computed from them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from scalestudy.analyse.runs import runs_frame
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.record.observation import (
+    EPOCH_COLUMNS,
+    STEP_COLUMNS,
+    Memory,
+    Observation,
+    RankReport,
+    RunRecord,
+    Totals,
+)
+from scalestudy.study.plan import Plan
+from scalestudy.study.spec import RunSpec
+
+
+def observation(
+    spec: RunSpec,
+    times_s: Sequence[Sequence[float]],
+    *,
+    outcome: str = "ok",
+    accuracy: float = 0.9,
+    block_steps: int = 10,
+    threads: int = 1,
+    cores: Sequence[Sequence[int]] | None = None,
+    environment: dict[str, Any] | None = None,
+) -> Observation:
+    """An observation with the given step times: a sequence per rank, all of one epoch."""
+    cores = cores or [[rank] for rank in range(spec.world_size)]
+    rows = [
+        {
+            "rank": rank,
+            "epoch": 1,
+            "block": step // block_steps,
+            "step": step,
+            "phase": "measured",
+            "data_time_s": 0.1 * time,
+            "forward_time_s": 0.3 * time,
+            "backward_time_s": 0.5 * time,
+            "optimizer_time_s": 0.1 * time,
+            "step_time_s": time,
+            "samples": spec.batch_per_rank,
+            "loss": 1.0,
+        }
+        for rank, times in enumerate(times_s)
+        for step, time in enumerate(times)
+    ]
+    steps = pd.DataFrame(rows, columns=list(STEP_COLUMNS))
+    epochs = pd.DataFrame([dict.fromkeys(EPOCH_COLUMNS, 1.0) | {"validation_accuracy": accuracy}])
+    reports = tuple(
+        RankReport(
+            rank=rank,
+            host="here",
+            device="cpu",
+            cores=tuple(cores[rank]),
+            threads=threads,
+            outcome="ok",
+            reason="",
+            steps=len(times),
+            memory=Memory(peak_resident_gib=0.5, peak_allocated_gib=None, peak_reserved_gib=None),
+        )
+        for rank, times in enumerate(times_s)
+    )
+    record = RunRecord(
+        run_id=spec.run_id,
+        fingerprint="0" * 12,
+        spec=spec,
+        outcome=outcome,
+        reason="" if outcome == "ok" else "a reason",
+        log_tail=(),
+        started_at="2026-01-01T00:00:00+00:00",
+        environment={"device": "cpu", "packages": {"torch": "2.13.0"}} | (environment or {}),
+        ranks=reports,
+        totals=Totals(
+            steps=int(steps["step"].nunique()),
+            samples=int(steps["samples"].sum()),
+            train_time_s=1.0,
+            wall_time_s=2.0,
+            parameters=1000,
+            gradient_bytes=4000 if spec.world_size > 1 else None,
+        ),
+        files={},
+    )
+    return Observation(record=record, steps=steps, epochs=epochs)
+
+
+def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any) -> pd.DataFrame:
+    """runs.csv of a plan whose launches have constant steps.
+
+    step_time_s: (workload, world size, batch per rank) -> step time of each repeat, or an outcome word instead.
+    """
+    observations = []
+    for spec in plan.runs.values():
+        value = step_time_s[spec.workload, spec.world_size, spec.batch_per_rank][spec.repeat - 1]
+        if isinstance(value, str):
+            observations.append(observation(spec, [[]] * spec.world_size, outcome=value, **options))
+        else:
+            observations.append(observation(spec, [[value] * 40] * spec.world_size, **options))
+    return runs_frame(observations)
+
+
+def summary_of(
+    plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any
+) -> pd.DataFrame:
+    """comprehensive_summary.csv of such a study."""
+    return summary_frame(plan, study_of(plan, step_time_s, **options))

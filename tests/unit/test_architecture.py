@@ -1,0 +1,84 @@
+"""The house stays a house: imports run downward, and torch lives under train/ alone.
+
+A floor that reaches up, or a torch import in the plan, costs nothing on the day it is written, and much later.
+"""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import scalestudy
+
+PACKAGE = Path(scalestudy.__file__).parent
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+FLOORS = {
+    "errors": 0,
+    "study": 0,
+    "record": 0,
+    "train": 1,
+    "launch": 1,
+    "analyse": 2,
+    "diagnose": 3,
+    "publish": 4,
+    "cli": 5,
+}
+# On the ground floor record knows study (an observation holds a spec), never the other way round.
+SAME_FLOOR_ALLOWED = {("record", "study"), ("record", "errors"), ("study", "errors")}
+
+
+def imports(path: Path) -> set[str]:
+    """Full names of everything a module imports, wherever in the file."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import; say scalestudy.x, so that floors can be read"
+            names |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def room(path: Path) -> str:
+    """The package a module belongs to."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
+    here = room(path)
+    if here == "__init__":
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        if parts[0] != "scalestudy" or len(parts) < 2 or parts[1] not in FLOORS or parts[1] == here:
+            continue
+        there = parts[1]
+        allowed = FLOORS[there] < FLOORS[here] or (here, there) in SAME_FLOOR_ALLOWED
+        assert allowed, f"{here} (floor {FLOORS[here]}) imports {there} (floor {FLOORS[there]})"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_torch_is_imported_under_train_alone(path: Path) -> None:
+    if room(path) != "train":
+        assert not {name for name in imports(path) if name.split(".")[0] == "torch"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_a_file_is_short_enough_to_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 300
+
+
+def test_every_room_is_on_a_floor() -> None:
+    assert {room(path) for path in MODULES} - {"__init__"} == set(FLOORS)
+
+
+def test_planning_starts_without_torch() -> None:
+    """Importing torch takes seconds; `scalestudy plan` and Snakemake's parsing must not pay for it."""
+    code = "import sys, scalestudy.cli.plan, scalestudy.cli.train; print('torch' in sys.modules)"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "False"

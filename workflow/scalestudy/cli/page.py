@@ -1,0 +1,41 @@
+"""Render the report as one self-contained HTML page: figures inside, no network, no script."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+from pathlib import Path
+
+from scalestudy.cli.document import add_inputs, read_facts
+from scalestudy.errors import UserError
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.record.files import write_text
+
+HELP = "report as one self-contained page (report.html)"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_inputs(parser)
+    parser.add_argument("--figures", type=Path, nargs="+", required=True, help="the figures as SVG")
+    parser.add_argument("--template", type=Path, default=DIRECTORY / "report.html", help="Jinja template")
+    parser.add_argument("--out", type=Path, required=True, help="the page")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    facts = read_facts(arguments)
+    given = {path.stem: path for path in arguments.figures}
+    figures = {
+        workload: {name: _data_uri(given, f"{workload}_{name}") for name in FIGURES}
+        for workload in facts["workloads"]
+    }
+    write_text(arguments.out, render(arguments.template, figures=figures, **facts))
+    print(arguments.out)
+    return 0
+
+
+def _data_uri(given: dict[str, Path], stem: str) -> str:
+    if stem not in given:
+        raise UserError(f"--figures: {stem}.svg is missing; `scalestudy plot` draws it")
+    content = given[stem].read_bytes()
+    return "data:image/svg+xml;base64," + base64.b64encode(content).decode("ascii")

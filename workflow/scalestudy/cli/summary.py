@@ -1,0 +1,49 @@
+"""Print a study's verdicts in a few lines, and where its results are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.publish.view import diagnoses_view, rows_view
+from scalestudy.study.load import load_study
+
+HELP = "verdicts in a few lines, and the paths of what was made"
+
+# What a reader opens, in the order of use.
+DOCUMENTS = (
+    "report.html",
+    "performance_report.txt",
+    "tables/summary_table.tex",
+    "comprehensive_summary.csv",
+    "figures",
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--study", type=Path, default=Path("config/config.yaml"), help="study file")
+    parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    results = arguments.results or Path("results") / load_study(arguments.study).study
+    plan = read_plan(results / "plan.json")
+    rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
+    findings = read_json(results / "findings.json")
+    outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
+    counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
+    print(f"study {plan.study.study}: {sum(outcomes.values())} launches ({counted})")
+    for view in diagnoses_view(findings, rows):
+        row = view["row"]
+        print(
+            f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
+            f" speedup {row['speedup']}"
+        )
+    for name in DOCUMENTS:
+        print(f"  {results / name}")
+    if outcomes.get("failed"):
+        print(f"{outcomes['failed']} launches failed; the report says why", file=sys.stderr)
+        return 1
+    return 0

@@ -1,0 +1,104 @@
+"""Jinja, set up for each kind of document: its own delimiters and escaping; nothing undefined passes."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import yaml
+
+from scalestudy.errors import UserError
+
+DIRECTORY = Path(__file__).resolve().parents[3] / "report" / "templates"
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "|": r"\textbar{}",
+}
+
+
+def render(template: Path, **values: Any) -> str:
+    """Text of a template; `.tex` files use <% %> and << >> and escape for LaTeX, `.html` files escape for HTML.
+
+    Raises UserError naming the template where it is missing, malformed, or uses a name that is not given.
+    """
+    suffix = template.suffixes[0] if template.suffixes else ""
+    environment = _environment(template.parent, suffix)
+    try:
+        return environment.get_template(template.name).render(**values)
+    except jinja2.TemplateNotFound:
+        raise UserError(f"{template}: no such template") from None
+    except (jinja2.TemplateSyntaxError, jinja2.UndefinedError) as error:
+        raise UserError(f"{template}: {error}") from None
+
+
+def latex(value: Any) -> str:
+    """User text made harmless in LaTeX; a character that its fonts may lack is spelled as its code point."""
+    escaped = "".join(_LATEX.get(character, character) for character in str(value))
+    return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", escaped)
+
+
+def number(text: str) -> str:
+    """A cell of an siunitx column: what is no number is braced, so that it is set as text."""
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{{{text}}}"
+
+
+def _environment(directory: Path, suffix: str) -> jinja2.Environment:
+    options: dict[str, Any] = {
+        "loader": jinja2.FileSystemLoader(directory),
+        "undefined": jinja2.StrictUndefined,
+        "trim_blocks": True,
+        "lstrip_blocks": True,
+        "keep_trailing_newline": True,
+    }
+    if suffix == ".tex":
+        options |= {
+            "block_start_string": "<%",
+            "block_end_string": "%>",
+            "variable_start_string": "<<",
+            "variable_end_string": ">>",
+            "comment_start_string": "<#",
+            "comment_end_string": "#>",
+        }
+    options["autoescape"] = suffix == ".html"
+    environment = jinja2.Environment(**options)
+    environment.filters |= {
+        "latex": latex,
+        "number": number,
+        "wrap": wrap,
+        "yaml": to_yaml,
+        "rule": underline,
+    }
+    return environment
+
+
+def wrap(text: Any, first: str = "", rest: str = "", width: int = 80) -> str:
+    """Text folded to a width, with the indentation of its first and its other lines."""
+    return textwrap.fill(
+        " ".join(str(text).split()), width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+    )
+
+
+def to_yaml(patch: Any, indent: int = 0) -> str:
+    """A config patch as the YAML a user writes."""
+    return textwrap.indent(yaml.safe_dump(patch, sort_keys=False).rstrip(), " " * indent)
+
+
+def underline(title: str, character: str = "-") -> str:
+    """A title with a line of its length under it."""
+    return f"{title}\n{character * len(title)}"

@@ -1,0 +1,138 @@
+"""What the templates are given: text, rounded and labelled. Templates arrange; they never compute."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from scalestudy import __version__
+from scalestudy.publish import labels
+from scalestudy.publish.numbers import DASH, Shown, show
+from scalestudy.study.plan import Plan
+
+OUTCOME_WORDS = {"oom": "OOM"}
+
+
+def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
+    """Head and caption facts of a study."""
+    study = plan.study
+    distributed = summary[summary["world_size"] > 1]
+    return {
+        "name": study.study,
+        "description": study.description,
+        "repeats": study.repeats,
+        "confidence": f"{study.report.confidence:.0%}",
+        "target_efficiency": f"{study.report.target_efficiency:.0%}",
+        "cores_per_rank": study.host.cores_per_rank,
+        "intervals": labels.intervals(confidence=study.report.confidence, repeats=study.repeats),
+        "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
+        "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
+        "version": __version__,
+    }
+
+
+def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
+    """The summary's rows as text, grouped by workload; reference rows are left to the CSV."""
+    kept = summary[summary["scaling"] != "reference"]
+    rows = []
+    for workload in plan.study.workloads:
+        for _, row in kept[kept["workload"] == workload].iterrows():
+            rows.append(_row(row))
+    for previous, row in zip([None, *rows], rows, strict=False):
+        row["starts_workload"] = previous is None or previous["workload"] != row["workload"]
+    return rows
+
+
+def _row(row: pd.Series) -> dict[str, Any]:
+    def shown(column: str, factor: float = 1) -> Shown:
+        return show(row[column], row[f"{column}_low"], row[f"{column}_high"], factor=factor)
+
+    return {
+        "workload": row["workload"],
+        "variant": row["variant"],
+        "scaling": row["scaling"],
+        "is_base": bool(row["is_base"]),
+        "ranks": int(row["world_size"]),
+        "ranks_text": labels.ranks(int(row["world_size"])),
+        "batch_per_rank": int(row["batch_per_rank"]),
+        "global_batch": int(row["global_batch"]),
+        "launches": f"{int(row['launches_ok'])}/{int(row['launches'])}",
+        "outcomes": row["outcomes"],
+        "failure": _failure(row),
+        "step_time_ms": shown("step_time_s", 1e3),
+        "step_time_p95_ms": show(row["step_time_p95_s"], factor=1e3),
+        "throughput": shown("throughput_samples_per_s"),
+        "speedup": shown("speedup"),
+        "efficiency_percent": shown("efficiency", 100),
+        "overhead_ms": shown("overhead_s", 1e3),
+        "overhead_share_percent": show(row["overhead_share"], factor=100),
+        "accuracy_percent": show(
+            row["validation_accuracy"],
+            row["validation_accuracy_min"],
+            row["validation_accuracy_max"],
+            factor=100,
+        ),
+        "peak_resident_gib": show(row["peak_resident_gib"]),
+    }
+
+
+def _failure(row: pd.Series) -> str:
+    """The word for a row without a single good launch, or ''."""
+    if row["launches_ok"]:
+        return ""
+    words = [part.split(" ", 1)[1] for part in row["outcomes"].split(", ")]
+    return " / ".join(OUTCOME_WORDS.get(word, word) for word in words)
+
+
+def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each diagnosis with the row it speaks of and its evidence as text."""
+    by_key = {_key(row): row for row in rows}
+    views = []
+    for diagnosis in diagnoses:
+        views.append(
+            diagnosis
+            | {
+                "ranks": labels.ranks(diagnosis["world_size"]),
+                "row": by_key[_key(diagnosis | {"ranks": diagnosis["world_size"]})],
+                "findings": [_finding(finding) for finding in diagnosis["findings"]],
+            }
+        )
+    return views
+
+
+def _key(item: dict[str, Any]) -> tuple:
+    return tuple(item[name] for name in ("workload", "variant", "scaling", "ranks", "batch_per_rank"))
+
+
+def _finding(finding: dict[str, Any]) -> dict[str, Any]:
+    evidence = []
+    for item in finding["evidence"]:
+        number = show(item["value"], item["low"], item["high"])
+        unit = f" {item['unit']}" if item["unit"] else ""
+        threshold = f" ({item['threshold']})" if item["threshold"] else ""
+        evidence.append(f"{item['name']}: {number}{unit}{threshold}")
+    return finding | {"evidence": evidence}
+
+
+ENVIRONMENT_NAMES = {
+    "device": "device",
+    "cpu": "processor",
+    "cpu_cores": "cores of the host",
+    "cores_available": "cores available to a launch",
+    "threads_per_rank": "threads per rank",
+    "memory_gib": "memory of the host (GiB)",
+    "interconnect": "interconnect",
+    "backend": "communication backend",
+    "device_choice": "choice of device",
+}
+
+
+def environment_view(environment: dict[str, list[Any]]) -> list[tuple[str, str]]:
+    """Facts of the environment as (name, text), the ones a reader looks for first."""
+    order = [*ENVIRONMENT_NAMES, *(key for key in environment if key not in ENVIRONMENT_NAMES)]
+    return [
+        (ENVIRONMENT_NAMES.get(key, key), "; ".join(str(value) for value in environment[key]))
+        for key in order
+        if key in environment
+    ]
