@@ -28,10 +28,9 @@ def test_points_of_strong_and_weak_scaling(content: dict[str, Any]) -> None:
 def test_a_run_that_serves_two_points_is_planned_once(content: dict[str, Any]) -> None:
     plan = plan_of(content)
     assert len(plan.runs) == 4 * 2  # base, reference, strong, weak; two repeats each
-    strong, weak = (
-        next(p for p in plan.points if p.variant == "single" and p.scaling == s) for s in ("strong", "weak")
-    )
-    assert strong.runs == weak.runs
+    single = {point.scaling: point.runs for point in plan.points if point.variant == "single"}
+    assert single["strong"] == single["weak"]
+    assert single["reference"] != single["strong"]
 
 
 def test_every_distributed_point_knows_its_base_and_its_equal_batch(content: dict[str, Any]) -> None:

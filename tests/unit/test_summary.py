@@ -87,7 +87,7 @@ def test_a_failed_base_case_leaves_no_speedup_but_keeps_the_step_time(plan: Plan
 
 
 def test_step_time_is_that_of_the_slowest_rank_by_whole_blocks(plan: Plan) -> None:
-    """One hiccup of 10 ms shows as a long step on the rank that had it, and on the other rank a step later, waiting.
+    """One hiccup of 10 ms is a long step on the rank that had it, and on the other rank a step later, waiting.
 
     The maximum over ranks step by step would count it twice; the block counts it once.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from math import ceil, isnan
+from math import ceil, isnan, lcm
+from typing import Any
 
 from scalestudy.analyse.batch_model import (
     StepModel,
@@ -14,9 +15,10 @@ from scalestudy.analyse.batch_model import (
 )
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.study.model import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
-ROUND_TO = 8  # samples per rank: batches people would write
+ROUND_TO = 8  # samples: batches people would write
 
 
 def find(case: Case, verdict: str) -> Finding | None:
@@ -72,7 +74,8 @@ def _larger_batch(case: Case) -> Recommendation:
         )
     except ValueError as error:
         return Recommendation(change="Raise the batch per rank.", prediction=f"How far cannot be told: {error}.")
-    unit = ROUND_TO * case.ranks
+    all_ranks = [world_size(scale) for scale in case.study.scales]
+    samples = workload.data.train_samples
     if point["scaling"] == "strong":
         wanted = strong_batch_for(
             model,
@@ -80,24 +83,33 @@ def _larger_batch(case: Case) -> Recommendation:
             ranks=case.ranks,
             overhead_s=point["overhead_s"],
         )
-        most = workload.data.train_samples
-        batch = min(ceil(wanted / unit) * unit, most // case.ranks * case.ranks)
+        most = samples
     else:
         wanted = weak_batch_for(model, efficiency=case.target_efficiency, overhead_s=point["overhead_s"])
-        most = workload.data.train_samples // case.ranks
-        batch = min(ceil(wanted / ROUND_TO) * ROUND_TO, most)
-    batch = int(max(batch, workload.batch_size))
+        most = samples // max(all_ranks)
+    batch = _round_up(wanted, most, all_ranks if "strong" in workload.scaling else [])
+    batch = max(batch, workload.batch_size)
+    change: dict[str, Any] = {"batch_size": batch}
+    if point["scaling"] == "strong" and "weak" in workload.scaling and batch * max(all_ranks) > samples:
+        change["scaling"] = ["strong"]  # the data do not hold this batch on every rank
     reached = wanted <= batch
     growth = batch / workload.batch_size
     return Recommendation(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples"
         f" ({'global' if point['scaling'] == 'strong' else 'per rank'}).",
-        patch={"workloads": {point["workload"]: {"batch_size": batch}}},
+        patch={"workloads": {point["workload"]: change}},
         prediction=_prediction(case, model, batch)
         + ("" if reached else f" The target of {case.target_efficiency:.0%} is out of reach of these data."),
         warning=f"The global batch grows {growth:.1f}-fold: convergence may suffer. Scale and warm up the learning"
         " rate, and compare accuracy at equal epochs.",
     )
+
+
+def _round_up(wanted: float, most: int, ranks: list[int]) -> int:
+    """The next batch that divides among all numbers of ranks, and by 8 where the data allow it."""
+    divisor = lcm(*ranks)
+    unit = lcm(ROUND_TO, divisor)
+    return min(ceil(wanted / unit) * unit, most // divisor * divisor)
 
 
 def _prediction(case: Case, model: StepModel, batch: int) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
 
@@ -13,7 +15,9 @@ def find(case: Case) -> Finding | None:
     """Finding where the comparison is not like for like."""
     point, base = case.point, case.base
     differ = [
-        f"{name}: {base[name]} at the base, {point[name]} here" for name in SAME if base[name] != point[name]
+        f"{name}: {_text(base[name])} at the base, {_text(point[name])} here"
+        for name in SAME
+        if base[name] != point[name]
     ]
     held = "global_batch" if point["scaling"] == "strong" else "batch_per_rank"
     if base[held] != point[held]:
@@ -45,3 +49,7 @@ def find(case: Case) -> Finding | None:
             ),
         ),
     )
+
+
+def _text(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.diagnose.patches import refusal
 
 
 def find(case: Case, verdict: str) -> Finding | None:
@@ -12,6 +13,8 @@ def find(case: Case, verdict: str) -> Finding | None:
         return None
     point = case.point
     wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
+    patch = {"scales": [*case.study.scales, wider]}
+    refused = refusal(case.study, patch)
     return Finding(
         cause="healthy",
         explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
@@ -30,8 +33,9 @@ def find(case: Case, verdict: str) -> Finding | None:
         recommendations=(
             Recommendation(
                 change=f"Add ranks: measure {wider} too, on a host that has them.",
-                patch={"scales": [*case.study.scales, wider]} if wider not in case.study.scales else None,
+                patch=None if refused else patch,
                 prediction="Not forecast: one scale does not tell how the overhead grows with ranks.",
+                warning=f"The study would refuse that as it stands: {refused}." if refused else "",
             ),
         ),
     )

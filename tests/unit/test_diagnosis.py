@@ -1,0 +1,194 @@
+"""What is said of numbers: verdicts that the interval supports, causes in the order of decision, valid patches."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pandas as pd
+import pytest
+from builders import study_of, summary_of
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.patches import merge
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.diagnose.verdict import judge_point
+from scalestudy.study.load import parse_study
+from scalestudy.study.model import Study
+from scalestudy.study.plan import make_plan
+
+# (workload, world size, batch per rank) -> seconds
+HEALTHY = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0058, ("mlp", 2, 32): 0.0104}
+NEGATIVE = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0041}
+POOR = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0085, ("mlp", 2, 32): 0.0150}
+NOISE = (1.0, 1.004, 0.997)
+
+
+def diagnose(
+    content: dict[str, Any], times: dict, *, noise: tuple = NOISE, **options: Any
+) -> dict[str, Diagnosis]:
+    """Diagnoses by scaling, of launches with these step times."""
+    content = content | {"repeats": len(noise)}
+    plan = make_plan(parse_study(content, source="x"))
+    launches = {key: [time * factor for factor in noise] for key, time in times.items()}
+    summary = summary_of(plan, launches, **options)
+    return {d.scaling: d for d in diagnose_study(plan.study, summary)}
+
+
+def causes(diagnosis: Diagnosis) -> list[str]:
+    return [finding.cause for finding in diagnosis.findings]
+
+
+@pytest.mark.parametrize(
+    ("times", "verdict", "cause"),
+    [
+        (HEALTHY, "healthy", "healthy"),
+        (NEGATIVE, "negative scaling", "comm-bound"),
+        (POOR, "poor", "comm-bound"),
+    ],
+)
+def test_verdict_and_cause(content: dict[str, Any], times: dict, verdict: str, cause: str) -> None:
+    for scaling in ("strong", "weak"):
+        diagnosis = diagnose(content, times)[scaling]
+        assert (diagnosis.verdict, causes(diagnosis)) == (verdict, [cause])
+
+
+def test_an_interval_that_holds_the_target_is_undecided(content: dict[str, Any]) -> None:
+    near = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0066, ("mlp", 2, 32): 0.0132}
+    weak = diagnose(content, near, noise=(1.0, 1.05, 0.95))["weak"]
+    assert (weak.verdict, causes(weak)) == ("undecided", ["unexplained"])
+    assert weak.findings[0].recommendations[0].patch == {"repeats": 6}
+
+
+def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
+    weak = diagnose(content, NEGATIVE, noise=(1.0,))["weak"]
+    assert weak.verdict == "negative scaling"
+    assert "one launch only, so there is no interval" in weak.sentence
+
+
+def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) -> None:
+    """The same numbers as a comm-bound study, with both ranks on one core: the batch must not be blamed."""
+    # The base case has the same threads per rank, on a core of its own.
+    plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
+    launches = {key: [time * factor for factor in NOISE] for key, time in NEGATIVE.items()}
+    runs = study_of(plan, launches)
+    runs.loc[runs["world_size"] == 2, "threads_per_core"] = 2.0
+    found = diagnose_study(plan.study, summary_frame(plan, runs))
+    for diagnosis in found:
+        assert causes(diagnosis) == ["oversubscribed"]
+        patch = diagnosis.findings[0].recommendations[0].patch
+        assert patch == {"host": {"pin": True, "cores_per_rank": 1}}
+
+
+@pytest.mark.parametrize(
+    ("column", "value", "words"),
+    [
+        ("precision", "bf16", "precision: fp32 at the base, bf16 here"),
+        ("torch", "2.9.0", "torch: 2.13.0 at the base, 2.9.0 here"),
+        ("device", "NVIDIA H100", "device: cpu at the base, NVIDIA H100 here"),
+        ("threads_per_rank", 4.0, "threads_per_rank: 1 at the base, 4 here"),
+    ],
+)
+def test_rows_that_differ_in_more_than_ranks_are_confounded(
+    content: dict[str, Any], column: str, value: Any, words: str
+) -> None:
+    plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
+    launches = {key: [time * factor for factor in NOISE] for key, time in HEALTHY.items()}
+    summary = summary_of(plan, launches)
+    summary[column] = summary[column].astype(object)
+    summary.loc[summary["world_size"] == 2, column] = value
+    for diagnosis in diagnose_study(plan.study, summary):
+        assert diagnosis.verdict == "confounded"
+        assert causes(diagnosis) == ["confounded"]
+        assert words in diagnosis.findings[0].explanation
+
+
+def test_a_speedup_above_the_number_of_ranks_is_confounded(content: dict[str, Any]) -> None:
+    times = HEALTHY | {("mlp", 2, 16): 0.0040}  # 2.5x on 2 ranks
+    found = diagnose(content, times)
+    assert found["strong"].verdict == "confounded"
+    assert "above 2, the number of ranks" in found["strong"].findings[0].explanation
+    assert found["weak"].verdict == "healthy"
+
+
+def test_a_label_that_the_batches_contradict_is_confounded(content: dict[str, Any]) -> None:
+    plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
+    summary = summary_of(plan, {key: [t * f for f in NOISE] for key, t in HEALTHY.items()})
+    strong = (summary["scaling"] == "strong") & (summary["world_size"] == 2)
+    summary.loc[strong, "global_batch"] = 64
+    found = {d.scaling: d for d in diagnose_study(plan.study, summary)}
+    assert "global_batch: 32 at the base, 64 here" in found["strong"].findings[0].explanation
+
+
+@pytest.mark.parametrize("times", [HEALTHY, NEGATIVE, POOR])
+def test_every_patch_gives_a_valid_study(content: dict[str, Any], times: dict) -> None:
+    for diagnosis in diagnose(content, times).values():
+        for finding in diagnosis.findings:
+            for recommendation in finding.recommendations:
+                if recommendation.patch:
+                    study = parse_study(merge(content, recommendation.patch), source="patched")
+                    assert study != parse_study(content, source="x"), "a patch changes something"
+
+
+def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict[str, Any]) -> None:
+    """Tc = 0.2 ms + 25 us B, X = 3.1 ms: E = 75 % asks for (3.1 x 3 - 0.2) / 0.025 = 364, rounded up to 368."""
+    times = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0037, ("mlp", 2, 32): 0.0041}
+    weak = diagnose(content, times, noise=(1.0, 1.0, 1.0))["weak"]
+    advice = weak.findings[0].recommendations[-1]
+    assert advice.patch == {"workloads": {"mlp": {"batch_size": 368}}}
+    assert advice.prediction.startswith("Efficiency 75% [75%, 75%], speedup 1.50x on 2 ranks.")
+    assert "11.5-fold" in advice.warning
+
+
+def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> None:
+    slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
+    weak = diagnose(content, slow_link)["weak"].findings[0].recommendations[-1]
+    assert weak.patch == {"workloads": {"mlp": {"batch_size": 718}}}
+    assert "out of reach of these data" in weak.prediction
+
+
+def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:
+    plan = make_plan(parse_study(content | {"repeats": 2}, source="x"))
+    times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
+    strong = next(d for d in diagnose_study(plan.study, summary_of(plan, times)) if d.scaling == "strong")
+    assert (strong.verdict, strong.findings) == ("not measured", ())
+    assert strong.sentence == "no launch came to its end: 2 oom"
+
+
+def seed_case(ranks: int, speedup: float) -> Case:
+    """A case with a published speedup and no interval, as the reader of a table has it."""
+    study = Study.model_validate(
+        {
+            "study": "seed",
+            "scales": ["1x2"],
+            "variants": {"single": {"strategy": "single"}},
+            "workloads": {
+                "w": {
+                    "model": {"type": "mlp"},
+                    "data": {"type": "digits"},
+                    "optimizer": {"type": "sgd"},
+                    "batch_size": 32,
+                    "epochs": 1,
+                }
+            },
+        }
+    )
+    point = {"world_size": ranks, "speedup": speedup, "speedup_low": nan, "speedup_high": nan, "launches_ok": 1}
+    return Case(study=study, point=pd.Series(point), base=pd.Series(point), alone=pd.DataFrame())
+
+
+@pytest.mark.parametrize(
+    ("name", "ranks", "speedup", "verdict"),
+    [
+        ("IMDB on 4 GPUs", 4, 3.49, "healthy"),
+        ("AG News on 4 GPUs", 4, 0.46, "negative scaling"),
+        ("MLP, batch 256, 2 V100", 2, 12369 / 33700, "negative scaling"),
+        ("MLP, batch 4096, 2 V100", 2, 71710 / 41052, "healthy"),
+        ("LLM fine-tuning, 2 GPUs", 2, 18 / 15, "poor"),
+    ],
+)
+def test_published_cases_are_judged_as_their_authors_did(
+    name: str, ranks: int, speedup: float, verdict: str
+) -> None:
+    assert judge_point(seed_case(ranks, speedup), confounded=False)[0] == verdict
