@@ -2,11 +2,13 @@
 import json
 import os
 import sys
+from math import ceil
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from scalestudy.errors import UserError
+from scalestudy.publish.templates import template_digest
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.load import parse_study
@@ -28,6 +30,7 @@ PLAN = make_checked_plan()
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = json.dumps(PLAN.study.model_dump(mode="json"))
+TIME_LIMIT_MIN = PLAN.study.time_limit_min
 FIGURE_FORMATS = ["pdf", "svg", "png"]
 
 
@@ -61,11 +64,6 @@ def get_devices(wildcards):
     """GPUs of one launch on its host; none where the study runs on CPUs."""
     spec = PLAN.runs[wildcards.run]
     return 0 if spec.host.device == "cpu" else spec.devices_per_node
-
-
-def get_runtime_min(wildcards):
-    """Minutes for the scheduler: the launch's own limit and what starting takes, so that ours ends it first."""
-    return PLAN.runs[wildcards.run].time_limit_min + 5
 
 
 def ids_by_strategy(single):

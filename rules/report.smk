@@ -6,7 +6,6 @@ rule write_text_report:
         runs="<results>/runs.csv",
         findings="<results>/findings.json",
         environment="<results>/environment.json",
-        template=workflow.source_path("../report/templates/performance_report.txt"),
     output:
         report(
             "<results>/performance_report.txt",
@@ -21,10 +20,11 @@ rule write_text_report:
         "../workflow/envs/scalestudy.yaml"
     params:
         code=fingerprint("publish"),
+        template=template_digest("performance_report.txt"),
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --findings {input.findings:q} --environment {input.environment:q}"
-        " --template {input.template:q} --out {output:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule write_page:
@@ -39,7 +39,6 @@ rule write_page:
             workload=WORKLOADS,
             figure=["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"],
         ),
-        template=workflow.source_path("../report/templates/report.html"),
     output:
         report(
             "<results>/report.html",
@@ -54,7 +53,8 @@ rule write_page:
         "../workflow/envs/scalestudy.yaml"
     params:
         code=fingerprint("publish"),
+        template=template_digest("report.html"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --findings {input.findings:q} --environment {input.environment:q} --figures {input.figures:q}"
-        " --template {input.template:q} --out {output:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"

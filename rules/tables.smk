@@ -2,7 +2,6 @@ rule render_summary_table:
     input:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
-        template=workflow.source_path("../report/templates/summary_table.tex"),
     output:
         report(
             "<results>/tables/summary_table.tex",
@@ -17,6 +16,7 @@ rule render_summary_table:
         "../workflow/envs/scalestudy.yaml"
     params:
         code=fingerprint("publish"),
+        template=template_digest("summary_table.tex"),
     shell:
         "scalestudy tables --plan {input.plan:q} --summary {input.summary:q}"
-        " --template {input.template:q} --out {output:q} > {log:q} 2>&1"
+        " --out {output:q} > {log:q} 2>&1"

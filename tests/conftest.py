@@ -1,13 +1,24 @@
-"""Studies and observations that tests share. Everything is small and real; nothing here pretends to measure."""
+"""Studies and checkouts that tests share. Everything is small and real; nothing here pretends to measure."""
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
+import sys
+from copy import deepcopy
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
+BIN = Path(sys.executable).parent
+
+# What a checkout consists of; results, environments and caches stay behind.
+CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm")
 
 
 @pytest.fixture
@@ -30,3 +41,99 @@ def content() -> dict[str, Any]:
             }
         },
     }
+
+
+def tiny_study() -> dict[str, Any]:
+    """Two workloads, one launch each: 4 runs of a second or two."""
+    workload = {
+        "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
+        "data": {"type": "digits"},
+        "optimizer": {"type": "sgd", "learning_rate": 0.05},
+        "batch_size": 32,
+        "epochs": 2,
+    }
+    return {
+        "study": "tiny",
+        "seed": 3,
+        "repeats": 1,
+        "time_limit_min": 2,
+        "scales": ["1x2"],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "workloads": {"first": workload, "second": deepcopy(workload) | {"epochs": 3}},
+        "host": {"device": "cpu"},
+        "report": {"overhead_reference": False},
+    }
+
+
+@dataclass(frozen=True)
+class Checkout:
+    """A copy of the project in which a test may edit and run what it likes."""
+
+    root: Path
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The copy's package comes before the installed one."""
+        path = os.pathsep.join([str(BIN), os.environ["PATH"]])
+        return os.environ | {"PYTHONPATH": str(self.root / "workflow"), "PATH": path}
+
+    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
+        """Run a command of the environment in the checkout; stdout and stderr come together."""
+        result = subprocess.run(
+            [str(BIN / command[0]), *command[1:]],
+            cwd=self.root,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        if check:
+            assert result.returncode == 0, f"{' '.join(command)} ended with {result.returncode}:\n{result.stdout}"
+        return result
+
+    def configure(self, study: dict[str, Any]) -> None:
+        """Write the study that runs by default."""
+        (self.root / "config/config.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+
+    def copy_to(self, target: Path) -> Checkout:
+        """A copy with results and Snakemake's memory of them; times of files are kept."""
+        shutil.copytree(self.root, target, symlinks=True)
+        return Checkout(target)
+
+
+def make_checkout(target: Path) -> Checkout:
+    """A fresh checkout with the tiny study as its default."""
+    target.mkdir(parents=True)
+    for name in CHECKOUT:
+        source = ROOT / name
+        if source.is_symlink():
+            (target / name).symlink_to(source.readlink())
+        elif source.is_dir():
+            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            shutil.copytree(source, target / name, ignore=ignore)
+        else:
+            shutil.copy2(source, target / name)
+    checkout = Checkout(target)
+    checkout.configure(tiny_study())
+    return checkout
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Checkout:
+    """A fresh checkout: nothing has been run in it."""
+    return make_checkout(tmp_path / "checkout")
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
+    """A checkout in which the tiny study was run to its end. Not to be changed; `edited` is a copy that may be."""
+    made = make_checkout(tmp_path_factory.mktemp("finished") / "checkout")
+    made.run("snakemake")
+    return made
+
+
+@pytest.fixture
+def edited(finished: Checkout, tmp_path: Path) -> Checkout:
+    """A copy of the finished checkout, to edit."""
+    return finished.copy_to(tmp_path / "edited")

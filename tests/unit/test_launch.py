@@ -91,7 +91,7 @@ def test_outcome_is_the_first_cause(
         spec,
         reports=reports(spec, *ranks),
         exit_code=exit_code,
-        timed_out=timed_out,
+        timed_out_min=30 if timed_out else None,
         refused=refused,
     )
     assert found == outcome

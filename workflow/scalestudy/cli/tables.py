@@ -7,7 +7,7 @@ from pathlib import Path
 
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.publish.view import rows_view, study_view
+from scalestudy.publish.view import column_formats, rows_view, study_view
 from scalestudy.record.files import write_text
 
 HELP = "LaTeX table of the summary (booktabs, siunitx)"
@@ -22,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     plan, summary = read_plan(arguments.plan), read_table(arguments.summary)
-    text = render(arguments.template, study=study_view(plan, summary), rows=rows_view(plan, summary))
+    rows = rows_view(plan, summary)
+    study, formats = study_view(plan, summary), column_formats(rows)
+    text = render(arguments.template, study=study, rows=rows, formats=formats)
     write_text(arguments.out, text)
     print(arguments.out)
     return 0

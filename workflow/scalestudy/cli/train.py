@@ -10,6 +10,7 @@ from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import measure_run
 from scalestudy.study.load import load_study
+from scalestudy.study.model import Study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec, parse_spec
 
@@ -21,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--run", dest="run_id", help="run id, as `scalestudy plan` prints it")
     which.add_argument("--spec", help="the run's spec as JSON, as a Snakemake job carries it")
+    parser.add_argument("--time-limit-min", type=float, help="end the launch after so many minutes")
     parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
 
 
@@ -29,13 +31,13 @@ def run(arguments: argparse.Namespace) -> int:
         spec = parse_spec(arguments.spec)
         if arguments.results is None:
             raise UserError("--spec needs --results: a spec does not know its study's folder")
-        results = arguments.results
+        results, limit = arguments.results, Study.model_fields["time_limit_min"].default
     else:
         study = load_study(arguments.study)
         spec = _find(arguments.run_id, make_plan(study).runs)
-        results = arguments.results or Path("results") / study.study
+        results, limit = arguments.results or Path("results") / study.study, study.time_limit_min
     try:
-        record, measured = measure_run(spec, results)
+        record, measured = measure_run(spec, results, time_limit_min=arguments.time_limit_min or limit)
     except Interrupted as stop:
         print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
         return 128 + stop.signum

@@ -13,10 +13,10 @@ def judge(
     *,
     reports: tuple[RankReport, ...],
     exit_code: int,
-    timed_out: bool,
+    timed_out_min: float | None,
     refused: str | None,
 ) -> tuple[Outcome, str]:
-    """(outcome, reason) of a run.
+    """(outcome, reason) of a run; `timed_out_min` is the time limit that ended it, None if none did.
 
     The first cause counts, not what followed from it: when one rank runs out of memory the others fail in their
     next collective, and the run is `oom`.
@@ -27,9 +27,9 @@ def judge(
         for report in reports:
             if report.outcome == outcome:
                 return outcome, report.reason
-    if timed_out:
+    if timed_out_min is not None:
         steps = max((report.steps for report in reports), default=0)
-        return "timeout", f"time limit of {spec.time_limit_min:g} min reached after {steps} steps"
+        return "timeout", f"time limit of {timed_out_min:g} min reached after {steps} steps"
     for report in reports:
         if report.outcome == "failed":
             return "failed", report.reason

@@ -23,7 +23,7 @@ from scalestudy.study.spec import RunSpec
 LOG_TAIL_LINES = 20
 
 
-def measure_run(spec: RunSpec, results: Path) -> tuple[RunRecord, bool]:
+def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple[RunRecord, bool]:
     """Measure a run into results/runs/<run id>/: (its record, whether it was measured now).
 
     A run that is there already, measured by the same code, is kept as it is. One measured by other code is
@@ -41,7 +41,7 @@ def measure_run(spec: RunSpec, results: Path) -> tuple[RunRecord, bool]:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
-            record = _launch(spec, partial)
+            record = _launch(spec, partial, time_limit_min)
             hold_signals()
             set_aside(final, results)
             publish(partial, final, record)
@@ -70,7 +70,7 @@ def _kept(final: Path) -> RunRecord | None:
     return record if record.fingerprint == fingerprint(*MEASURING) else None
 
 
-def _launch(spec: RunSpec, partial: Path) -> RunRecord:
+def _launch(spec: RunSpec, partial: Path, time_limit_min: float) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
     log = partial / "log.txt"
@@ -82,7 +82,7 @@ def _launch(spec: RunSpec, partial: Path) -> RunRecord:
             rank_command(spec, partial),
             environment=rank_environment(spec),
             log=log,
-            time_limit_s=spec.time_limit_min * 60,
+            time_limit_s=time_limit_min * 60,
             watch=progress.watch,
         )
         wall_time_s = time.monotonic() - begin
@@ -93,7 +93,7 @@ def _launch(spec: RunSpec, partial: Path) -> RunRecord:
         spec,
         reports=parts.reports,
         exit_code=exit_code,
-        timed_out=timed_out,
+        timed_out_min=time_limit_min if timed_out else None,
         refused=refused.read_text(encoding="utf-8").strip() if refused.exists() else None,
     )
     refused.unlink(missing_ok=True)

@@ -10,6 +10,11 @@ def ranks(count: int) -> str:
     return f"{count} rank" if count == 1 else f"{count} ranks"
 
 
+def cores(count: int) -> str:
+    """'1 CPU core', '2 CPU cores'."""
+    return f"{count} CPU core" if count == 1 else f"{count} CPU cores"
+
+
 def series(point: Point) -> str:
     """A point as a legend says it: 'single, one process, batch 32', 'ddp strong, 2 ranks, batch 16 per rank'."""
     if point.world_size == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10
 
@@ -38,6 +39,16 @@ def show(value: float, low: float | None = None, high: float | None = None, *, f
     most = _decimals(value, significant=5)
     digits = min(max(_decimals((high - low) / 2, significant=2), least), most)
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
+
+
+def table_format(numbers: list[str]) -> str:
+    """siunitx `table-format` that holds these numbers; what is no number is skipped."""
+    matches = [re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?", number) for number in numbers]
+    found = [match for match in matches if match]
+    sign = "-" if any(match[1] for match in found) else ""
+    before = max((len(match[2]) for match in found), default=1)
+    after = max((len(match[3] or "") for match in found), default=0)
+    return f"{sign}{before}.{after}"
 
 
 def _decimals(number: float, *, significant: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import textwrap
 from pathlib import Path
@@ -45,6 +46,11 @@ def render(template: Path, **values: Any) -> str:
         raise UserError(f"{template}: no such template") from None
     except (jinja2.TemplateSyntaxError, jinja2.UndefinedError) as error:
         raise UserError(f"{template}: {error}") from None
+
+
+def template_digest(name: str) -> str:
+    """Digest of a template of ours: a rule that carries it as a parameter runs again when the template changes."""
+    return hashlib.sha256((DIRECTORY / name).read_bytes()).hexdigest()[:12]
 
 
 def latex(value: Any) -> str:

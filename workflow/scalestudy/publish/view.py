@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.publish import labels
-from scalestudy.publish.numbers import DASH, Shown, show
+from scalestudy.publish.numbers import DASH, Shown, show, table_format
 from scalestudy.study.plan import Plan
 
 OUTCOME_WORDS = {"oom": "OOM"}
@@ -24,7 +24,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "repeats": study.repeats,
         "confidence": f"{study.report.confidence:.0%}",
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
-        "cores_per_rank": study.host.cores_per_rank,
+        "cores": labels.cores(study.host.cores_per_rank),
         "intervals": labels.intervals(confidence=study.report.confidence, repeats=study.repeats),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
@@ -60,6 +60,7 @@ def _row(row: pd.Series) -> dict[str, Any]:
         "launches": f"{int(row['launches_ok'])}/{int(row['launches'])}",
         "outcomes": row["outcomes"],
         "failure": _failure(row),
+        "partial": 0 < row["launches_ok"] < row["launches"],
         "step_time_ms": shown("step_time_s", 1e3),
         "step_time_p95_ms": show(row["step_time_p95_s"], factor=1e3),
         "throughput": shown("throughput_samples_per_s"),
@@ -75,6 +76,16 @@ def _row(row: pd.Series) -> dict[str, Any]:
         ),
         "peak_resident_gib": show(row["peak_resident_gib"]),
     }
+
+
+def column_formats(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """siunitx `table-format` of every numeric column: digits before and after the point of its widest number."""
+    columns = ("ranks", "batch_per_rank", "step_time_ms", "throughput", "speedup", "efficiency_percent")
+    return {name: table_format([str(_value(row[name])) for row in rows]) for name in columns}
+
+
+def _value(cell: Any) -> Any:
+    return cell.value if isinstance(cell, Shown) else cell
 
 
 def _failure(row: pd.Series) -> str:

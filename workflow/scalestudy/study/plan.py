@@ -129,7 +129,6 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
         seed=study.seed + repeat,
         host=study.host,
         measure=study.measure,
-        time_limit_min=study.time_limit_min,
     )
 
 

@@ -12,9 +12,6 @@ from scalestudy.errors import UserError
 from scalestudy.study.model import Host, Measure
 from scalestudy.study.workloads import Data, Entry, Model, Optimizer
 
-# They steer how a run is waited for, not what it measures: changing them repeats nothing.
-_NOT_PART_OF_THE_RUN = {"time_limit_min"}
-
 
 class RunSpec(Entry):
     """One launch of one variant at one scale, with one seed."""
@@ -34,7 +31,6 @@ class RunSpec(Entry):
     seed: int = Field(ge=0)
     host: Host
     measure: Measure
-    time_limit_min: float = Field(gt=0)
 
     @property
     def world_size(self) -> int:
@@ -49,8 +45,7 @@ class RunSpec(Entry):
     @property
     def run_id(self) -> str:
         """Readable and unique: `digits-mlp-ddp-b16-n1g2-r1-3fa9c1`."""
-        content = self.model_dump(mode="json", exclude=_NOT_PART_OF_THE_RUN)
-        digest = hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:6]
+        digest = hashlib.sha256(self.to_json().encode()).hexdigest()[:6]
         return (
             f"{self.workload}-{self.variant}-b{self.batch_per_rank}"
             f"-n{self.nodes}g{self.devices_per_node}-r{self.repeat}-{digest}"

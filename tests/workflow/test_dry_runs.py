@@ -1,0 +1,115 @@
+"""The workflow as it is called: every command of the README plans what it should, and the linters are content."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from conftest import ROOT, Checkout, tiny_study
+
+
+def planned(output: str) -> dict[str, int]:
+    """Jobs per rule of a dry run; empty when nothing is to be done."""
+    if "Nothing to be done" in output:
+        return {}
+    table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
+    rows = re.findall(r"^(\w+) +(\d+)$", table, flags=re.M)
+    return {name: int(count) for name, count in rows if name != "total"}
+
+
+ALL_RULES = {
+    "plan_study": 1,
+    "train_baseline": 2,
+    "train_distributed": 2,
+    "aggregate_runs": 1,
+    "diagnose_study": 1,
+    "plot_workload": 2,
+    "render_summary_table": 1,
+    "write_text_report": 1,
+    "write_page": 1,
+    "report": 1,
+}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("report",),
+        ("--profile", "slurm"),
+        ("--profile", "slurm", "report"),
+        ("-s", "workflow/Snakefile"),
+        ("--cores", "2"),
+    ],
+    ids=lambda a: " ".join(a) or "plain",
+)
+def test_each_way_of_calling_plans_the_whole_study(checkout: Checkout, arguments: tuple[str, ...]) -> None:
+    output = checkout.run("snakemake", "-n", *arguments).stdout
+    assert planned(output) == ALL_RULES
+
+
+def test_a_workflow_that_imports_ours_as_a_module(checkout: Checkout) -> None:
+    other = checkout.root / "other"
+    other.mkdir()
+    (other / "Snakefile").write_text(
+        "module scaling:\n"
+        f'    snakefile: "{checkout.root}/workflow/Snakefile"\n'
+        "    config: config\n\n"
+        "use rule * from scaling as scaling_*\n"
+    )
+    command = ["snakemake", "-n", "-c2", "-d", str(other), "-s", str(other / "Snakefile")]
+    output = checkout.run(*command, "--configfile", "config/config.yaml").stdout
+    assert planned(output)["scaling_train_distributed"] == 2
+
+
+def test_slurm_jobs_ask_for_what_the_scale_needs(checkout: Checkout) -> None:
+    study = tiny_study() | {"host": {"device": "auto", "cores_per_rank": 3}}
+    checkout.configure(study)
+    output = checkout.run("snakemake", "-n", "--profile", "slurm", "--cores", "64").stdout
+    blocks = [block for block in output.split("\nrule ") if block.startswith("train_distributed")]
+    assert len(blocks) == 2
+    for block in blocks:
+        assert "threads: 6" in block
+        for resource in ("gpu=2", "nodes=1", "tasks=1", "slot=0", "runtime=7"):
+            assert resource in block, block
+
+
+def test_launches_follow_the_shuffled_order_of_the_plan(finished: Checkout) -> None:
+    from scalestudy.study.plan import Plan
+
+    plan = Plan.model_validate_json((finished.root / "results/tiny/plan.json").read_bytes())
+    runs = finished.root / "results/tiny/runs"
+    finished_at = {run: (runs / run / "run.json").stat().st_mtime for run in plan.runs}
+    assert sorted(plan.runs, key=finished_at.__getitem__) == list(plan.runs)
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ("repeats=0", "repeats: input should be greater than or equal to 1, not 0"),
+        ("repeatz=3", "repeatz: unknown key; did you mean repeats?"),
+        ("scales=['1x3']", "workloads.first.batch_size: 32 does not divide among the 3 ranks of scale 1x3"),
+    ],
+)
+def test_a_bad_config_is_refused_before_any_job(checkout: Checkout, setting: str, message: str) -> None:
+    result = checkout.run("snakemake", "-n", "--config", setting, check=False)
+    assert result.returncode != 0
+    assert message in result.stdout
+    assert "Traceback" not in result.stdout
+    assert "Job stats" not in result.stdout
+
+
+def test_more_ranks_than_cores_are_refused_before_any_job(checkout: Checkout) -> None:
+    """Snakemake would cap the threads in silence and run two ranks on one core."""
+    result = checkout.run("snakemake", "--cores", "1", check=False)
+    assert result.returncode != 0
+    assert "scales[0]: 1x2 needs 2 ranks x 1 cores = 2 cores on one host; 1 are on offer" in result.stdout
+    assert not list(checkout.root.glob("results/*/runs/*/run.json"))
+
+
+def test_linters_are_content(checkout: Checkout) -> None:
+    assert "good condition" in checkout.run("snakemake", "--lint").stdout
+    original = Checkout(ROOT)  # where the linters find their settings
+    original.run("snakefmt", "--check", "Snakefile", "workflow/Snakefile", "rules")
+    original.run("ruff", "check", ".")
+    original.run("ruff", "format", "--check", ".")
