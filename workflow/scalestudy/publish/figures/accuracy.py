@@ -14,7 +14,8 @@ from scalestudy.study.plan import Plan
 def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame) -> Figure:
     """Two panels sharing the accuracy axis: against epochs, against training time (validation excluded)."""
     figure, (left, right) = plt.subplots(1, 2, figsize=(DOUBLE_COLUMN_IN, 2.7), sharey=True)
-    spent = epochs.assign(train_time_s=epochs.groupby("run_id")["epoch_time_s"].cumsum())
+    time_s = epochs["epoch_time_s"].astype(float)  # a study without any epoch has no numbers to tell a type from
+    spent = epochs.assign(train_time_s=time_s.groupby(epochs["run_id"]).cumsum())
     epoch_lines(left, plan, workload, spent, x="epoch", y="validation_accuracy")
     epoch_lines(right, plan, workload, spent, x="train_time_s", y="validation_accuracy")
     left.set_xlabel("Epoch")

@@ -1,0 +1,162 @@
+"""A study that was really run, on 1 and 2 ranks over gloo: what it recorded, and what was made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from conftest import Checkout
+from scalestudy.record.observation import Observation, read_observation
+
+
+@pytest.fixture(scope="module")
+def results(finished: Checkout) -> Path:
+    return finished.root / "results/tiny"
+
+
+@pytest.fixture(scope="module")
+def observations(results: Path) -> dict[tuple[str, int], Observation]:
+    """Observations by workload and world size."""
+    found = [read_observation(path.parent) for path in results.glob("runs/*/run.json")]
+    return {(o.record.spec.workload, o.record.spec.world_size): o for o in found}
+
+
+def test_every_launch_came_up_as_planned(observations: dict[tuple[str, int], Observation]) -> None:
+    assert set(observations) == {("first", 1), ("first", 2), ("second", 1), ("second", 2)}
+    for (_, world_size), observation in observations.items():
+        record = observation.record
+        assert record.outcome == "ok", record.reason
+        assert [rank.rank for rank in record.ranks] == list(range(world_size))
+        assert {rank.threads for rank in record.ranks} == {1}
+        cores = [core for rank in record.ranks for core in rank.cores]
+        assert len(cores) == len(set(cores)) == world_size, "one core of its own for every rank"
+        assert record.environment["device_choice"].startswith("device: cpu")
+        assert record.environment["backend"] == ("gloo" if world_size > 1 else None)
+        assert record.totals.wall_time_s > record.totals.train_time_s > 0
+
+
+def test_steps_are_complete_and_their_parts_add_up(observations: dict[tuple[str, int], Observation]) -> None:
+    for (workload, world_size), observation in observations.items():
+        steps, spec = observation.steps, observation.record.spec
+        expected = spec.data.train_samples // spec.global_batch * spec.epochs
+        assert len(steps) == expected * world_size, workload
+        assert (steps.groupby("rank")["step"].nunique() == expected).all()
+        assert (steps["samples"] == spec.batch_per_rank).all()
+        parts = steps[["data_time_s", "forward_time_s", "backward_time_s", "optimizer_time_s"]]
+        assert (parts > 0).all().all()
+        assert parts.sum(axis=1).to_numpy() == pytest.approx(steps["step_time_s"].to_numpy())
+
+
+@pytest.mark.parametrize("workload", ["first", "second"])
+def test_two_ranks_learn_what_one_process_learns(
+    observations: dict[tuple[str, int], Observation], workload: str
+) -> None:
+    """Strong scaling holds the global batch and the order of samples: the loss is the same but for rounding."""
+    one, two = observations[workload, 1], observations[workload, 2]
+    for column in ("train_loss", "validation_loss"):
+        assert two.epochs[column].tolist() == pytest.approx(one.epochs[column].tolist(), rel=1e-4)
+    mean_over_ranks = two.steps.groupby("step")["loss"].mean()
+    assert mean_over_ranks.tolist() == pytest.approx(one.steps["loss"].tolist(), rel=1e-3, abs=1e-4)
+
+
+def test_the_baseline_has_neither_wrapper_nor_process_group(
+    observations: dict[tuple[str, int], Observation],
+) -> None:
+    assert observations["first", 1].record.totals.gradient_bytes is None
+    record = observations["first", 2].record
+    assert record.totals.gradient_bytes == 4 * record.totals.parameters
+
+
+def test_summary_says_what_the_runs_say(results: Path) -> None:
+    summary = pd.read_csv(results / "comprehensive_summary.csv").set_index(["workload", "world_size"])
+    runs = pd.read_csv(results / "runs.csv").set_index(["workload", "world_size"])
+    for workload in ("first", "second"):
+        ratio = (
+            runs.loc[(workload, 2), "throughput_samples_per_s"]
+            / runs.loc[(workload, 1), "throughput_samples_per_s"]
+        )
+        assert summary.loc[(workload, 2), "speedup"] == pytest.approx(ratio)
+        assert pd.isna(summary.loc[(workload, 2), "speedup_low"]), "one launch has no interval"
+
+
+def test_text_report_is_readable_at_80_columns(results: Path) -> None:
+    text = (results / "performance_report.txt").read_text(encoding="utf-8")
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
+    assert "One launch of each point, so there are no intervals." in text
+    for section in (
+        "SUMMARY",
+        "MEASUREMENTS",
+        "FINDINGS AND RECOMMENDATIONS",
+        "METHOD AND CAVEATS",
+        "ENVIRONMENT",
+    ):
+        assert f"\n{section}\n" in text
+    assert "nan" not in text.lower().replace("finance", "")
+
+
+def test_numbers_in_the_text_are_those_of_the_summary(results: Path) -> None:
+    text = (results / "performance_report.txt").read_text(encoding="utf-8")
+    summary = pd.read_csv(results / "comprehensive_summary.csv")
+    distributed = summary[summary["world_size"] == 2]
+    printed = [float(number) for number in re.findall(r"^  Speedup ([\d.]+)", text, flags=re.M)]
+    assert printed == pytest.approx(distributed["speedup"].tolist(), rel=6e-3)
+
+
+def test_page_holds_everything_and_asks_for_nothing(results: Path) -> None:
+    page = (results / "report.html").read_text(encoding="utf-8")
+    assert page.count("data:image/svg+xml;base64,") == 2 * 4
+    assert not re.search(r"(src|href)=[\"'](?!data:)", page)
+    assert "<script" not in page
+
+
+def test_snakemake_report_has_captions_labels_and_categories(finished: Checkout) -> None:
+    archive = finished.root / "results/tiny/report.zip"
+    finished.run("snakemake", "--report", str(archive))
+    with zipfile.ZipFile(archive) as content:
+        names = content.namelist()
+        entrance = min((name for name in names if name.endswith("report.html")), key=len)
+        index = content.read(entrance).decode()
+    archive.unlink()
+    assert sum(name.endswith(".svg") for name in names) == 8
+    for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
+        assert words in index, words
+
+
+def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:
+    lines = finished.run("scalestudy", "summary").stdout.splitlines()
+    assert len(lines) <= 10
+    assert lines[0] == "study tiny: 4 launches (4 ok)"
+    for line in lines[3:]:
+        assert (finished.root / line.strip()).exists()
+
+
+def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
+    run = next(edited.root.glob("results/tiny/runs/first-ddp-*"))
+    text = (run / "run.json").read_text()
+    (run / "run.json").write_text(text[: len(text) // 2])
+    result = edited.run("snakemake", "--forcerun", "aggregate_runs", check=False)
+    assert result.returncode != 0
+    log = (edited.root / "results/tiny/logs/aggregate_runs.log").read_text()
+    assert f"{run.name}/run.json: not a whole run.json of schema version 1" in log
+    assert "Traceback" not in log
+
+
+def test_every_verb_has_a_help_of_its_own(finished: Checkout) -> None:
+    overview = finished.run("scalestudy", "--help").stdout
+    for verb in ("plan", "train", "aggregate", "diagnose", "plot", "tables", "text", "page", "summary"):
+        assert re.search(rf"^    {verb}\b", overview, flags=re.M)
+        assert "usage: scalestudy " + verb in finished.run("scalestudy", verb, "--help").stdout
+
+
+def test_a_users_mistake_at_the_command_line_has_no_traceback(finished: Checkout) -> None:
+    wrong = finished.run("scalestudy", "train", "--run", "no-such-run", check=False)
+    assert wrong.returncode == 2
+    assert wrong.stdout == (
+        "scalestudy train: --run no-such-run: not in the plan; `scalestudy plan` lists its runs\n"
+    )
+    json.loads((finished.root / "results/tiny/findings.json").read_text())

@@ -1,0 +1,188 @@
+"""Runs that do not end well: each is a whole record with its word and reason, or leaves nothing at all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import BIN, Checkout, tiny_study
+from scalestudy.record.observation import RunRecord, read_observation, read_record
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+
+
+def variation(**changes: Any) -> dict[str, Any]:
+    """The tiny study with one workload, changed at its top level or (epochs, learning_rate) in the workload."""
+    study = tiny_study()
+    del study["workloads"]["second"]
+    workload = study["workloads"]["first"]
+    workload["epochs"] = changes.pop("epochs", workload["epochs"])
+    workload["optimizer"]["learning_rate"] = changes.pop("learning_rate", 0.05)
+    return study | changes
+
+
+def run_id(study: dict[str, Any], world_size: int) -> str:
+    runs = make_plan(parse_study(study, source="x")).runs
+    return next(name for name, spec in runs.items() if spec.world_size == world_size)
+
+
+def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunRecord:
+    """Launch one run of the study by hand and read its record."""
+    checkout.configure(study)
+    name = run_id(study, world_size)
+    checkout.run("scalestudy", "train", "--run", name)
+    assert not any((checkout.root / "results/tiny/runs/.partial").glob("*/")), "nothing half written stays"
+    return read_record(checkout.root / "results/tiny/runs" / name)
+
+
+@pytest.mark.parametrize("world_size", [1, 2])
+def test_a_loss_that_is_no_number_is_diverged(checkout: Checkout, world_size: int) -> None:
+    record = train(checkout, variation(learning_rate=1e20), world_size)
+    assert record.outcome == "diverged"
+    assert "loss is nan at step" in record.reason or "loss is inf at step" in record.reason
+    assert "on rank" in record.reason
+    assert record.log_tail
+
+
+@pytest.mark.parametrize("world_size", [1, 2])
+def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, world_size: int) -> None:
+    study = variation(epochs=5000, time_limit_min=0.2)
+    record = train(checkout, study, world_size)
+    assert record.outcome == "timeout"
+    assert record.reason.startswith("time limit of 0.2 min reached after ")
+    observation = read_observation(checkout.root / "results/tiny/runs" / record.run_id)
+    assert len(observation.steps) == sum(rank.steps for rank in record.ranks) > 0
+
+
+def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkout) -> None:
+    record = train(checkout, variation(host={"device": "cpu", "cores_per_rank": 64}), 2)
+    assert record.outcome == "failed"
+    assert record.reason.startswith("2 ranks x 64 cores need 128 cores on this host; this job may use")
+
+
+def test_cuda_that_is_not_there_is_refused_in_words(checkout: Checkout) -> None:
+    record = train(checkout, variation(host={"device": "cuda"}), 1)
+    assert record.outcome == "failed"
+    assert record.reason == "host.device is cuda, but no CUDA device is visible to this job"
+
+
+def test_a_study_with_a_failing_point_still_ends_in_a_report(checkout: Checkout) -> None:
+    checkout.configure(variation(learning_rate=1e20))
+    checkout.run("snakemake")
+    results = checkout.root / "results/tiny"
+    text = (results / "performance_report.txt").read_text()
+    assert "NOT MEASURED" in text
+    assert "2 launches: 2 diverged." in text
+    assert "LAUNCHES THAT DID NOT END WELL" in text
+    assert "diverged" in (results / "tables/summary_table.tex").read_text()
+
+
+def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
+    checkout.configure(variation(host={"device": "cuda"}))
+    checkout.run("snakemake")
+    summary = checkout.run("scalestudy", "summary", check=False)
+    assert summary.returncode == 1
+    assert "2 launches failed; the report says why" in summary.stdout
+    retry = checkout.run("scalestudy", "retry", "results/tiny")
+    assert "2 of 2 runs set aside" in retry.stdout
+    assert len(list(checkout.root.glob("results/tiny/superseded/*/run.json"))) == 2
+    assert "train_baseline" in checkout.run("snakemake", "-n").stdout
+
+
+def start(checkout: Checkout, *command: str) -> subprocess.Popen:
+    """Start a command of the environment in a session of its own."""
+    return subprocess.Popen(
+        [str(BIN / command[0]), *command[1:]],
+        cwd=checkout.root,
+        env=checkout.environment,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+
+
+def wait_for(condition: Any, seconds: float = 60) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
+
+
+def workers(checkout: Checkout) -> list[str]:
+    """Command lines of processes that train in this checkout."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if "scalestudy.train" in line and "results/tiny" in line and _belongs(path.parent, checkout.root):
+            found.append(line)
+    return found
+
+
+def _belongs(process: Path, root: Path) -> bool:
+    try:
+        return (process / "cwd").readlink() == root
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum: signal.Signals) -> None:
+    study = variation(epochs=5000)
+    checkout.configure(study)
+    name = run_id(study, 2)
+    partial = checkout.root / "results/tiny/runs/.partial" / name
+    process = start(checkout, "scalestudy", "train", "--run", name)
+    wait_for((partial / "progress.json").exists)
+    assert workers(checkout)
+    process.send_signal(signum)
+    code = process.wait(timeout=60)
+    assert code == (-signum if signum == signal.SIGKILL else 128 + signum)
+    wait_for(lambda: not workers(checkout))
+    assert not (checkout.root / "results/tiny/runs" / name).exists()
+    if signum != signal.SIGKILL:
+        assert not partial.exists()
+
+
+def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) -> None:
+    study = variation()
+    checkout.configure(study)
+    name = run_id(study, 1)
+    partial = checkout.root / "results/tiny/runs/.partial" / name
+    partial.mkdir(parents=True)
+    (partial / "steps-0.parquet").write_bytes(b"half a file")
+    record = train(checkout, study, 1)
+    assert record.outcome == "ok"
+
+
+def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
+    """Three times killed, at three different moments, then run to its end."""
+    checkout.configure(tiny_study() | {"repeats": 2})
+    runs = checkout.root / "results/tiny/runs"
+    measured: dict[str, tuple[float, bytes]] = {}
+    for count in (1, 3, 5):
+        process = start(checkout, "snakemake")
+        wait_for(lambda count=count: len(list(runs.glob("*/run.json"))) >= count, seconds=120)
+        time.sleep(0.4 * count)  # somewhere inside the next launch
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not workers(checkout))
+        checkout.run("snakemake", "--unlock")
+        for path in runs.glob("*/run.json"):
+            state = (path.stat().st_mtime, path.read_bytes())
+            assert measured.setdefault(path.parent.name, state) == state
+    assert len(measured) >= 5
+    checkout.run("snakemake")
+    for name, state in measured.items():
+        path = runs / name / "run.json"
+        assert (path.stat().st_mtime, path.read_bytes()) == state, f"{name} was measured twice"
+    assert len(list(runs.glob("*/run.json"))) == 8
+    assert not list(checkout.root.glob("results/tiny/superseded/*"))
