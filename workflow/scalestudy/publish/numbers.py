@@ -34,10 +34,13 @@ def show(value: float, low: float | None = None, high: float | None = None, *, f
     if low is None or high is None or not (isfinite(low) and isfinite(high)):
         return Shown(_fixed(value, _decimals(value, significant=3)))
     low, high = low * factor, high * factor
-    # An interval far narrower than the value must not print digits without end, nor a wide one too few.
-    least = _decimals(value, significant=2)
-    most = _decimals(value, significant=5)
-    digits = min(max(_decimals((high - low) / 2, significant=2), least), most)
+    half_width, magnitude = (high - low) / 2, max(abs(value), abs(low), abs(high))
+    digits = (
+        # An interval far narrower than the value would print digits without end.
+        min(_decimals(half_width, significant=2), _decimals(magnitude, significant=5))
+        if half_width > 0
+        else _decimals(value, significant=3)
+    )
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
 
 

@@ -28,7 +28,7 @@ _LATEX = {
     "~": r"\textasciitilde{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
-    '"': r"\textquotedbl{}",
+    '"': "''",
     "|": r"\textbar{}",
 }
 

@@ -1,0 +1,220 @@
+"""What leaves the house: tables that compile as they are, figures of their size, names that break neither."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from builders import study_of
+from matplotlib.figure import Figure
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.errors import UserError
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.templates import DIRECTORY, latex, render
+from scalestudy.publish.view import column_formats, diagnoses_view, environment_view, rows_view, study_view
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+TIMES = {
+    ("mlp", 1, 32): [0.0010, 0.0011],
+    ("mlp", 1, 16): [0.0006, 0.0006],
+    ("mlp", 2, 16): [0.0040, 0.0042],
+    ("mlp", 2, 32): [0.0041, 0.0041],
+}
+HOSTILE = "_ % & # { } \\ $ ~ ^ < > \" ' | \\input{/etc/passwd} 漢 \N{GRINNING FACE} \u202e"
+
+
+@pytest.fixture
+def plan(content: dict[str, Any]) -> Plan:
+    return make_plan(parse_study(content | {"description": HOSTILE}, source="x"))
+
+
+def table(plan: Plan, runs: pd.DataFrame, **study: Any) -> str:
+    summary = summary_frame(plan, runs)
+    rows = rows_view(plan, summary)
+    facts = study_view(plan, summary) | study
+    return render(DIRECTORY / "summary_table.tex", study=facts, rows=rows, formats=column_formats(rows))
+
+
+def compile_document(text: str, folder: Path, *, document_class: str) -> str:
+    """Log of a paper that inputs the fragment and loads nothing but booktabs and siunitx."""
+    (folder / "table.tex").write_text(text, encoding="utf-8")
+    (folder / "paper.tex").write_text(
+        f"\\documentclass{document_class}\n\\usepackage{{booktabs,siunitx}}\n"
+        "\\begin{document}\n\\input{table.tex}\nText.\n\\end{document}\n"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    result = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
+    assert result.returncode == 0, result.stdout[-3000:]
+    return result.stdout
+
+
+needs_tex = pytest.mark.skipif(
+    shutil.which("pdflatex") is None,
+    reason="no pdflatex; apt-get install texlive-latex-extra texlive-science texlive-publishers",
+)
+
+
+@needs_tex
+@pytest.mark.parametrize("document_class", ["{article}", "[conference]{IEEEtran}"])
+def test_summary_table_compiles_and_fits(plan: Plan, tmp_path: Path, document_class: str) -> None:
+    log = compile_document(table(plan, study_of(plan, TIMES)), tmp_path, document_class=document_class)
+    assert "Overfull" not in log
+    assert "Undefined" not in log
+
+
+@needs_tex
+def test_a_table_with_failures_and_hostile_names_compiles(plan: Plan, tmp_path: Path) -> None:
+    times = TIMES | {("mlp", 2, 16): ["oom", "oom"], ("mlp", 2, 32): [0.0041, "timeout"]}
+    runs = study_of(plan, times)
+    text = table(plan, runs, name=HOSTILE, devices=HOSTILE)
+    text = text.replace("\\label{", "% \\label{")  # a study's name is checked by the config; a label is not text
+    compile_document(text, tmp_path, document_class="{article}")
+    assert "OOM" in text
+    assert "(1 ok, 1 timeout)" in text
+    assert "passwd" in text
+    assert "\\input{/etc" not in text
+
+
+def test_table_has_its_base_case_and_no_vertical_rule(plan: Plan) -> None:
+    text = table(plan, study_of(plan, TIMES))
+    assert "Base case of every ratio: the plain model in one process" in text
+    assert "\\hline" not in text
+    assert "|" not in text.split("\\begin{tabular}")[1]
+    assert text.startswith("% Needs \\usepackage{booktabs,siunitx}.")
+    assert text.count("\\toprule") == text.count("\\bottomrule") == 1
+    assert len(re.findall(r"\[0\.\d+, 0\.\d+\]", text)) >= 2, "speedups with their intervals"
+
+
+def test_latex_escapes_every_special_character() -> None:
+    assert latex("a_b & 50% {x} $y$ #1 ~ ^ \\z") == (
+        r"a\_b \& 50\% \{x\} \$y\$ \#1 \textasciitilde{} \textasciicircum{} \textbackslash{}z"
+    )
+    assert latex("é \N{GRINNING FACE}") == "é (U+1F600)"
+
+
+def test_a_template_that_asks_for_what_is_not_given_is_refused_by_name(tmp_path: Path) -> None:
+    template = tmp_path / "report.txt"
+    template.write_text("{{ nothing.here }}")
+    with pytest.raises(UserError, match=r"report\.txt: 'nothing' is undefined"):
+        render(template)
+    with pytest.raises(UserError, match=r"none\.tex: no such template"):
+        render(tmp_path / "none.tex")
+
+
+def facts(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
+    summary = summary_frame(plan, runs)
+    rows = rows_view(plan, summary)
+    diagnoses = [d.to_json() for d in diagnose_study(plan.study, summary)]
+    failed = runs[runs["outcome"] != "ok"]
+    return {
+        "study": study_view(plan, summary),
+        "workloads": list(plan.study.workloads),
+        "rows": rows,
+        "diagnoses": diagnoses_view(diagnoses, rows),
+        "environment": environment_view({"device": ["cpu"], "cpu": [HOSTILE]}),
+        "runs": len(runs),
+        "outcomes": [("ok", len(runs))],
+        "failed": failed[["run_id", "outcome", "reason"]].to_dict("records"),
+    }
+
+
+def test_page_escapes_what_users_wrote(plan: Plan) -> None:
+    figures = {"mlp": dict.fromkeys(FIGURES, "data:,")}
+    times = TIMES | {("mlp", 2, 16): ["oom", "oom"]}
+    page = render(DIRECTORY / "report.html", figures=figures, **facts(plan, study_of(plan, times)))
+    assert "&lt; &gt;" in page
+    assert "OOM" in page
+    assert "Not measured" in page
+
+
+@pytest.mark.parametrize("failing", [(), (("mlp", 2, 16),), tuple(TIMES)], ids=["none", "one point", "all"])
+def test_text_report_holds_for_any_failure(plan: Plan, failing: tuple) -> None:
+    times = TIMES | {key: ["failed", "failed"] for key in failing}
+    text = render(DIRECTORY / "performance_report.txt", **facts(plan, study_of(plan, times)))
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.count("NOT MEASURED") == (0 if not failing else 1 if len(failing) == 1 else 2)
+    assert not re.search(r"\bnan\b", text)
+
+
+def epochs_of(plan: Plan) -> pd.DataFrame:
+    return pd.DataFrame(
+        [
+            {"run_id": run, "epoch": epoch, "epoch_time_s": 0.1 * epoch, "validation_accuracy": 0.3 * epoch}
+            for run in plan.runs
+            for epoch in (1, 2, 3)
+        ]
+    )
+
+
+@pytest.mark.parametrize("name", list(FIGURES))
+def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: Path, name: str) -> None:
+    summary = summary_frame(plan, study_of(plan, TIMES))
+    with paper_style():
+        figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
+        assert figure.get_figwidth() in (3.5, 7.16)
+        inches = figure.get_figwidth()
+        pdf, svg, png = save_figure(figure, tmp_path / f"mlp_{name}")
+    box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf.read_bytes())
+    assert box is not None
+    assert float(box[1]) / 72 == pytest.approx(inches, abs=0.01)
+    assert b"/FontFile2" in pdf.read_bytes()
+    assert svg.read_text(encoding="utf-8").startswith("<?xml")
+    assert png.stat().st_size > 10_000
+
+
+def draw_twice(plan: Plan, name: str, folder: Path) -> list[bytes]:
+    summary = summary_frame(plan, study_of(plan, TIMES))
+    drawn = []
+    for attempt in ("a", "b"):
+        with paper_style():
+            figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
+            drawn.append(b"".join(path.read_bytes() for path in save_figure(figure, folder / attempt)))
+    return drawn
+
+
+def test_the_same_data_give_the_same_bytes(plan: Plan, tmp_path: Path) -> None:
+    first, second = draw_twice(plan, "speedup_efficiency", tmp_path)
+    assert first == second
+
+
+def ticks(figure: Figure) -> list[str]:
+    figure.canvas.draw()
+    return [label.get_text() for label in figure.axes[0].get_xticklabels()]
+
+
+@pytest.mark.parametrize("scales", [["1x2"], ["1x2", "1x4", "1x8", "1x16", "1x32"]])
+def test_ticks_stand_at_the_measured_counts_alone(content: dict[str, Any], scales: list[str]) -> None:
+    content["scales"] = scales
+    plan = make_plan(parse_study(content, source="x"))
+    times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
+    summary = summary_frame(plan, study_of(plan, times))
+    with paper_style():
+        for name in ("speedup_efficiency", "throughput"):
+            figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
+            assert ticks(figure) == ["1", *(scale.removeprefix("1x") for scale in scales)]
+
+
+def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
+    summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
+    with paper_style():
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", summary, epochs_of(plan))
+    for axes in figure.axes:
+        assert [text.get_text() for text in axes.texts] == ["2 oom"]
+
+
+def test_a_figure_of_a_study_without_any_result_can_be_drawn(plan: Plan, tmp_path: Path) -> None:
+    summary = summary_frame(plan, study_of(plan, {key: ["failed", "failed"] for key in TIMES}))
+    assert summary["speedup"].isna().all()
+    empty = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
+    with paper_style():
+        for name, draw in FIGURES.items():
+            save_figure(draw(plan, "mlp", summary, empty), tmp_path / name)
