@@ -107,6 +107,14 @@ def test_more_ranks_than_cores_are_refused_before_any_job(checkout: Checkout) ->
     assert not list(checkout.root.glob("results/*/runs/*/run.json"))
 
 
+def test_more_ranks_than_gpus_are_refused_before_any_job(checkout: Checkout) -> None:
+    checkout.configure(tiny_study() | {"host": {"device": "cuda"}})
+    result = checkout.run("snakemake", "--resources", "gpu=1", "slot=1", check=False)
+    assert result.returncode != 0
+    assert "scales[0]: 1x2 needs 2 CUDA devices on one host; 1 are on offer" in result.stdout
+    assert not list(checkout.root.glob("results/*/runs/*/run.json"))
+
+
 def test_linters_are_content(checkout: Checkout) -> None:
     assert "good condition" in checkout.run("snakemake", "--lint").stdout
     original = Checkout(ROOT)  # where the linters find their settings

@@ -1,0 +1,129 @@
+"""The parts of the training code that decide what is compared: batches, blocks, cores, devices."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from itertools import chain
+
+import pytest
+import torch
+from scalestudy.study.model import Host
+from scalestudy.train import placement
+from scalestudy.train.clock import make_clock
+from scalestudy.train.data import batch_indices
+from scalestudy.train.loop import block_sizes
+from scalestudy.train.placement import PlacementError, choose_device
+
+CPU = torch.device("cpu")
+
+
+def indices(rank: int, world_size: int, *, samples: int = 103, epoch: int = 1, seed: int = 5) -> list[list[int]]:
+    found = batch_indices(
+        samples, global_batch=12, rank=rank, world_size=world_size, seed=seed, epoch=epoch, device=CPU
+    )
+    return [batch.tolist() for batch in found]
+
+
+@pytest.mark.parametrize("world_size", [2, 3, 4])
+def test_ranks_share_the_batches_of_one_process(world_size: int) -> None:
+    """Strong scaling trains on the same samples in the same order, whatever the number of ranks."""
+    alone = indices(0, 1)
+    shares = [indices(rank, world_size) for rank in range(world_size)]
+    together = [list(chain(*batch)) for batch in zip(*shares, strict=True)]
+    assert together == alone
+
+
+def test_every_sample_is_seen_at_most_once_an_epoch_and_a_short_batch_is_dropped() -> None:
+    batches = indices(0, 1)
+    assert [len(batch) for batch in batches] == [12] * 8  # 103 = 8 x 12 + 7
+    seen = list(chain(*batches))
+    assert len(set(seen)) == len(seen) == 96
+
+
+def test_epochs_and_seeds_differ() -> None:
+    assert indices(0, 1, epoch=1) != indices(0, 1, epoch=2)
+    assert indices(0, 1, seed=5) != indices(0, 1, seed=6)
+    assert indices(0, 1, samples=12, seed=5)[0] != sorted(indices(0, 1, samples=12, seed=5)[0])
+
+
+@pytest.mark.parametrize(("steps", "target"), [(44, 20), (5, 20), (1, 1), (100, 20), (7, 3)])
+def test_blocks_cover_an_epoch_evenly(steps: int, target: int) -> None:
+    sizes = block_sizes(steps, target)
+    assert sum(sizes) == steps
+    assert max(sizes) <= target
+    assert max(sizes) - min(sizes) <= 1
+
+
+def test_the_clock_cuts_steps_that_add_up_to_the_block() -> None:
+    clock = make_clock(CPU)
+    clock.start()
+    for _ in range(3 * 4):
+        sum(range(1000))
+        clock.mark()
+    times = clock.stop()
+    assert [len(step) for step in times] == [4, 4, 4]
+    assert all(part > 0 for step in times for part in step)
+
+
+def test_a_clock_stopped_inside_a_step_is_our_own_mistake() -> None:
+    clock = make_clock(CPU)
+    clock.start()
+    clock.mark()
+    with pytest.raises(AssertionError, match="whole step"):
+        clock.stop()
+
+
+@pytest.mark.parametrize(
+    ("device", "visible", "ranks", "expected"),
+    [
+        ("cpu", 8, 4, "cpu"),
+        ("auto", 0, 4, "cpu"),
+        ("auto", 4, 4, "cuda"),
+        ("cuda", 4, 2, "cuda"),
+        ("auto", 1, 2, "2 ranks need 2 CUDA devices on this host; 1 visible"),
+        ("cuda", 0, 1, "no CUDA device is visible"),
+    ],
+)
+def test_choice_of_device(
+    monkeypatch: pytest.MonkeyPatch, device: str, visible: int, ranks: int, expected: str
+) -> None:
+    """`auto` never mixes: too few GPUs for the ranks is an error, not a run on the CPU."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: visible > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: visible)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda index: "a GPU")
+    host = Host.model_validate({"device": device})
+    if expected in ("cpu", "cuda"):
+        chosen, sentence = choose_device(host, local_rank=0, local_world_size=ranks)
+        assert chosen.type == expected
+        assert device in sentence
+        assert expected in sentence
+    else:
+        with pytest.raises(PlacementError, match=expected):
+            choose_device(host, local_rank=0, local_world_size=ranks)
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")
+def test_ranks_are_bound_to_cores_of_their_own() -> None:
+    """In processes of their own, for the binding lasts."""
+    code = (
+        "import os, sys\n"
+        "from scalestudy.study.model import Host\n"
+        "from scalestudy.train.placement import bind_cores\n"
+        "bound = bind_cores(Host(), local_rank=int(sys.argv[1]), local_world_size=2)\n"
+        "print(bound, sorted(os.sched_getaffinity(0)))"
+    )
+    lines = [
+        subprocess.run([sys.executable, "-c", code, rank], capture_output=True, text=True, check=True).stdout
+        for rank in ("0", "1")
+    ]
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    assert lines == [f"({first},) [{first}]\n", f"({second},) [{second}]\n"]
+
+
+def test_unpinned_ranks_share_what_there_is() -> None:
+    available = tuple(sorted(os.sched_getaffinity(0)))
+    host = Host.model_validate({"pin": False, "cores_per_rank": 64})
+    assert placement.bind_cores(host, local_rank=0, local_world_size=2) == available
+    assert tuple(sorted(os.sched_getaffinity(0))) == available
