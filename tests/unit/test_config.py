@@ -40,7 +40,7 @@ REFUSED = [
     ("scales", ["1x2", "1x2"], "repeated: 1x2"),
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
     ("variants.ddp.strategy", "fsdp3", "variants.ddp.strategy: input should be 'single' or 'ddp', not 'fsdp3'"),
-    ("variants.ddp.base", "plain", "ddp.base: 'plain' is no single variant of this study (single)"),
+    ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
     ("workloads.mlp.batch_size", 33, "32 or 34 would"),
     ("workloads.mlp.batch_size", 2000, "workloads.mlp.batch_size: 2000 is more than the 1438 training samples"),
     ("workloads.mlp.batch_size", 800, "at most 719 would do"),
@@ -71,7 +71,7 @@ def test_a_missing_key_is_named(content: dict[str, Any]) -> None:
 
 def test_two_single_variants_need_a_named_base(content: dict[str, Any]) -> None:
     content["variants"]["plain"] = {"strategy": "single"}
-    with pytest.raises(UserError, match=r"ddp\.base: name the single variant .* there are single, plain"):
+    with pytest.raises(UserError, match=r"variants\.ddp\.base: name the single .* has single, plain"):
         parse_study(content, source="x")
     content["variants"]["ddp"]["base"] = "plain"
     assert parse_study(content, source="x").variants["ddp"].base == "plain"

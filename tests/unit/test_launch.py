@@ -136,6 +136,29 @@ def test_time_limit_ends_the_whole_group(tmp_path: Path) -> None:
     assert not alive(int(log.read_text()))
 
 
+def test_a_rank_that_will_not_end_is_killed(tmp_path: Path) -> None:
+    """A rank hangs in a collective, deaf to SIGTERM and in a session of its own, as torchrun's ranks are."""
+    deaf = (
+        "import signal, time, os; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
+        " print(os.getpid(), flush=True); time.sleep(60)"
+    )
+    command = [
+        sys.executable,
+        "-c",
+        "import subprocess, sys, time\n"
+        f"subprocess.Popen([sys.executable, '-c', {deaf!r}], start_new_session=True)\ntime.sleep(60)",
+    ]
+    log = tmp_path / "log.txt"
+
+    def interrupt() -> None:
+        if log.read_text().strip():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_group(command, environment=dict(os.environ), log=log, time_limit_s=30, watch=interrupt, grace_s=1)
+    assert wait_until(lambda: not alive(int(log.read_text())))
+
+
 def test_an_interruption_ends_the_whole_group(tmp_path: Path) -> None:
     log = tmp_path / "log.txt"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
 import signal
@@ -10,7 +11,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-GRACE_S = 20.0  # a rank writes its part when it is told to end
+import psutil
+
+GRACE_S = 45.0  # a rank writes its part when told to end; torchrun gives up on a hanging one after 30 s
 POLL_S = 0.1
 PR_SET_PDEATHSIG = 1
 
@@ -30,10 +33,12 @@ def run_group(
     log: Path,
     time_limit_s: float,
     watch: Callable[[], None],
+    grace_s: float = GRACE_S,
 ) -> tuple[int, bool]:
     """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
 
-    `watch` is called every 0.1 s. Whatever raises here (Interrupted included), the group is ended first.
+    `watch` is called every 0.1 s. Whatever raises here (Interrupted included), the process and all its descendants
+    are ended first, by SIGKILL where SIGTERM has not done it after `grace_s` seconds.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -55,30 +60,27 @@ def run_group(
                 break
             time.sleep(POLL_S)
     finally:
-        _end_group(process)
+        _end_family(process, grace_s)
     return process.returncode, timed_out
 
 
-def _end_group(process: subprocess.Popen) -> None:
-    """SIGTERM to what is left of the group, SIGKILL to what is left after a grace period."""
-    for signum, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, GRACE_S)):
-        try:
-            os.killpg(process.pid, signum)
-        except ProcessLookupError:
-            break
-        end = time.monotonic() + wait_s
-        while time.monotonic() < end and _group_alive(process):
-            time.sleep(POLL_S)
-    process.wait()
-
-
-def _group_alive(process: subprocess.Popen) -> bool:
-    process.poll()  # reap the leader, or it counts as alive for ever
+def _end_family(process: subprocess.Popen, grace_s: float) -> None:
+    """SIGTERM to the group, SIGKILL to what is left of the family: torchrun gives its ranks sessions of their own."""
     try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
+        family = psutil.Process(process.pid).children(recursive=True)
+    except psutil.NoSuchProcess:
+        family = []
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
+        process.wait(timeout=grace_s)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    _, alive = psutil.wait_procs(family, timeout=1)
+    for orphan in alive:
+        with contextlib.suppress(psutil.NoSuchProcess):
+            orphan.kill()
 
 
 def _end_with_parent() -> None:

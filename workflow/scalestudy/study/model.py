@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.study.workloads import Entry, Workload
 
@@ -104,29 +104,30 @@ class Study(Entry):
     report: Report = Report()
     """What the numbers are held to."""
 
-    @field_validator("variants")
-    @classmethod
-    def _bases(cls, variants: dict[str, Variant], _: ValidationInfo) -> dict[str, Variant]:
-        singles = [name for name, variant in variants.items() if variant.strategy == "single"]
-        resolved = {}
-        for name, variant in variants.items():
-            base = name if variant.strategy == "single" else variant.base
-            if variant.strategy == "single" and variant.base not in (None, name):
-                raise ValueError(f"{name}.base: a single variant is a base case itself; leave it out")
-            if base is None:
-                if len(singles) != 1:
-                    raise ValueError(
-                        f"{name}.base: name the single variant to compare with; "
-                        + (f"there are {', '.join(singles)}" if singles else "the study has none yet")
-                    )
-                base = singles[0]
-            if base not in singles:
-                raise ValueError(
-                    f"{name}.base: '{base}' is no single variant of this study"
-                    f" ({', '.join(singles) or 'it has none'})"
-                )
-            resolved[name] = variant.model_copy(update={"base": base})
-        return resolved
+    def base_of(self, variant: str) -> str:
+        """Name of the single variant that a variant is compared with; a single variant is its own."""
+        if self.variants[variant].strategy == "single":
+            return variant
+        return self.variants[variant].base or self._singles()[0]
+
+    def _singles(self) -> list[str]:
+        return [name for name, variant in self.variants.items() if variant.strategy == "single"]
+
+    @model_validator(mode="after")
+    def _bases(self) -> Study:
+        """Every distributed variant has one base case, and it is known which."""
+        singles = self._singles()
+        listed = ", ".join(singles) or "none yet"
+        for name, variant in self.variants.items():
+            path = f"variants.{name}.base"
+            if variant.strategy == "single":
+                if variant.base not in (None, name):
+                    raise ValueError(f"{path}: a single variant is a base case itself; leave it out")
+            elif variant.base is None and len(singles) != 1:
+                raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
+            elif variant.base is not None and variant.base not in singles:
+                raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
+        return self
 
     @model_validator(mode="after")
     def _batches(self) -> Study:

@@ -71,8 +71,9 @@ def make_plan(study: Study) -> Plan:
 
     for name, workload in study.workloads.items():
         for variant_name, variant in study.variants.items():
+            base_name = study.base_of(variant_name)
             for scaling, scale, batch in _configurations(study, workload, variant):
-                base = launches(name, variant.base, "1x1", workload.batch_size)
+                base = launches(name, base_name, "1x1", workload.batch_size)
                 measured_alone = (
                     scaling == "weak" or variant.strategy == "single"
                 ) or study.report.overhead_reference
@@ -87,7 +88,7 @@ def make_plan(study: Study) -> Plan:
                         global_batch=batch * world_size(scale),
                         runs=launches(name, variant_name, scale, batch),
                         base=base,
-                        equal_batch=(launches(name, variant.base, "1x1", batch) if measured_alone else ()),
+                        equal_batch=(launches(name, base_name, "1x1", batch) if measured_alone else ()),
                     )
                 )
     return Plan(study=study, runs=_shuffled(runs, study.seed), points=tuple(points))

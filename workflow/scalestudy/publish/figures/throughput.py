@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.publish.figures.speedup import distributed_series, draw_series
+from scalestudy.publish.figures.points import distributed_series, draw_series
 from scalestudy.publish.figures.style import REFERENCE, SINGLE_COLUMN_IN, legend_below, rank_axis
 from scalestudy.study.plan import Plan
 

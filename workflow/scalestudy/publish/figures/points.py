@@ -1,0 +1,33 @@
+"""Points over ranks with interval bars: what the speedup and the throughput figure share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+
+from scalestudy.publish.figures.style import mark_missing, series_style
+
+
+def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """('ddp, strong', its points with the base case first) for every variant and scaling of a workload."""
+    found = []
+    distributed = mine[~mine["is_base"]]
+    for (variant, scaling), points in distributed.groupby(["variant", "scaling"], sort=False):
+        named = mine["variant"] == points["base_variant"].iloc[0]
+        base = mine[mine["is_base"] & (mine["scaling"] == scaling) & named]
+        together = pd.concat([base, points[points["world_size"] > 1]])
+        found.append((f"{variant}, {scaling} scaling", together.sort_values("world_size")))
+    return found
+
+
+def draw_series(axes: Axes, points: pd.DataFrame, column: str, *, label: str, index: int) -> None:
+    """Points with interval bars, joined over ranks; a point without a value is marked with its outcomes."""
+    good = points[points[column].notna()]
+    limits = np.vstack(
+        [(good[column] - good[f"{column}_low"]).fillna(0), (good[f"{column}_high"] - good[column]).fillna(0)]
+    )
+    style = {"capsize": 2.5, "elinewidth": 0.8, **series_style(index)}
+    axes.errorbar(good["world_size"], good[column], yerr=limits, label=label, **style)
+    for _, point in points[points[column].isna()].iterrows():
+        mark_missing(axes, point["world_size"], point["outcomes"])
