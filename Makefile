@@ -29,7 +29,7 @@ $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	touch $@
 
 report: env
-	$(BIN)/snakemake --configfile $(CONFIG) --quiet progress
+	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
 test: env

@@ -1,5 +1,8 @@
 # So that plain `snakemake` works from the repository's root: the study itself is in workflow/Snakefile.
-configfile: "config/config.yaml"
+# Only where no study is given: Snakemake would merge the two, and run the workloads of both.
+if "workloads" not in config:
+
+    configfile: "config/config.yaml"
 
 
 module study:

@@ -53,7 +53,9 @@ def get_cores(wildcards):
     """Cores of one launch on its host; refused while jobs are planned where this host is to run it and has fewer."""
     if workflow.is_main_process and workflow.local_exec and not workflow.dryrun:
         try:
-            gpus = workflow.global_resources.get("gpu")  # --resources gpu=N, by hand or from a profile
+            gpus = workflow.global_resources.get(
+                "gpu"
+            )  # --resources gpu=N, by hand or from a profile
             check_capacity(PLAN, cores=workflow.cores, gpus=gpus.value if gpus else None)
         except UserError as error:
             raise WorkflowError(str(error)) from None

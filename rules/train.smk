@@ -1,5 +1,6 @@
 # A run directory is written by its command in one rename and never by halves. `update` keeps Snakemake from removing
 # what was measured before: the command itself knows whether a run is there and by which code it was measured.
+# run.json vouches for the steps, epochs and log beside it.
 # `slot` is the one measurement that a host can hold at a time; on a cluster the allocation separates them.
 # The time limit is a resource and no parameter, since a longer one is no reason to measure again; the scheduler's own
 # limit leaves time to write the record.
@@ -7,9 +8,6 @@
 rule train_baseline:
     output:
         update("<results>/runs/{run}/run.json"),
-        update("<results>/runs/{run}/steps.parquet"),
-        update("<results>/runs/{run}/epochs.csv"),
-        update("<results>/runs/{run}/log.txt"),
     log:
         "<logs>/train/{run}.log",
     wildcard_constraints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+import yaml
 from conftest import ROOT, Checkout, tiny_study
 
 
@@ -60,6 +61,18 @@ def test_a_workflow_that_imports_ours_as_a_module(checkout: Checkout) -> None:
     command = ["snakemake", "-n", "-c2", "-d", str(other), "-s", str(other / "Snakefile")]
     output = checkout.run(*command, "--configfile", "config/config.yaml").stdout
     assert planned(output)["scaling_train_distributed"] == 2
+
+
+def test_a_study_given_by_hand_is_not_mixed_with_the_default(checkout: Checkout) -> None:
+    """Snakemake lays a --configfile over the one a Snakefile names, key by key."""
+    study = tiny_study() | {"study": "mine"}
+    study["workloads"] = {"only": study["workloads"]["first"]}
+    (checkout.root / "mine.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
+    for snakefile in ("Snakefile", "workflow/Snakefile"):
+        output = checkout.run("snakemake", "-n", "-s", snakefile, "--configfile", "mine.yaml").stdout
+        assert planned(output)["train_baseline"] == planned(output)["train_distributed"] == 1
+        assert "results/mine/runs/only-single-" in output
+        assert "first" not in output
 
 
 def test_slurm_jobs_ask_for_what_the_scale_needs(checkout: Checkout) -> None:

@@ -65,7 +65,7 @@ def run_group(
 
 
 def _end_family(process: subprocess.Popen, grace_s: float) -> None:
-    """SIGTERM to the group, SIGKILL to what is left of the family: torchrun gives its ranks sessions of their own."""
+    """SIGTERM to the group, SIGKILL to what is left of the family: torchrun puts its ranks into other sessions."""
     try:
         family = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
