@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import nan
 from typing import Any
 
@@ -138,14 +139,15 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
     advice = weak.findings[0].recommendations[-1]
     assert advice.patch == {"workloads": {"mlp": {"batch_size": 368}}}
     assert advice.prediction.startswith("Efficiency 75% [75%, 75%], speedup 1.50x on 2 ranks.")
-    assert "11.5-fold" in advice.warning
+    assert "11.5-fold and an epoch shrinks to 1 step:" in advice.warning
 
 
 def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> None:
     slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
     weak = diagnose(content, slow_link)["weak"].findings[0].recommendations[-1]
-    assert weak.patch == {"workloads": {"mlp": {"batch_size": 718}}}
-    assert "out of reach of these data" in weak.prediction
+    assert weak.patch is None
+    assert weak.change.startswith("Take a larger model or fewer ranks")
+    assert re.search(r"takes a batch of \d{4} samples \(per rank\); the data hold 1438", weak.prediction)
 
 
 def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:

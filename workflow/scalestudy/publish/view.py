@@ -135,7 +135,7 @@ ENVIRONMENT_NAMES = {
     "memory_gib": "memory of the host (GiB)",
     "interconnect": "interconnect",
     "backend": "communication backend",
-    "device_choice": "choice of device",
+    "device_choice": "choice",
 }
 
 

@@ -33,7 +33,7 @@ def find(case: Case, verdict: str) -> Finding | None:
         recommendations.insert(
             0,
             Recommendation(
-                change="Until that is changed, run this workload on one process: it is faster.",
+                change="Use one process for this workload as it stands: it is faster.",
                 prediction=f"{1 / point['speedup']:.2f}x the throughput of {case.ranks} ranks, as measured.",
             ),
         )
@@ -65,51 +65,45 @@ def find(case: Case, verdict: str) -> Finding | None:
 
 
 def _larger_batch(case: Case) -> Recommendation:
-    """The batch that the algebra asks for, cut to what the data hold, with what it should bring."""
+    """The batch that the algebra asks for, with what it should bring; or that these data do not hold it."""
     point, workload = case.point, case.study.workloads[case.point["workload"]]
+    alone = case.alone.dropna(subset=["step_time_s"])
     try:
         model = fit_step_model(
-            [float(batch) for batch in case.alone["batch_per_rank"]],
-            [float(time) for time in case.alone["step_time_s"]],
+            [float(batch) for batch in alone["batch_per_rank"]],
+            [float(time) for time in alone["step_time_s"]],
         )
     except ValueError as error:
         return Recommendation(change="Raise the batch per rank.", prediction=f"How far cannot be told: {error}.")
+    target, overhead_s = case.target_efficiency, point["overhead_s"]
     all_ranks = [world_size(scale) for scale in case.study.scales]
     samples = workload.data.train_samples
-    if point["scaling"] == "strong":
-        wanted = strong_batch_for(
-            model,
-            efficiency=case.target_efficiency,
-            ranks=case.ranks,
-            overhead_s=point["overhead_s"],
-        )
-        most = samples
+    strong = point["scaling"] == "strong"
+    if strong:
+        wanted = strong_batch_for(model, efficiency=target, ranks=case.ranks, overhead_s=overhead_s)
     else:
-        wanted = weak_batch_for(model, efficiency=case.target_efficiency, overhead_s=point["overhead_s"])
-        most = samples // max(all_ranks)
-    batch = _round_up(wanted, most, all_ranks if "strong" in workload.scaling else [])
-    batch = max(batch, workload.batch_size)
+        wanted = weak_batch_for(model, efficiency=target, overhead_s=overhead_s)
+    unit = lcm(ROUND_TO, *(all_ranks if "strong" in workload.scaling else []))
+    batch = max(ceil(wanted / unit) * unit, workload.batch_size)
+    whose = "global" if strong else "per rank"
+    if batch * (1 if strong else max(all_ranks)) > samples:
+        return Recommendation(
+            change="Take a larger model or fewer ranks: these data hold no batch that is large enough.",
+            prediction=f"An efficiency of {target:.0%} takes a batch of {batch} samples ({whose});"
+            f" the data hold {samples}.",
+        )
     change: dict[str, Any] = {"batch_size": batch}
-    if point["scaling"] == "strong" and "weak" in workload.scaling and batch * max(all_ranks) > samples:
+    if strong and "weak" in workload.scaling and batch * max(all_ranks) > samples:
         change["scaling"] = ["strong"]  # the data do not hold this batch on every rank
-    reached = wanted <= batch
-    growth = batch / workload.batch_size
+    steps = samples // (batch if strong else batch * case.ranks)
     return Recommendation(
-        change=f"Raise the batch from {workload.batch_size} to {batch} samples"
-        f" ({'global' if point['scaling'] == 'strong' else 'per rank'}).",
+        change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
         patch={"workloads": {point["workload"]: change}},
-        prediction=_prediction(case, model, batch)
-        + ("" if reached else f" The target of {case.target_efficiency:.0%} is out of reach of these data."),
-        warning=f"The global batch grows {growth:.1f}-fold: convergence may suffer. Scale and warm up the learning"
-        " rate, and compare accuracy at equal epochs.",
+        prediction=_prediction(case, model, batch),
+        warning=f"The global batch grows {batch / workload.batch_size:.1f}-fold and an epoch shrinks to {steps}"
+        f" {'step' if steps == 1 else 'steps'}: convergence may suffer. Scale and warm up the learning rate, and"
+        " compare accuracy at equal epochs.",
     )
-
-
-def _round_up(wanted: float, most: int, ranks: list[int]) -> int:
-    """The next batch that divides among all numbers of ranks, and by 8 where the data allow it."""
-    divisor = lcm(*ranks)
-    unit = lcm(ROUND_TO, divisor)
-    return min(ceil(wanted / unit) * unit, most // divisor * divisor)
 
 
 def _prediction(case: Case, model: StepModel, batch: int) -> str:
