@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import pty
 import signal
+import struct
 import subprocess
+import termios
 import time
 from pathlib import Path
 from typing import Any
@@ -150,6 +155,30 @@ def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum
     assert not (checkout.root / "results/tiny/runs" / name).exists()
     if signum != signal.SIGKILL:
         assert not partial.exists()
+
+
+def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
+    study = variation(epochs=20)
+    checkout.configure(study)
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
+    process = subprocess.Popen(
+        [str(BIN / "scalestudy"), "train", "--run", run_id(study, 1)],
+        cwd=checkout.root,
+        env=checkout.environment,
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the terminal hangs up when its last writer is gone
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    assert b"/880 [" in shown  # 44 steps in each of 20 epochs
+    assert b"step/s" in shown
 
 
 def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) -> None:
