@@ -92,6 +92,20 @@ class Checkout:
             assert result.returncode == 0, f"{' '.join(command)} ended with {result.returncode}:\n{result.stdout}"
         return result
 
+    def start(self, *command: str) -> subprocess.Popen:
+        """Start a command of the environment in a session of its own, to be watched or killed."""
+        silent = subprocess.DEVNULL
+        arguments = [str(BIN / command[0]), *command[1:]]
+        return subprocess.Popen(
+            arguments,
+            cwd=self.root,
+            env=self.environment,
+            stdin=silent,
+            stdout=silent,
+            stderr=silent,
+            start_new_session=True,
+        )
+
     def configure(self, study: dict[str, Any]) -> None:
         """Write the study that runs by default."""
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(study, sort_keys=False))

@@ -99,19 +99,6 @@ def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkou
     assert "train_baseline" in checkout.run("snakemake", "-n").stdout
 
 
-def start(checkout: Checkout, *command: str) -> subprocess.Popen:
-    """Start a command of the environment in a session of its own."""
-    return subprocess.Popen(
-        [str(BIN / command[0]), *command[1:]],
-        cwd=checkout.root,
-        env=checkout.environment,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-
-
 def wait_for(condition: Any, seconds: float = 60) -> None:
     end = time.monotonic() + seconds
     while not condition():
@@ -145,7 +132,7 @@ def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum
     checkout.configure(study)
     name = run_id(study, 2)
     partial = checkout.root / "results/tiny/runs/.partial" / name
-    process = start(checkout, "scalestudy", "train", "--run", name)
+    process = checkout.start("scalestudy", "train", "--run", name)
     wait_for((partial / "progress.json").exists)
     assert workers(checkout)
     process.send_signal(signum)
@@ -198,7 +185,7 @@ def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout)
     runs = checkout.root / "results/tiny/runs"
     measured: dict[str, tuple[float, bytes]] = {}
     for count in (1, 3, 5):
-        process = start(checkout, "snakemake")
+        process = checkout.start("snakemake")
         wait_for(lambda count=count: len(list(runs.glob("*/run.json"))) >= count, seconds=120)
         time.sleep(0.4 * count)  # somewhere inside the next launch
         os.killpg(process.pid, signal.SIGKILL)

@@ -62,6 +62,16 @@ def test_an_interval_that_holds_the_target_is_undecided(content: dict[str, Any])
     assert weak.findings[0].recommendations[0].patch == {"repeats": 6}
 
 
+def test_a_step_that_does_not_shrink_with_its_batch_is_not_blamed_on_communication(
+    content: dict[str, Any],
+) -> None:
+    """Half the batch takes 90 % of the step on one process already; two ranks add 2 % to that."""
+    fixed = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0090, ("mlp", 2, 16): 0.0092, ("mlp", 2, 32): 0.0101}
+    strong = diagnose(content, fixed, noise=(1.0, 1.0005, 0.9995))["strong"]
+    assert (strong.verdict, causes(strong)) == ("poor", ["unexplained"])
+    assert "the overhead is but 2% of the step" in strong.findings[0].recommendations[0].change
+
+
 def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
     weak = diagnose(content, NEGATIVE, noise=(1.0,))["weak"]
     assert weak.verdict == "negative scaling"

@@ -7,6 +7,7 @@ from math import log2
 
 import pandas as pd
 
+from scalestudy.diagnose.findings import Evidence
 from scalestudy.study.model import Study
 
 
@@ -28,6 +29,11 @@ class Case:
     def target_efficiency(self) -> float:
         """The target per doubling, compounded over the doublings up to this many ranks."""
         return self.study.report.target_efficiency ** log2(self.ranks)
+
+    def efficiency_evidence(self, threshold: str) -> Evidence:
+        """The efficiency in percent with its limits, held against a threshold."""
+        value, low, high = (self.point[f"efficiency{limit}"] * 100 for limit in ("", "_low", "_high"))
+        return Evidence("efficiency", value, "%", low, high, threshold)
 
 
 def make_cases(study: Study, summary: pd.DataFrame) -> list[Case]:

@@ -19,14 +19,7 @@ def find(case: Case, verdict: str) -> Finding | None:
         cause="healthy",
         explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
         evidence=(
-            Evidence(
-                "efficiency",
-                point["efficiency"] * 100,
-                "%",
-                point["efficiency_low"] * 100,
-                point["efficiency_high"] * 100,
-                f">= {case.target_efficiency:.0%}",
-            ),
+            case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
             Evidence("share of overhead in the step", point["overhead_share"] * 100, "%"),
         ),
         refuted_by="a base case that was held back, by fewer threads or a busy host",
