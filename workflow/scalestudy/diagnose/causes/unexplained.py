@@ -22,7 +22,7 @@ def find(case: Case, verdict: str) -> Finding | None:
         change, patch = "Launch more often: the overhead cannot be told from noise.", oftener
     else:
         change = (
-            f"Raise the batch: the overhead is but {point['overhead_share']:.0%} of the step, so the loss is in the"
+            f"Raise the batch: the overhead is but {point['overhead_share']:.0%} of the step. The loss is in the"
             " step of one process itself, which does not shrink in proportion to its batch."
         )
         patch = None
