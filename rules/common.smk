@@ -20,8 +20,10 @@ os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.ge
 
 def make_checked_plan():
     """The plan of the config, or one clear message where the config does not allow it."""
+    # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
+    study = {key: value for key, value in config.items() if key != "pathvars"}
     try:
-        return make_plan(parse_study(config, source="config"))
+        return make_plan(parse_study(study, source="config"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
@@ -52,10 +54,9 @@ def get_launch_priority(wildcards):
 def get_cores(wildcards):
     """Cores of one launch on its host; refused while jobs are planned where this host is to run it and has fewer."""
     if workflow.is_main_process and workflow.local_exec and not workflow.dryrun:
+        # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
+        gpus = workflow.global_resources.get("gpu")
         try:
-            gpus = workflow.global_resources.get(
-                "gpu"
-            )  # --resources gpu=N, by hand or from a profile
             check_capacity(PLAN, cores=workflow.cores, gpus=gpus.value if gpus else None)
         except UserError as error:
             raise WorkflowError(str(error)) from None

@@ -203,6 +203,20 @@ def test_ticks_stand_at_the_measured_counts_alone(content: dict[str, Any], scale
             assert ticks(figure) == ["1", *(scale.removeprefix("1x") for scale in scales)]
 
 
+def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) -> None:
+    content["scales"] = ["1x1", "1x2"]
+    plan = make_plan(parse_study(content, source="x"))
+    times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
+    runs = study_of(plan, times)
+    wrapped = (runs["variant"] == "ddp") & (runs["world_size"] == 1)
+    runs.loc[wrapped, "throughput_samples_per_s"] *= 0.8
+    with paper_style():
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", summary_frame(plan, runs), epochs_of(plan))
+    measured = figure.axes[0].containers[0].lines[0]
+    assert measured.get_xdata().tolist() == [1, 2]
+    assert measured.get_ydata()[0] == pytest.approx(0.8)
+
+
 def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     with paper_style():

@@ -53,7 +53,6 @@ def schema_text() -> str:
     schema = Study.model_json_schema()
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "scalestudy configuration"
-    # Snakemake keeps its own path variables in the same mapping; the study ignores them.
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -16,7 +16,9 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     for (variant, scaling), points in distributed.groupby(["variant", "scaling"], sort=False):
         named = mine["variant"] == points["base_variant"].iloc[0]
         base = mine[mine["is_base"] & (mine["scaling"] == scaling) & named]
-        together = pd.concat([base, points[points["world_size"] > 1]])
+        # The wrapped model on one rank, where it was measured, is a series' own beginning.
+        begins = (points["world_size"] == 1).any()
+        together = points if begins else pd.concat([base, points])
         found.append((f"{variant}, {scaling} scaling", together.sort_values("world_size")))
     return found
 
