@@ -33,15 +33,16 @@ def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
+    code = fingerprint(*MEASURING)  # now: an edit while the ranks run is not what they run
     with exclusive(partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")):
-        kept = _kept(final)
+        kept = _kept(final, code)
         if kept is not None:
             return kept, False
         # Nobody else holds the lock, so what lies here was left by a process that was killed.
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
-            record = _launch(spec, partial, time_limit_min)
+            record = _launch(spec, partial, code, time_limit_min)
             hold_signals()
             set_aside(final, results)
             publish(partial, final, record)
@@ -62,15 +63,15 @@ def set_aside(directory: Path, results: Path) -> Path | None:
     return target
 
 
-def _kept(final: Path) -> RunRecord | None:
-    """The record of a finished run that this code measured, or None."""
+def _kept(final: Path, code: str) -> RunRecord | None:
+    """The record of a finished run if the code of this fingerprint measured it, else None."""
     if not (final / "run.json").exists():
         return None
     record = read_record(final)
-    return record if record.fingerprint == fingerprint(*MEASURING) else None
+    return record if record.fingerprint == code else None
 
 
-def _launch(spec: RunSpec, partial: Path, time_limit_min: float) -> RunRecord:
+def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
     log = partial / "log.txt"
@@ -101,7 +102,7 @@ def _launch(spec: RunSpec, partial: Path, time_limit_min: float) -> RunRecord:
     write_data(partial, parts)
     return RunRecord(
         run_id=spec.run_id,
-        fingerprint=fingerprint(*MEASURING),
+        fingerprint=code,
         spec=spec,
         outcome=outcome,
         reason=reason,

@@ -107,7 +107,8 @@ def _type(annotation: Any) -> str:
     if origin is Literal:
         return " or ".join(f"`{value}`" for value in arguments)
     if origin in (Union, types.UnionType):
-        return " or ".join(_type(a) for a in arguments if a is not type(None))
+        kinds = dict.fromkeys(_type(a) for a in arguments if a is not type(None))
+        return " or ".join(kinds)
     if origin is tuple:
         return f"list of {_type(arguments[0])}"
     if origin is dict:
