@@ -103,7 +103,7 @@ def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]
             observations.append(observation(spec, [[]] * spec.world_size, outcome=value, **options))
         else:
             observations.append(observation(spec, [[value] * 40] * spec.world_size, **options))
-    return runs_frame(observations)
+    return runs_frame(plan.study, observations)
 
 
 def summary_of(

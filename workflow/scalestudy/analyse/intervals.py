@@ -71,6 +71,18 @@ def difference(above: Sequence[float], below: Sequence[float], *, confidence: fl
     return Interval(value, value - half, value + half)
 
 
+def mean(values: Sequence[float], *, confidence: float) -> Interval:
+    """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference."""
+    sample = np.asarray(values, dtype=float)
+    if len(sample) == 0:
+        return NOTHING
+    value = float(sample.mean())
+    if len(sample) < 2:
+        return Interval(value)
+    half = _t(confidence, len(sample) - 1) * float(sample.std(ddof=1)) / sqrt(len(sample))
+    return Interval(value, value - half, value + half)
+
+
 def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float:
     if len(a) < 2 or len(b) < 2:
         return nan

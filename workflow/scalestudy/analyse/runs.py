@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.accuracy import time_to_accuracy
 from scalestudy.analyse.steady import mser5
 from scalestudy.record.observation import Observation
+from scalestudy.study.model import Study
 
 
-def runs_frame(observations: list[Observation]) -> pd.DataFrame:
+def runs_frame(study: Study, observations: list[Observation]) -> pd.DataFrame:
     """A row per observation, in the order given; measured columns are nan where nothing steady was measured."""
-    return pd.DataFrame([_identity(o) | _measured(o) for o in observations])
+    return pd.DataFrame([_identity(o) | _measured(o) | _learned(study, o) for o in observations])
 
 
 def epochs_frame(observations: list[Observation]) -> pd.DataFrame:
@@ -90,8 +92,6 @@ def _measured(observation: Observation) -> dict[str, Any]:
     steps, the maximum over ranks.
     """
     record, steps = observation.record, observation.steps
-    accuracy = observation.epochs["validation_accuracy"]
-    final = float(accuracy.iloc[-1]) if len(accuracy) else nan
     nothing = {
         "steps": record.totals.steps,
         "warmup_steps": nan,
@@ -105,7 +105,6 @@ def _measured(observation: Observation) -> dict[str, Any]:
         "backward_time_s": nan,
         "optimizer_time_s": nan,
         "throughput_samples_per_s": nan,
-        "validation_accuracy": final,
     }
     complete = record.outcome == "ok" and len(steps)
     if not complete:
@@ -129,6 +128,16 @@ def _measured(observation: Observation) -> dict[str, Any]:
         "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
         **{part: float(steady[part].mean()) for part in parts},
         "throughput_samples_per_s": record.spec.global_batch / float(step_time),
+    }
+
+
+def _learned(study: Study, observation: Observation) -> dict[str, Any]:
+    """Final accuracy, and the training time to the accuracy that the study asks for."""
+    epochs = observation.epochs
+    target = study.workloads[observation.record.spec.workload].target_accuracy
+    return {
+        "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
+        "time_to_accuracy_s": time_to_accuracy(epochs, target),
     }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.accuracy import compare_accuracy
 from scalestudy.analyse.intervals import (
     NOTHING,
     Interval,
@@ -15,6 +16,7 @@ from scalestudy.analyse.intervals import (
     ratio_on_logs,
 )
 from scalestudy.analyse.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.study.model import Report
 from scalestudy.study.plan import Plan, Point
 
 
@@ -27,10 +29,11 @@ def summary_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
     range over launches.
     """
     runs = runs.set_index("run_id")
-    return pd.DataFrame([_row(point, runs, plan.study.report.confidence) for point in plan.points])
+    return pd.DataFrame([_row(point, runs, plan.study.report) for point in plan.points])
 
 
-def _row(point: Point, runs: pd.DataFrame, confidence: float) -> dict[str, Any]:
+def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
+    confidence = report.confidence
     mine, base = runs.loc[list(point.runs)], _ok(runs, point.base)
     good = _ok(runs, point.runs)
     first = (good if len(good) else mine).iloc[0]
@@ -49,6 +52,13 @@ def _row(point: Point, runs: pd.DataFrame, confidence: float) -> dict[str, Any]:
             )
         )
     overhead, alone = _overhead(point, good, runs, confidence)
+    kept = compare_accuracy(
+        good.set_index("repeat")["validation_accuracy"],
+        base.set_index("repeat")["validation_accuracy"],
+        margin=report.accuracy_margin,
+        confidence=confidence,
+    )
+    reached, reached_speedup = _time_to_accuracy(good, base, confidence)
     return {
         "workload": point.workload,
         "variant": point.variant,
@@ -86,6 +96,13 @@ def _row(point: Point, runs: pd.DataFrame, confidence: float) -> dict[str, Any]:
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min(),
         "validation_accuracy_max": good["validation_accuracy"].max(),
+        "accuracy_difference": kept[0].value,
+        "accuracy_difference_low": kept[0].low,
+        "accuracy_difference_high": kept[0].high,
+        "accuracy_kept": "" if is_base or point.scaling == "reference" else kept[1],
+        **_columns("time_to_accuracy_s", reached),
+        **_columns("time_to_accuracy_speedup", reached_speedup),
+        "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
         "parameters": first["parameters"],
         "gradient_bytes": first["gradient_bytes"],
         "device": first["device"],
@@ -110,6 +127,20 @@ def _overhead(
         difference(good["step_time_s"], alone["step_time_s"], confidence=confidence),
         mean_on_logs(alone["step_time_s"], confidence=confidence),
     )
+
+
+def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, confidence: float) -> tuple[Interval, Interval]:
+    """(training time to the target accuracy, its speedup over the base case).
+
+    Nothing where a launch did not reach it: a mean over those that did would flatter.
+    """
+    mine, theirs = good["time_to_accuracy_s"], base["time_to_accuracy_s"]
+    if not len(mine) or mine.isna().any():
+        return NOTHING, NOTHING
+    time = mean_on_logs(mine, confidence=confidence)
+    if not len(theirs) or theirs.isna().any() or set(mine.index) == set(theirs.index):
+        return time, NOTHING
+    return time, ratio_on_logs(theirs, mine, confidence=confidence)
 
 
 def _ok(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:

@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
     observations = [read_observation(arguments.results / "runs" / run_id) for run_id in plan.runs]
-    runs = runs_frame(observations)
+    runs = runs_frame(plan.study, observations)
     summary = summary_frame(plan, runs)
     frames = {
         "runs.csv": runs,

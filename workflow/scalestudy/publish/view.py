@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -23,6 +24,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "description": study.description,
         "repeats": study.repeats,
         "confidence": f"{study.report.confidence:.0%}",
+        "accuracy_margin": f"{100 * study.report.accuracy_margin:g} points",
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.cores(study.host.cores_per_rank),
         "intervals": labels.intervals(confidence=study.report.confidence, repeats=study.repeats),
@@ -38,13 +40,13 @@ def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
     rows = []
     for workload in plan.study.workloads:
         for _, row in kept[kept["workload"] == workload].iterrows():
-            rows.append(_row(row))
+            rows.append(_row(row, plan.study.workloads[workload].target_accuracy))
     for previous, row in zip([None, *rows], rows, strict=False):
         row["starts_workload"] = previous is None or previous["workload"] != row["workload"]
     return rows
 
 
-def _row(row: pd.Series) -> dict[str, Any]:
+def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     def shown(column: str, factor: float = 1) -> Shown:
         return show(row[column], row[f"{column}_low"], row[f"{column}_high"], factor=factor)
 
@@ -74,8 +76,38 @@ def _row(row: pd.Series) -> dict[str, Any]:
             row["validation_accuracy_max"],
             factor=100,
         ),
+        "accuracy_kept": _accuracy_kept(row),
+        "target_accuracy": f"{target:.0%}" if target else "",
+        "time_to_accuracy": _time_to_accuracy(row, shown),
         "peak_resident_gib": show(row["peak_resident_gib"]),
     }
+
+
+def _accuracy_kept(row: pd.Series) -> str:
+    """What the comparison with the base case's accuracy shows, in words; '' for the base case itself."""
+    if not isinstance(row["accuracy_kept"], str) or not row["accuracy_kept"]:
+        return ""
+    points = show(
+        row["accuracy_difference"], row["accuracy_difference_low"], row["accuracy_difference_high"], factor=100
+    )
+    words = {
+        "equivalent": "kept",
+        "lower": "lower than the base case's",
+        "higher": "higher than the base case's",
+        "not shown": "not shown to be kept",
+    }
+    return f"{words[row['accuracy_kept']]}: difference {points} points"
+
+
+def _time_to_accuracy(row: pd.Series, shown: Callable[[str], Shown]) -> str:
+    """Training time to the target accuracy and its speedup, in words."""
+    launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
+    if row["launches_at_accuracy"] < row["launches_ok"]:
+        return f"reached by {launches} only"
+    speedup = shown("time_to_accuracy_speedup")
+    return f"{shown('time_to_accuracy_s')} s of training ({launches})" + (
+        "" if speedup.value == DASH else f", speedup {speedup}"
+    )
 
 
 def column_formats(rows: list[dict[str, Any]]) -> dict[str, str]:

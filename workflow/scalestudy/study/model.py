@@ -73,6 +73,9 @@ class Report(Entry):
     """Confidence level of every interval."""
     target_efficiency: float = Field(0.75, gt=0, le=1)
     """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
+    accuracy_margin: float = Field(0.01, gt=0, lt=1)
+    """Difference of validation accuracy, as a fraction, that counts as none when it is asked whether accuracy was
+    kept (two one-sided tests)."""
     overhead_reference: bool = True
     """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
     communication (step time against one process *at equal batch per rank*) cannot be told."""

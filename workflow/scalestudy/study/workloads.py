@@ -90,5 +90,7 @@ class Workload(Entry):
     global batch and divides it among the ranks; weak scaling keeps it as the batch of every rank."""
     epochs: int = Field(ge=1)
     """Passes over the training data; validation follows each."""
+    target_accuracy: float | None = Field(None, gt=0, le=1)
+    """Validation accuracy to be reached: the report gives the training time to it and the speedup of that."""
     scaling: tuple[Literal["strong", "weak"], ...] = Field(("strong",), min_length=1)
     """`strong` (global batch fixed), `weak` (batch per rank fixed), or both."""
