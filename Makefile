@@ -2,8 +2,8 @@
 # make test     the environment if needed, then every test
 # make check    formatting and lint of Python and Snakemake code
 #
-# On a cluster, with the torch build that fits its drivers:
-#   make env TORCH="torch==2.9.1 --extra-index-url https://download.pytorch.org/whl/cu128"
+# On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
+#   make env TORCH="torch==2.9.1 --extra-index-url INDEX"
 # or with the site's own torch module: make env VENV_FLAGS=--system-site-packages TORCH=
 
 PYTHON ?= python3
