@@ -33,6 +33,7 @@ RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = json.dumps(PLAN.study.model_dump(mode="json"))
 TIME_LIMIT_MIN = PLAN.study.time_limit_min
+FIGURES = ["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"]
 FIGURE_FORMATS = ["pdf", "svg", "png"]
 
 

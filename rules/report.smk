@@ -37,7 +37,7 @@ rule write_page:
         figures=collect(
             "<results>/figures/{workload}_{figure}.svg",
             workload=WORKLOADS,
-            figure=["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"],
+            figure=FIGURES,
         ),
     output:
         report(

@@ -15,6 +15,11 @@ def per_doubling_efficiency(speedup: float, ranks: float) -> float:
     return speedup ** (1 / log2(ranks)) / 2 if ranks > 1 else nan
 
 
+def compounded_efficiency(per_doubling: float, ranks: float) -> float:
+    """Efficiency at this many ranks if every doubling has this one: per_doubling^(log2 n)."""
+    return per_doubling ** log2(ranks)
+
+
 def karp_flatt(speedup: float, ranks: float) -> float:
     """Experimentally determined serial fraction e = (1/S - 1/n) / (1 - 1/n); nan at n = 1.
 

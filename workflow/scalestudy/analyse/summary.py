@@ -52,7 +52,7 @@ def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
             )
         )
     overhead, alone = _overhead(point, good, runs, confidence)
-    kept = compare_accuracy(
+    accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
         base.set_index("repeat")["validation_accuracy"],
         margin=report.accuracy_margin,
@@ -96,10 +96,8 @@ def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min(),
         "validation_accuracy_max": good["validation_accuracy"].max(),
-        "accuracy_difference": kept[0].value,
-        "accuracy_difference_low": kept[0].low,
-        "accuracy_difference_high": kept[0].high,
-        "accuracy_kept": "" if is_base or point.scaling == "reference" else kept[1],
+        **_columns("accuracy_difference", accuracy_difference),
+        "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
         **_columns("time_to_accuracy_s", reached),
         **_columns("time_to_accuracy_speedup", reached_speedup),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
@@ -121,12 +119,10 @@ def _overhead(
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     alone = _ok(runs, point.equal_batch)
-    if point.world_size == 1 or not len(good) or not len(alone):
-        return NOTHING, mean_on_logs(alone["step_time_s"], confidence=confidence)
-    return (
-        difference(good["step_time_s"], alone["step_time_s"], confidence=confidence),
-        mean_on_logs(alone["step_time_s"], confidence=confidence),
-    )
+    step_time_alone = mean_on_logs(alone["step_time_s"], confidence=confidence)
+    if point.world_size == 1:
+        return NOTHING, step_time_alone
+    return difference(good["step_time_s"], alone["step_time_s"], confidence=confidence), step_time_alone
 
 
 def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, confidence: float) -> tuple[Interval, Interval]:

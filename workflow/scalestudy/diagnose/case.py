@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import log2
 
 import pandas as pd
 
+from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.diagnose.findings import Evidence
 from scalestudy.study.model import Study
 
@@ -28,7 +28,7 @@ class Case:
     @property
     def target_efficiency(self) -> float:
         """The target per doubling, compounded over the doublings up to this many ranks."""
-        return self.study.report.target_efficiency ** log2(self.ranks)
+        return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""

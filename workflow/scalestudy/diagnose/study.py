@@ -6,7 +6,7 @@ import pandas as pd
 
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import confounded, find_causes
-from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.findings import Diagnosis, Finding
 from scalestudy.diagnose.verdict import judge_point
 from scalestudy.study.model import Study
 
@@ -19,8 +19,12 @@ def diagnose_study(study: Study, summary: pd.DataFrame) -> list[Diagnosis]:
 def _diagnose(case: Case) -> Diagnosis:
     point = case.point
     measured = bool(point["launches_ok"]) and bool(case.base["launches_ok"])
-    is_confounded = measured and confounded.find(case) is not None
-    verdict, sentence = judge_point(case, confounded=is_confounded)
+    invalid = confounded.find(case) if measured else None
+    verdict, sentence = judge_point(case, confounded=invalid is not None)
+    if verdict == "not measured":
+        findings: tuple[Finding, ...] = ()
+    else:
+        findings = (invalid,) if invalid else find_causes(case, verdict)
     return Diagnosis(
         workload=point["workload"],
         variant=point["variant"],
@@ -32,5 +36,5 @@ def _diagnose(case: Case) -> Diagnosis:
         global_batch=int(point["global_batch"]),
         verdict=verdict,
         sentence=sentence,
-        findings=find_causes(case, verdict),
+        findings=findings,
     )

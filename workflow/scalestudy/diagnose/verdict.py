@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
+from scalestudy.analyse.scaling import efficiency
 from scalestudy.diagnose.case import Case
 
 VERDICTS = ("healthy", "undecided", "poor", "negative scaling", "confounded", "not measured")
@@ -25,7 +26,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[str, str]:
         return "confounded", "the rows do not do the same work, so their ratio is not a speedup"
     sure = not isnan(point["speedup_low"])
     speedup = (point["speedup_low"], point["speedup_high"]) if sure else (point["speedup"],) * 2
-    low, high = speedup[0] / case.ranks, speedup[1] / case.ranks
+    low, high = (efficiency(limit, case.ranks) for limit in speedup)
     target = case.target_efficiency
     if speedup[1] < 1:
         verdict, why = "negative scaling", f"{case.ranks} ranks are slower than one process"

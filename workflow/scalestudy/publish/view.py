@@ -22,7 +22,6 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
     return {
         "name": study.study,
         "description": study.description,
-        "repeats": study.repeats,
         "confidence": f"{study.report.confidence:.0%}",
         "accuracy_margin": f"{100 * study.report.accuracy_margin:g} points",
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
@@ -59,7 +58,6 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "ranks_text": labels.ranks(int(row["world_size"])),
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
-        "launches": f"{int(row['launches_ok'])}/{int(row['launches'])}",
         "outcomes": row["outcomes"],
         "failure": _failure(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
@@ -76,30 +74,27 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
             row["validation_accuracy_max"],
             factor=100,
         ),
-        "accuracy_kept": _accuracy_kept(row),
+        "accuracy_kept": _accuracy_kept(row, shown),
         "target_accuracy": f"{target:.0%}" if target else "",
         "time_to_accuracy": _time_to_accuracy(row, shown),
         "peak_resident_gib": show(row["peak_resident_gib"]),
     }
 
 
-def _accuracy_kept(row: pd.Series) -> str:
+def _accuracy_kept(row: pd.Series, shown: Callable[..., Shown]) -> str:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case itself."""
-    if not isinstance(row["accuracy_kept"], str) or not row["accuracy_kept"]:
-        return ""
-    points = show(
-        row["accuracy_difference"], row["accuracy_difference_low"], row["accuracy_difference_high"], factor=100
-    )
     words = {
         "equivalent": "kept",
         "lower": "lower than the base case's",
         "higher": "higher than the base case's",
         "not shown": "not shown to be kept",
     }
-    return f"{words[row['accuracy_kept']]}: difference {points} points"
+    if row["accuracy_kept"] not in words:
+        return ""
+    return f"{words[row['accuracy_kept']]}: difference {shown('accuracy_difference', 100)} points"
 
 
-def _time_to_accuracy(row: pd.Series, shown: Callable[[str], Shown]) -> str:
+def _time_to_accuracy(row: pd.Series, shown: Callable[..., Shown]) -> str:
     """Training time to the target accuracy and its speedup, in words."""
     launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
     if row["launches_at_accuracy"] < row["launches_ok"]:

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.publish.figures.points import distributed_series, draw_series
 from scalestudy.publish.figures.style import (
     DOUBLE_COLUMN_IN,
@@ -27,7 +28,7 @@ def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame)
     target = plan.study.report.target_efficiency
     right.plot(
         counts,
-        [target ** np.log2(count) for count in counts],
+        [compounded_efficiency(target, count) for count in counts],
         label=f"target: {target:.0%} per doubling",
         **REFERENCE | {"linestyle": ":"},
     )
