@@ -1,6 +1,7 @@
 # make report   the environment if needed, then the default study and its report
 # make test     the environment if needed, then every test
 # make check    formatting and lint of Python and Snakemake code
+# make bench    the instrument against other training loops, its stopping rule, its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
 #   make env TORCH="torch==2.9.1 --extra-index-url INDEX"
@@ -11,9 +12,11 @@ VENV ?= .venv
 VENV_FLAGS ?=
 TORCH ?= -r constraints/torch.txt
 CONFIG ?= config/config.yaml
+ROUNDS ?= 20
 BIN := $(VENV)/bin
+BENCH := .venv-bench
 
-.PHONY: env report test check clean-env
+.PHONY: env report test check bench clean-env
 
 env: $(VENV)/ready
 
@@ -41,5 +44,19 @@ check: env
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile rules
 	$(BIN)/snakemake --lint
 
+# The frameworks that our loop is compared with, in an environment of their own. ROUNDS=5 for a quick look.
+$(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constraints/bench.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(if $(TORCH),$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt $(TORCH))
+	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable .
+	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --requirement constraints/bench.txt
+	touch $@
+
+bench: $(BENCH)/ready
+	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
+	cd tests && ../$(BENCH)/bin/python -m bench.recorder_cost --rounds $(ROUNDS) --launches 3
+	cd tests && ../$(BENCH)/bin/python -m bench.stopping
+	cd tests && ../$(BENCH)/bin/python -m bench.documents
+
 clean-env:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(BENCH)

@@ -6,6 +6,8 @@ rule aggregate_runs:
         runs="<results>/runs.csv",
         epochs="<results>/epochs.csv",
         environment="<results>/environment.json",
+        traces="<results>/traces.json",
+        collectives="<results>/collectives.csv",
         summary=report(
             "<results>/comprehensive_summary.csv",
             caption="../report/captions/summary.rst",
@@ -19,6 +21,6 @@ rule aggregate_runs:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(output.runs, parent=True),
-        code=fingerprint("analyse"),
+        code=fingerprint("analyse", "measure"),
     shell:
         "scalestudy aggregate --plan {input.plan:q} --results {params.results:q} > {log:q} 2>&1"

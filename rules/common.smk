@@ -71,6 +71,26 @@ def get_devices(wildcards):
     return 0 if spec.host.device == "cpu" else spec.devices_per_node
 
 
-def ids_by_strategy(single):
-    """Run ids of the single-process, or of the distributed, launches."""
-    return [run for run, spec in PLAN.runs.items() if (spec.strategy == "single") == single]
+def matching_runs(single, reserve=False):
+    """Pattern of the single-process, or the distributed, launches; those that are made anyhow, or the reserve."""
+    found = [
+        run
+        for run, spec in PLAN.runs.items()
+        if (spec.strategy == "single") == single and bool(PLAN.reserve_of(run)) == reserve
+    ]
+    return "|".join(found) or "(?!)"  # an empty pattern would match all runs, this one matches none
+
+
+def get_deciding_runs(wildcards):
+    """Records of the launches whose spread decides whether one in reserve is made."""
+    return collect("<results>/runs/{run}/run.json", run=PLAN.reserve_of(wildcards.run))
+
+
+def get_reserve_arguments(wildcards):
+    """What tells `scalestudy train` that it has to decide first."""
+    return [
+        "--confidence",
+        PLAN.study.report.confidence,
+        "--reserve-of",
+        *PLAN.reserve_of(wildcards.run),
+    ]

@@ -6,6 +6,7 @@ rule write_text_report:
         runs="<results>/runs.csv",
         findings="<results>/findings.json",
         environment="<results>/environment.json",
+        traces="<results>/traces.json",
     output:
         report(
             "<results>/performance_report.txt",
@@ -23,7 +24,7 @@ rule write_text_report:
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --findings {input.findings:q} --environment {input.environment:q}"
+        " --findings {input.findings:q} --environment {input.environment:q} --traces {input.traces:q}"
         " --out {output:q} > {log:q} 2>&1"
 
 
@@ -34,6 +35,7 @@ rule write_page:
         runs="<results>/runs.csv",
         findings="<results>/findings.json",
         environment="<results>/environment.json",
+        traces="<results>/traces.json",
         figures=collect(
             "<results>/figures/{workload}_{figure}.svg",
             workload=WORKLOADS,
@@ -56,5 +58,5 @@ rule write_page:
         template=template_digest("report.html"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --findings {input.findings:q} --environment {input.environment:q} --figures {input.figures:q}"
+        " --findings {input.findings:q} --environment {input.environment:q} --traces {input.traces:q} --figures {input.figures:q}"
         " --out {output:q} > {log:q} 2>&1"

@@ -11,7 +11,7 @@ rule train_baseline:
     log:
         "<logs>/train/{run}.log",
     wildcard_constraints:
-        run="|".join(ids_by_strategy(single=True)),
+        run=matching_runs(single=True),
     priority: get_launch_priority
     conda:
         "../workflow/envs/scalestudy.yaml"
@@ -28,11 +28,30 @@ rule train_baseline:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
         code=fingerprint(*MEASURING),
+        reserve=[],
     shell:
-        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
+        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min} {params.reserve:q}"
         " --results {params.results:q} > {log:q} 2>&1"
 
 
 use rule train_baseline as train_distributed with:
     wildcard_constraints:
-        run="|".join(ids_by_strategy(single=False)),
+        run=matching_runs(single=False),
+
+
+# Launches in reserve come after those whose spread decides on them, and record that they were not needed if so.
+use rule train_baseline as train_baseline_reserve with:
+    input:
+        get_deciding_runs,
+    wildcard_constraints:
+        run=matching_runs(single=True, reserve=True),
+    params:
+        spec=get_spec,
+        results=subpath(output[0], ancestor=3),
+        code=fingerprint(*MEASURING),
+        reserve=get_reserve_arguments,
+
+
+use rule train_baseline_reserve as train_distributed_reserve with:
+    wildcard_constraints:
+        run=matching_runs(single=False, reserve=True),

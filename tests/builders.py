@@ -10,7 +10,9 @@ from scalestudy.analyse.runs import runs_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
+    PART_COLUMNS,
     STEP_COLUMNS,
+    TABLES,
     Memory,
     Observation,
     RankReport,
@@ -31,6 +33,7 @@ def observation(
     threads: int = 1,
     cores: Sequence[Sequence[int]] | None = None,
     environment: dict[str, Any] | None = None,
+    tables_given: dict[str, pd.DataFrame] | None = None,
 ) -> Observation:
     """An observation with the given step times: a sequence per rank, all of one epoch."""
     cores = cores or [[rank] for rank in range(spec.world_size)]
@@ -41,6 +44,7 @@ def observation(
             "block": step // block_steps,
             "step": step,
             "phase": "measured",
+            **dict.fromkeys(PART_COLUMNS, 0.0),
             "data_time_s": 0.1 * time,
             "forward_time_s": 0.3 * time,
             "backward_time_s": 0.5 * time,
@@ -64,7 +68,15 @@ def observation(
             outcome="ok",
             reason="",
             steps=len(times),
-            memory=Memory(peak_resident_gib=0.5, peak_allocated_gib=None, peak_reserved_gib=None),
+            memory=Memory(
+                peak_resident_gib=0.5,
+                mean_resident_gib=0.4,
+                peak_allocated_gib=None,
+                mean_allocated_gib=None,
+                peak_reserved_gib=None,
+                mean_reserved_gib=None,
+                allocation_retries=None,
+            ),
         )
         for rank, times in enumerate(times_s)
     )
@@ -77,6 +89,7 @@ def observation(
         log_tail=(),
         started_at="2026-01-01T00:00:00+00:00",
         environment={"device": "cpu", "packages": {"torch": "2.13.0"}} | (environment or {}),
+        stopping=None,
         ranks=reports,
         totals=Totals(
             steps=int(steps["step"].nunique()),
@@ -88,7 +101,8 @@ def observation(
         ),
         files={},
     )
-    return Observation(record=record, steps=steps, epochs=epochs)
+    tables = {name: pd.DataFrame(columns=list(columns)) for name, columns in TABLES.items()}
+    return Observation(record=record, epochs=epochs, **(tables | {"steps": steps} | (tables_given or {})))
 
 
 def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any) -> pd.DataFrame:

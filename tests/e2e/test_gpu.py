@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pytest
 from conftest import Checkout, tiny_study
-from scalestudy.record.observation import read_observation
+from scalestudy.record.gpus import gpu_facts
+from scalestudy.record.observation import read_observation, read_record
+from scalestudy.record.sensors import Sensors
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
 
 pytestmark = [
     pytest.mark.gpu,
@@ -27,3 +32,37 @@ def test_auto_takes_the_gpu_and_times_it_with_events(checkout: Checkout) -> None
         assert "-> cuda" in record.environment["device_choice"]
         assert record.ranks[0].memory.peak_allocated_gib > 0
         assert (observation.steps["step_time_s"] > 0).all()
+        gpu = record.environment["hardware"]["gpu"]
+        assert gpu["note"] == ""
+        assert gpu["devices"][0]["name"] == record.ranks[0].device
+        assert "GPUs not checked" not in {warning["kind"] for warning in record.environment["warnings"]}
+
+
+def test_a_real_device_is_described_and_its_sensors_read() -> None:
+    gpu = gpu_facts(os.environ)
+    assert gpu["note"] == ""
+    device = gpu["devices"][0]
+    assert device["uuid"].startswith(("GPU-", "MIG-"))
+    assert device["driver"]
+    assert device["memory_gib"] > 0
+    assert device["compute_capability"]
+    count = len(gpu["devices"])
+    assert len(gpu["links"]) == count * (count - 1) // 2
+    assert "could not be read" not in gpu["links"].values()
+    readings = Sensors(0).read()
+    assert readings["gpu_temperature_c"] > 0
+    assert readings["gpu_sm_clock_mhz"] > 0
+
+
+def test_more_ranks_than_devices_are_refused_before_anything_starts(checkout: Checkout) -> None:
+    study = tiny_study() | {"host": {"device": "cuda"}, "scales": ["1x64"]}
+    for workload in study["workloads"].values():
+        workload["batch_size"] = 64
+    runs = make_plan(parse_study(study, source="x")).runs
+    name = next(run for run, spec in runs.items() if spec.world_size == 64)
+    checkout.configure(study)
+    checkout.run("scalestudy", "train", "--run", name)
+    record = read_record(checkout.root / "results/tiny/runs" / name)
+    assert record.outcome == "failed"
+    assert "64 rank(s) need 64 CUDA device(s) on this host" in record.reason
+    assert record.ranks == ()

@@ -15,11 +15,12 @@ from matplotlib.figure import Figure
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
+from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, latex, render
-from scalestudy.publish.view import column_formats, diagnoses_view, environment_view, rows_view, study_view
+from scalestudy.publish.view import column_formats, diagnoses_view, rows_view, study_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -30,6 +31,8 @@ TIMES = {
     ("mlp", 2, 32): [0.0041, 0.0041],
 }
 HOSTILE = "_ % & # { } \\ $ ~ ^ < > \" ' | \\input{/etc/passwd} 漢 \N{GRINNING FACE} \u202e"
+
+ENVIRONMENT = {"device": ["cpu"], "cpu": [HOSTILE], "variable OMP_NUM_THREADS": ["1"]}
 
 
 @pytest.fixture
@@ -120,8 +123,12 @@ def facts(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
         "workloads": list(plan.study.workloads),
         "rows": rows,
         "diagnoses": diagnoses_view(diagnoses, rows),
-        "environment": environment_view({"device": ["cpu"], "cpu": [HOSTILE]}),
+        "hardware": hardware_view(ENVIRONMENT),
+        "environment": environment_view(ENVIRONMENT),
+        "warnings": warnings_view(ENVIRONMENT, launches=len(runs)),
         "runs": len(runs),
+        "unneeded": 0,
+        "traces": [],
         "outcomes": [("ok", len(runs))],
         "failed": failed[["run_id", "outcome", "reason"]].to_dict("records"),
     }

@@ -20,6 +20,7 @@ FLOORS = {
     "errors": 0,
     "study": 0,
     "record": 0,
+    "measure": 0,
     "train": 1,
     "launch": 1,
     "analyse": 2,

@@ -29,6 +29,11 @@ def changed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
     return content
 
 
+def threads(value: str, **host: Any) -> dict[str, Any]:
+    """A host that sets the threads of a library itself."""
+    return {"environment": {"OMP_NUM_THREADS": value}} | host
+
+
 REFUSED = [
     ("repeatz", 3, "repeatz: unknown key; did you mean repeats?"),
     ("repeats", 0, "repeats: input should be greater than or equal to 1, not 0"),
@@ -41,6 +46,10 @@ REFUSED = [
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
     ("variants.ddp.strategy", "fsdp3", "variants.ddp.strategy: input should be 'single' or 'ddp', not 'fsdp3'"),
     ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
+    ("host", threads("4"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),
+    ("host", threads("4"), "(host.cores_per_rank: 1); 1 or less would do, or host.cores_per_rank: 4"),
+    ("host", threads("many"), "host.environment.OMP_NUM_THREADS: 'many' is no number of threads"),
+    ("host", threads("0", pin=False), "a whole number of 1 or more would do"),
     ("workloads.mlp.batch_size", 33, "32 or 34 would"),
     ("workloads.mlp.batch_size", 2000, "workloads.mlp.batch_size: 2000 is more than the 1438 training samples"),
     ("workloads.mlp.batch_size", 800, "at most 719 would do"),
@@ -61,6 +70,12 @@ def test_a_wrong_key_or_value_is_refused_by_its_path(
     text = str(caught.value)
     assert text.startswith("study.yaml: the study is refused\n")
     assert message in text
+
+
+def test_as_many_threads_as_cores_are_accepted_and_more_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
+    for host in (threads("3", cores_per_rank=4), threads("4", cores_per_rank=4), threads("8", pin=False)):
+        study = parse_study(content | {"host": host}, source="x")
+        assert study.host.environment == host["environment"]
 
 
 def test_a_missing_key_is_named(content: dict[str, Any]) -> None:

@@ -7,13 +7,14 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow.parquet
 import pytest
 from builders import observation
 from scalestudy.errors import UserError
 from scalestudy.record import fingerprint as module
-from scalestudy.record.observation import read_observation, read_record
-from scalestudy.record.parts import Parts, publish, read_parts, summarise, write_data
+from scalestudy.record.observation import PART_COLUMNS, TABLES, read_observation, read_record
+from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -31,7 +32,8 @@ def run(spec: RunSpec, tmp_path: Path) -> Path:
     made = observation(spec, [[0.001] * 20] * 2)
     partial = tmp_path / "runs" / ".partial" / spec.run_id
     partial.mkdir(parents=True)
-    parts = Parts(reports=made.record.ranks, environment={}, steps=made.steps, epochs=made.epochs)
+    tables = {name: getattr(made, name) for name in TABLES}
+    parts = Parts(reports=made.record.ranks, environment={}, stopping=None, tables=tables, epochs=made.epochs)
     write_data(partial, parts)
     (partial / "log.txt").write_text("epoch 1/1\n")
     final = tmp_path / "runs" / spec.run_id
@@ -41,7 +43,7 @@ def run(spec: RunSpec, tmp_path: Path) -> Path:
 
 def test_what_is_published_is_read_back(run: Path) -> None:
     back = read_observation(run)
-    assert sorted(path.name for path in run.iterdir()) == ["epochs.csv", "log.txt", "run.json", "steps.parquet"]
+    assert {path.name for path in run.iterdir()} == {*DATA_FILES, "run.json"}
     assert len(back.steps) == 40
     assert back.record.run_id == run.name
 
@@ -49,7 +51,7 @@ def test_what_is_published_is_read_back(run: Path) -> None:
 def test_publishing_never_overwrites(run: Path, spec: RunSpec, tmp_path: Path) -> None:
     again = tmp_path / "again"
     again.mkdir()
-    for name in ("steps.parquet", "epochs.csv", "log.txt"):
+    for name in DATA_FILES:
         shutil.copy(run / name, again / name)
     with pytest.raises(OSError, match="not empty"):
         publish(again, run, read_record(run))
@@ -65,14 +67,14 @@ def test_a_damaged_run_json_is_refused_by_name(run: Path, damage: str) -> None:
         {
             "cut short": text[: len(text) // 2],
             "no JSON": "hello",
-            "other version": json.dumps(content | {"schema_version": 2}),
+            "other version": json.dumps(content | {"schema_version": 1}),
             "unknown key": json.dumps(content | {"surprise": 1}),
         }[damage]
     )
     with pytest.raises(UserError) as caught:
         read_record(run)
     assert str(path) in str(caught.value)
-    assert "schema version 1" in str(caught.value)
+    assert "schema version 2" in str(caught.value)
 
 
 def test_missing_short_and_changed_files_are_refused_by_name(run: Path) -> None:
@@ -105,11 +107,20 @@ def test_recorder_parts_come_together(spec: RunSpec, tmp_path: Path) -> None:
         recorder = Recorder(tmp_path, rank=rank)
         recorder.add_block(
             epoch=1,
-            block=0,
-            warmup_steps=1,
-            times_s=[(0.1, 0.2, 0.3, 0.4), (0.1, 0.2, 0.3, 0.5 + rank)],
+            phases=["warmup", "measured"],
+            times_s=np.array([[0.1, 0, 0.2, 0.3, 0.3, 0, 0, 0.1], [0.1, 0, 0.2, 0.3, 0.4 + rank, 0, 0, 0.1]]),
             samples=16,
             losses=[2.0, 1.0],
+            state={"resident_gib": 0.25},
+        )
+        recorder.add_block(
+            epoch=0,
+            phases=["probe-sync"],
+            times_s=np.full((1, 8), 0.1),
+            samples=16,
+            losses=[1.0],
+            ddp_s=np.array([[0.1, 0.2, 0.1]]),
+            state={},
         )
         recorder.add_epoch(
             epoch=1,
@@ -130,8 +141,17 @@ def test_recorder_parts_come_together(spec: RunSpec, tmp_path: Path) -> None:
     assert totals.train_time_s == pytest.approx(3.1)
     write_data(tmp_path, parts)
     table = pyarrow.parquet.read_table(tmp_path / "steps.parquet").to_pandas()
-    sums = table[["data_time_s", "forward_time_s", "backward_time_s", "optimizer_time_s"]].sum(axis=1)
-    assert sums.tolist() == pytest.approx(table["step_time_s"].tolist())
+    assert table[list(PART_COLUMNS)].sum(axis=1).tolist() == pytest.approx(table["step_time_s"].tolist())
+    assert table["phase"].tolist() == ["warmup", "measured", "probe-sync"] * 2
+    assert table["communication_span_s"].notna().tolist() == [False, False, True] * 2
+    blocks = pyarrow.parquet.read_table(tmp_path / "blocks.parquet").to_pandas()
+    assert blocks[["rank", "block", "first_step", "steps"]].to_numpy().tolist() == [
+        [0, 0, 0, 2],
+        [0, 1, 2, 1],
+        [1, 0, 0, 2],
+        [1, 1, 2, 1],
+    ]
+    assert blocks["resident_gib"].dropna().tolist() == [0.25, 0.25]
 
 
 def test_a_rank_that_left_nothing_is_missing_not_invented(tmp_path: Path) -> None:

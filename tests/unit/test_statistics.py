@@ -16,7 +16,7 @@ from scalestudy.analyse.batch_model import (
 )
 from scalestudy.analyse.intervals import Interval, difference, mean_on_logs, ratio_on_logs
 from scalestudy.analyse.scaling import efficiency, karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.steady import mser5
+from scalestudy.measure.steady import mser5
 from scipy import stats
 
 # DLPerf's five launches of ResNet-50 with AMP, in samples/s.

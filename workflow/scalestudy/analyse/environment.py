@@ -1,26 +1,87 @@
-"""The environment of a study: what was the same in all its runs, and what was not."""
+"""The environment of a study: what was the same in all its runs, what was not, and what was warned of."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
-from scalestudy.record.observation import Observation
+from scalestudy.record.observation import RunRecord
 
 # Recorded with the environment by the rank that knows them, but properties of the model.
 OF_A_WORKLOAD = ("parameters", "gradient_bytes")
 
 
-def study_environment(observations: list[Observation]) -> dict[str, list[Any]]:
-    """For every fact of the runs' environments, its distinct values in order of appearance."""
+def study_environment(records: list[RunRecord]) -> dict[str, list[Any]]:
+    """For every fact of the runs' environments, its distinct values in order of appearance.
+
+    `warnings` is there if any launch had one: how many launches had which kind, with the first text as example.
+    """
     facts: dict[str, list[Any]] = {}
-    for observation in observations:
-        flat = dict(observation.record.environment)
-        flat.update({f"version of {k}": v for k, v in (flat.pop("packages", None) or {}).items()})
-        flat.update({f"variable {k}": v for k, v in (flat.pop("variables", None) or {}).items()})
-        for key, value in flat.items():
-            if key in OF_A_WORKLOAD:
-                continue
+    for record in records:
+        for key, value in _facts(record.environment):
             values = facts.setdefault(key, [])
             if value is not None and value not in values:
                 values.append(value)
-    return {key: values for key, values in facts.items() if values}
+    known = {key: _range(values) if is_reading(key) else values for key, values in facts.items() if values}
+    warnings = study_warnings(records)
+    return known | ({"warnings": warnings} if warnings else {})
+
+
+def study_warnings(records: list[RunRecord]) -> list[dict[str, Any]]:
+    """Each kind of warning with the number of launches that had it, the most frequent first."""
+    found: dict[str, dict[str, Any]] = {}
+    for record in records:
+        warnings = {w["kind"]: w["text"] for w in reversed(record.environment.get("warnings", []))}
+        for kind, text in warnings.items():
+            found.setdefault(kind, {"kind": kind, "launches": 0, "example": text})["launches"] += 1
+    return sorted(found.values(), key=lambda warning: (-warning["launches"], warning["kind"]))
+
+
+def is_reading(key: str) -> bool:
+    """Whether a fact is a reading of the moment before a launch: no two are alike, so their range is told."""
+    return key.startswith("hardware ") and " current " in key
+
+
+def _facts(environment: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """(name, value) of everything recorded, blocks taken apart."""
+    plain = {k: v for k, v in environment.items() if k not in (*OF_A_WORKLOAD, "warnings")}
+    hardware = plain.pop("hardware", None) or {}
+    packages, variables = (plain.pop(name, None) or {} for name in ("packages", "variables"))
+    yield from plain.items()
+    yield from ((f"version of {name}", value) for name, value in packages.items())
+    yield from ((f"variable {name}", value) for name, value in variables.items())
+    for part, block in hardware.items():
+        for key, value in block.items():
+            yield from _hardware_fact(f"hardware {part}", key, value)
+
+
+def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """A fact of the hardware; of several GPUs each distinct value, of links and nodes one line."""
+    name = f"{part} {key.replace('_', ' ')}"
+    if key == "devices":
+        yield f"{part} count", len(value)
+        for device in value:
+            yield from ((f"{part} {fact.replace('_', ' ')}", content) for fact, content in device.items())
+    elif key == "links":
+        yield name, _links(value) or None
+    elif key == "numa_nodes":
+        yield f"{part} numa nodes", len(value) or None
+        yield f"{part} cpus of numa nodes", "; ".join(f"{node}: {cpus}" for node, cpus in value.items()) or None
+    else:
+        yield name, value or None
+
+
+def _links(links: dict[str, str]) -> str:
+    """'NV18 (NVLink 4.0): 0-1, 2-3; SYS: 4 pairs': pairs are named where they are few."""
+    parts = []
+    for kind, group in groupby(sorted(links, key=lambda pair: links[pair]), key=lambda pair: links[pair]):
+        pairs = list(group)
+        parts.append(f"{kind}: {', '.join(pairs) if len(pairs) <= 4 else f'{len(pairs)} pairs'}")
+    return "; ".join(parts)
+
+
+def _range(values: list[Any]) -> list[Any]:
+    """The only value, or the smallest and the largest as one text."""
+    low, high = min(values), max(values)
+    return [low] if low == high else [f"{low:g} to {high:g}"]

@@ -35,62 +35,100 @@ class Interval:
 NOTHING = Interval(nan)
 
 
-def mean_on_logs(values: Sequence[float], *, confidence: float) -> Interval:
+@dataclass(frozen=True)
+class Sample:
+    """One value a launch. `deciding`: those among them whose spread decided how many there are; all if None.
+
+    Where launches were added because the first ones scattered, the spread of all of them is biased, that of the
+    first is not: an interval with the mean of all, and spread and degrees of freedom of the first, covers exactly.
+    Source: Stein (1945), Annals of Mathematical Statistics 16.
+    """
+
+    values: Sequence[float]
+    deciding: Sequence[float] | None = None
+
+    def logs(self) -> Sample:
+        """Logarithms; raises ValueError where a value is not positive."""
+        return Sample(_logs(self.values), None if self.deciding is None else _logs(self.deciding))
+
+    @property
+    def mean(self) -> float:
+        return float(np.mean(self.values))
+
+    @property
+    def freedom(self) -> int:
+        """Degrees of freedom of the spread; below 1 there is none."""
+        return len(self._spread) - 1
+
+    @property
+    def variance_of_mean(self) -> float:
+        return float(np.var(self._spread, ddof=1)) / len(self.values)
+
+    @property
+    def _spread(self) -> Sequence[float]:
+        return self.values if self.deciding is None else self.deciding
+
+
+Values = Sequence[float] | Sample
+
+
+def mean_on_logs(values: Values, *, confidence: float) -> Interval:
     """Geometric mean of positive values, one a launch, with Student's t interval on their logarithms."""
-    logs = _logs(values)
-    if len(logs) == 0:
+    sample = _sample(values)
+    if len(sample.values) == 0:
         return NOTHING
-    centre = logs.mean()
-    if len(logs) < 2:
-        return Interval(exp(centre))
-    half = _t(confidence, len(logs) - 1) * logs.std(ddof=1) / sqrt(len(logs))
-    return Interval(exp(centre), exp(centre - half), exp(centre + half))
+    return _exp(mean(sample.logs(), confidence=confidence))
 
 
-def ratio_on_logs(above: Sequence[float], below: Sequence[float], *, confidence: float) -> Interval:
+def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interval:
     """Ratio of geometric means of two independent samples, Welch's interval on the log scale.
 
     theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits
     where either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
     """
-    a, b = _logs(above), _logs(below)
-    if len(a) == 0 or len(b) == 0:
+    a, b = _sample(above), _sample(below)
+    if len(a.values) == 0 or len(b.values) == 0:
         return NOTHING
-    theta = a.mean() - b.mean()
-    half = _welch_half_width(a, b, confidence)
-    return Interval(exp(theta), exp(theta - half), exp(theta + half))
+    return _exp(difference(a.logs(), b.logs(), confidence=confidence))
 
 
-def difference(above: Sequence[float], below: Sequence[float], *, confidence: float) -> Interval:
+def difference(above: Values, below: Values, *, confidence: float) -> Interval:
     """Difference of means of two independent samples with Welch's interval."""
-    a, b = np.asarray(above, dtype=float), np.asarray(below, dtype=float)
-    if len(a) == 0 or len(b) == 0:
+    a, b = _sample(above), _sample(below)
+    if len(a.values) == 0 or len(b.values) == 0:
         return NOTHING
-    value = float(a.mean() - b.mean())
+    value = a.mean - b.mean
     half = _welch_half_width(a, b, confidence)
     return Interval(value, value - half, value + half)
 
 
-def mean(values: Sequence[float], *, confidence: float) -> Interval:
+def mean(values: Values, *, confidence: float) -> Interval:
     """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference."""
-    sample = np.asarray(values, dtype=float)
-    if len(sample) == 0:
+    sample = _sample(values)
+    if len(sample.values) == 0:
         return NOTHING
-    value = float(sample.mean())
-    if len(sample) < 2:
-        return Interval(value)
-    half = _t(confidence, len(sample) - 1) * float(sample.std(ddof=1)) / sqrt(len(sample))
-    return Interval(value, value - half, value + half)
+    if sample.freedom < 1:
+        return Interval(sample.mean)
+    half = _t(confidence, sample.freedom) * sqrt(sample.variance_of_mean)
+    return Interval(sample.mean, sample.mean - half, sample.mean + half)
 
 
-def _welch_half_width(a: np.ndarray, b: np.ndarray, confidence: float) -> float:
-    if len(a) < 2 or len(b) < 2:
+def _welch_half_width(a: Sample, b: Sample, confidence: float) -> float:
+    if a.freedom < 1 or b.freedom < 1:
         return nan
-    va, vb = a.var(ddof=1) / len(a), b.var(ddof=1) / len(b)
+    va, vb = a.variance_of_mean, b.variance_of_mean
     if va + vb == 0:
         return 0.0
-    freedom = (va + vb) ** 2 / (va**2 / (len(a) - 1) + vb**2 / (len(b) - 1))
+    freedom = (va + vb) ** 2 / (va**2 / a.freedom + vb**2 / b.freedom)
     return _t(confidence, freedom) * sqrt(va + vb)
+
+
+def _sample(values: Values) -> Sample:
+    return values if isinstance(values, Sample) else Sample(np.asarray(values, dtype=float))
+
+
+def _exp(interval: Interval) -> Interval:
+    return Interval(exp(interval.value), exp(interval.low), exp(interval.high))
 
 
 def _logs(values: Sequence[float]) -> np.ndarray:

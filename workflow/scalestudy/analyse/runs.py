@@ -2,21 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import nan
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.accuracy import time_to_accuracy
-from scalestudy.analyse.steady import mser5
-from scalestudy.record.observation import Observation
+from scalestudy.analyse.arrivals import late_rank
+from scalestudy.analyse.collectives import collectives_frame, network_of
+from scalestudy.analyse.communication import communication_of
+from scalestudy.analyse.memory import growth_of
+from scalestudy.analyse.steps import measured
+from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.model import Study
 
 
-def runs_frame(study: Study, observations: list[Observation]) -> pd.DataFrame:
+def runs_frame(study: Study, observations: Iterable[Observation]) -> pd.DataFrame:
     """A row per observation, in the order given; measured columns are nan where nothing steady was measured."""
-    return pd.DataFrame([_identity(o) | _measured(o) | _learned(study, o) for o in observations])
+    return pd.DataFrame([run_row(study, observation) for observation in observations])
+
+
+def run_row(study: Study, observation: Observation) -> dict[str, Any]:
+    """All that is said of one run."""
+    confidence = study.report.confidence
+    steps = measured(observation, confidence=confidence)
+    communication = communication_of(observation, confidence=confidence)
+    return {
+        **_identity(observation),
+        **steps,
+        # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
+        "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
+        **communication,
+        **late_rank(observation.buckets),
+        **network_of(collectives_frame(observation.collectives)),
+        **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
+        **_learned(study, observation),
+    }
 
 
 def epochs_frame(observations: list[Observation]) -> pd.DataFrame:
@@ -63,8 +85,9 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "threads_per_core": _threads_per_core(observation),
         "parameters": record.totals.parameters,
         "gradient_bytes": record.totals.gradient_bytes,
-        "peak_resident_gib": max((r.memory.peak_resident_gib for r in record.ranks), default=nan),
-        "peak_allocated_gib": max((r.memory.peak_allocated_gib or nan for r in record.ranks), default=nan),
+        "steps": record.totals.steps,
+        "stopped_because": record.stopping.reason if record.stopping else "",
+        **_memory(record.ranks),
         "wall_time_s": record.totals.wall_time_s,
         "fingerprint": record.fingerprint,
         "commit": environment.get("commit"),
@@ -83,52 +106,13 @@ def _threads_per_core(observation: Observation) -> float:
     return max(ratios) or nan
 
 
-def _measured(observation: Observation) -> dict[str, Any]:
-    """Steady step time, its distribution and parts, throughput, accuracy.
-
-    The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
-    by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
-    long step, and the next step of the others, who wait for it. The distribution (p50, p95, p99) is of single
-    steps, the maximum over ranks.
-    """
-    record, steps = observation.record, observation.steps
-    nothing = {
-        "steps": record.totals.steps,
-        "warmup_steps": nan,
-        "step_time_s": nan,
-        "step_time_p50_s": nan,
-        "step_time_p95_s": nan,
-        "step_time_p99_s": nan,
-        "step_time_cv": nan,
-        "data_time_s": nan,
-        "forward_time_s": nan,
-        "backward_time_s": nan,
-        "optimizer_time_s": nan,
-        "throughput_samples_per_s": nan,
-    }
-    complete = record.outcome == "ok" and len(steps)
-    if not complete:
-        return nothing
-    slowest = steps.groupby("step")["step_time_s"].max().to_numpy()
-    cut = max(mser5(slowest), record.spec.measure.warmup_steps)
-    steady = _whole_blocks_after(steps, cut)
-    if steady.empty:
-        return nothing
-    blocks = steady.groupby(["epoch", "block", "rank"])["step_time_s"].sum()
-    count = steady["step"].nunique()
-    step_time = blocks.groupby(["epoch", "block"]).max().sum() / count
-    kept = slowest[int(steady["step"].min()) :]
-    parts = ("data_time_s", "forward_time_s", "backward_time_s", "optimizer_time_s")
-    return nothing | {
-        "warmup_steps": int(steady["step"].min()),
-        "step_time_s": float(step_time),
-        "step_time_p50_s": float(np.quantile(kept, 0.50)),
-        "step_time_p95_s": float(np.quantile(kept, 0.95)),
-        "step_time_p99_s": float(np.quantile(kept, 0.99)),
-        "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
-        **{part: float(steady[part].mean()) for part in parts},
-        "throughput_samples_per_s": record.spec.global_batch / float(step_time),
-    }
+def _memory(ranks: tuple[RankReport, ...]) -> dict[str, float]:
+    """Each figure of a rank's memory, the largest over ranks; nan where the device does not have the notion."""
+    found: dict[str, float] = {}
+    for name in Memory.model_fields:
+        values = [value for rank in ranks if (value := getattr(rank.memory, name)) is not None]
+        found[name] = max(values, default=nan)
+    return found
 
 
 def _learned(study: Study, observation: Observation) -> dict[str, Any]:
@@ -139,9 +123,3 @@ def _learned(study: Study, observation: Observation) -> dict[str, Any]:
         "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
         "time_to_accuracy_s": time_to_accuracy(epochs, target),
     }
-
-
-def _whole_blocks_after(steps: pd.DataFrame, cut: int) -> pd.DataFrame:
-    """The steps of the blocks that begin at step `cut` or later."""
-    first = steps.groupby(["epoch", "block"])["step"].transform("min")
-    return steps[first >= cut]

@@ -2,63 +2,69 @@
 
 from __future__ import annotations
 
-from math import nan
+from collections.abc import Mapping, Sequence
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.analyse.accuracy import compare_accuracy
+from scalestudy.analyse.bootstrap import bootstrap_ratio
+from scalestudy.analyse.communication import communication_row
 from scalestudy.analyse.intervals import (
     NOTHING,
     Interval,
+    Sample,
     difference,
     mean_on_logs,
     ratio_on_logs,
 )
 from scalestudy.analyse.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.study.model import Report
+from scalestudy.record.observation import PART_COLUMNS, Memory
+from scalestudy.study.model import Study
 from scalestudy.study.plan import Plan, Point
 
+Blocks = Mapping[str, Sequence[float]]
+"""Step times in seconds of the steady blocks, by run id."""
 
-def summary_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
+
+def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
     """A row per point of the plan, also where no launch succeeded: then its numbers are nan and `outcomes` tells.
+
+    blocks: step times of the steady blocks of each run. Where they are given, and a point and its base case have
+    launches enough, the interval of the speedup is a hierarchical bootstrap over launches and blocks; `interval`
+    says which it is.
 
     Across launches the geometric mean is taken, of step times and so of throughputs: speedup is exactly the ratio
     of two throughputs in the table, and throughput exactly global batch over step time.
     Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and the
     range over launches.
     """
-    runs = runs.set_index("run_id")
-    return pd.DataFrame([_row(point, runs, plan.study.report) for point in plan.points])
+    runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
+    return pd.DataFrame([_row(point, runs, plan.study, blocks or {}) for point in plan.points])
 
 
-def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
-    confidence = report.confidence
-    mine, base = runs.loc[list(point.runs)], _ok(runs, point.base)
+def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict[str, Any]:
+    report, confidence = study.report, study.report.confidence
+    mine, base = runs.loc[_made(runs, point.runs)], _ok(runs, point.base)
     good = _ok(runs, point.runs)
     first = (good if len(good) else mine).iloc[0]
     n = point.world_size
-    step_time = mean_on_logs(good["step_time_s"], confidence=confidence)
+    step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
-    speedup = NOTHING
-    if point.scaling != "reference" and len(good) and len(base):
-        speedup = (
-            Interval(1.0)
-            if is_base
-            else ratio_on_logs(
-                good["throughput_samples_per_s"],
-                base["throughput_samples_per_s"],
-                confidence=confidence,
-            )
-        )
-    overhead, alone = _overhead(point, good, runs, confidence)
+    speedup, method = NOTHING, ""
+    if is_base and len(good) and point.scaling != "reference":
+        speedup = Interval(1.0)
+    elif point.scaling != "reference" and len(good) and len(base):
+        speedup, method = _speedup(point, good, base, study, blocks)
+    overhead, alone = _overhead(point, good, runs, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
         base.set_index("repeat")["validation_accuracy"],
         margin=report.accuracy_margin,
         confidence=confidence,
     )
-    reached, reached_speedup = _time_to_accuracy(good, base, confidence)
+    reached, reached_speedup = _time_to_accuracy(good, base, study)
     return {
         "workload": point.workload,
         "variant": point.variant,
@@ -72,27 +78,31 @@ def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
         "global_batch": point.global_batch,
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
-        "launches": len(point.runs),
+        "launches": len(mine),
         "launches_ok": len(good),
         "outcomes": _outcomes(mine),
         **_columns("step_time_s", step_time),
+        "step_time_cv": good["step_time_cv"].median(),
+        "launch_cv": _cv(good["step_time_s"]),
+        "half_width": relative_half_width(step_time),
+        "stopped_because": _stopped_because(good, step_time, study),
+        "unsteady": _unsteady(good),
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),
         "step_time_p99_s": good["step_time_p99_s"].median(),
         **_columns("throughput_samples_per_s", step_time.inverse(point.global_batch)),
         **_columns("speedup", speedup),
+        "interval": method,
         **_columns("efficiency", speedup.scaled(1 / n)),
         "per_doubling_efficiency": per_doubling_efficiency(speedup.value, n),
         "karp_flatt": karp_flatt(speedup.value, n) if point.scaling == "strong" else nan,
         **_columns("overhead_s", overhead),
         "overhead_share": overhead.value / step_time.value,
         **_columns("step_time_alone_s", alone),
-        **{
-            part: good[part].mean()
-            for part in ("data_time_s", "forward_time_s", "backward_time_s", "optimizer_time_s")
-        },
-        "peak_resident_gib": good["peak_resident_gib"].max(),
-        "peak_allocated_gib": good["peak_allocated_gib"].max(),
+        **{part: good[part].mean() for part in (*PART_COLUMNS, "backward_compute_time_s", "rank_skew_s")},
+        **communication_row(good, confidence=confidence),
+        **{name: good[name].max() for name in Memory.model_fields},
+        "memory_grows": next((text for text in good["memory_grows"] if text), ""),
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min(),
         "validation_accuracy_max": good["validation_accuracy"].max(),
@@ -111,36 +121,88 @@ def _row(point: Point, runs: pd.DataFrame, report: Report) -> dict[str, Any]:
     }
 
 
-def _overhead(
-    point: Point, good: pd.DataFrame, runs: pd.DataFrame, confidence: float
-) -> tuple[Interval, Interval]:
+def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
+    """A column of the launches of a point; those that were planned from the start decide on the spread."""
+    planned = good[good["repeat"] <= study.repeats]
+    return Sample(good[column].to_numpy(), None if len(planned) == len(good) else planned[column].to_numpy())
+
+
+def _speedup(
+    point: Point, good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
+) -> tuple[Interval, str]:
+    """(ratio of throughputs, which interval it has)."""
+    confidence, column = study.report.confidence, "throughput_samples_per_s"
+    welch = ratio_on_logs(
+        launches_of(good, column, study), launches_of(base, column, study), confidence=confidence
+    )
+    mine, theirs = ([blocks[run] for run in frame.index if run in blocks] for frame in (good, base))
+    ratio = bootstrap_ratio(theirs, mine, confidence=confidence)
+    if isnan(ratio.value) or len(mine) > study.repeats or len(theirs) > study.repeats:
+        return welch, "" if isnan(welch.low) else "Welch t on logarithms"
+    scale = welch.value / ratio.value  # the same launches; blocks of unequal length weigh alike in the bootstrap
+    return Interval(welch.value, ratio.low * scale, ratio.high * scale), "hierarchical bootstrap"
+
+
+def _overhead(point: Point, good: pd.DataFrame, runs: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
     """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
-    alone = _ok(runs, point.equal_batch)
-    step_time_alone = mean_on_logs(alone["step_time_s"], confidence=confidence)
+    confidence = study.report.confidence
+    alone = launches_of(_ok(runs, point.equal_batch), "step_time_s", study)
+    step_time_alone = mean_on_logs(alone, confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
-    return difference(good["step_time_s"], alone["step_time_s"], confidence=confidence), step_time_alone
+    return difference(launches_of(good, "step_time_s", study), alone, confidence=confidence), step_time_alone
 
 
-def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, confidence: float) -> tuple[Interval, Interval]:
+def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
     """(training time to the target accuracy, its speedup over the base case).
 
     Nothing where a launch did not reach it: a mean over those that did would flatter.
     """
-    mine, theirs = good["time_to_accuracy_s"], base["time_to_accuracy_s"]
-    if not len(mine) or mine.isna().any():
+    confidence, column = study.report.confidence, "time_to_accuracy_s"
+    if not len(good) or good[column].isna().any():
         return NOTHING, NOTHING
+    mine, theirs = launches_of(good, column, study), launches_of(base, column, study)
     time = mean_on_logs(mine, confidence=confidence)
-    if not len(theirs) or theirs.isna().any() or set(mine.index) == set(theirs.index):
+    if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
         return time, NOTHING
     return time, ratio_on_logs(theirs, mine, confidence=confidence)
 
 
+def relative_half_width(interval: Interval) -> float:
+    """Half-width over value."""
+    return (interval.high - interval.low) / 2 / interval.value
+
+
+def _stopped_because(good: pd.DataFrame, step_time: Interval, study: Study) -> str:
+    """Why there are as many launches as there are, held against the target."""
+    width, target = relative_half_width(step_time), study.measure.half_width
+    if isnan(width):
+        return "one launch: no interval" if len(good) else ""
+    reached = f"half-width {width:.1%} of the step time after {len(good)} launches, target {target:.1%}"
+    return f"{'target reached' if width <= target else 'budget of launches ended'}: {reached}"
+
+
+def _unsteady(good: pd.DataFrame) -> str:
+    """The launches whose steps no single mean describes, with what was seen in the first of them."""
+    found = good["steadiness"][good["steadiness"] != ""]
+    return f"{len(found)} of {len(good)} launches: {found.iloc[0]}" if len(found) else ""
+
+
+def _cv(values: pd.Series) -> float:
+    """Coefficient of variation over launches."""
+    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else nan
+
+
+def _made(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> list[str]:
+    """The launches that were needed."""
+    return [run for run in run_ids if run in runs.index]
+
+
 def _ok(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    chosen = runs.loc[list(run_ids)]
+    chosen = runs.loc[_made(runs, run_ids)]
     return chosen[(chosen["outcome"] == "ok") & chosen["step_time_s"].notna()]
 
 

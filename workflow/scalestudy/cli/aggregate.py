@@ -1,18 +1,35 @@
-"""Put all observations of a plan together: runs.csv, epochs.csv, environment.json, comprehensive_summary.csv."""
+"""Put all observations of a plan together: the frames and facts that every later stage reads."""
 
 from __future__ import annotations
 
 import argparse
+import os
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from itertools import chain, repeat
+from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
+
+from scalestudy.analyse.collectives import collectives_frame
 from scalestudy.analyse.environment import study_environment
-from scalestudy.analyse.runs import epochs_frame, runs_frame
+from scalestudy.analyse.runs import epochs_frame, run_row
+from scalestudy.analyse.steps import block_step_times
 from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.trace import summarise_trace
 from scalestudy.cli.inputs import read_plan
 from scalestudy.record.files import write_json, write_text
-from scalestudy.record.observation import read_observation
+from scalestudy.record.observation import Observation, RunRecord, read_observation
+from scalestudy.record.parts import TRACES
+from scalestudy.record.traces import read_trace
+from scalestudy.study.model import Study
 
-HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv"
+MANY = 100
+RUNS_AT_ONCE = 8  # handed to a process at a time
+
+HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv, collectives.csv, traces.json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,18 +39,72 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+@dataclass(frozen=True)
+class Read:
+    """What is kept of a run once its steps have been looked at: a thousand runs do not fit in memory whole."""
+
+    record: RunRecord
+    row: dict[str, Any]
+    epochs: pd.DataFrame
+    blocks: list[float]
+    collectives: pd.DataFrame
+    traces: list[dict[str, Any]]
+
+
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
-    observations = [read_observation(arguments.results / "runs" / run_id) for run_id in plan.runs]
-    runs = runs_frame(plan.study, observations)
-    summary = summary_frame(plan, runs)
+    directories = [arguments.results / "runs" / run_id for run_id in plan.runs]
+    read = read_runs(plan.study, directories)
+    runs = pd.DataFrame([one.row for one in read])
+    summary = summary_frame(plan, runs, {one.record.run_id: one.blocks for one in read})
     frames = {
         "runs.csv": runs,
-        "epochs.csv": epochs_frame(observations),
+        "epochs.csv": pd.concat([one.epochs for one in read], ignore_index=True),
+        "collectives.csv": pd.concat([one.collectives for one in read], ignore_index=True),
         "comprehensive_summary.csv": summary,
     }
     for name, frame in frames.items():
         write_text(arguments.results / name, frame.to_csv(index=False))
-    write_json(arguments.results / "environment.json", study_environment(observations))
+    write_json(arguments.results / "environment.json", study_environment([one.record for one in read]))
+    write_json(arguments.results / "traces.json", list(chain.from_iterable(one.traces for one in read)))
     print(f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}")
     return 0
+
+
+def read_runs(study: Study, directories: list[Path]) -> list[Read]:
+    """All runs in their order; on all cores where they are many: starting a process takes longer than a few."""
+    if len(directories) < MANY:
+        return [read_run(study, directory) for directory in directories]
+    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("forkserver")) as pool:
+        return list(pool.map(read_run, repeat(study), directories, chunksize=RUNS_AT_ONCE))
+
+
+def read_run(study: Study, directory: Path) -> Read:
+    """One run, read and reduced."""
+    observation = read_observation(directory)
+    return Read(
+        record=observation.record,
+        row=run_row(study, observation),
+        epochs=epochs_frame([observation]),
+        blocks=block_step_times(observation),
+        collectives=collectives_frame(observation.collectives).assign(run_id=directory.name),
+        traces=[trace_row(observation, path) for path in trace_files(directory)],
+    )
+
+
+def trace_files(directory: Path) -> list[Path]:
+    """The trace of rank 0, if the run has one: ranks do the same, and a summary of each would say so each time."""
+    return sorted(directory.glob(TRACES.replace("*", "trace-rank0")))
+
+
+def trace_row(observation: Observation, path: Path) -> dict[str, Any]:
+    """A summary of a trace, with what it is of."""
+    spec = observation.record.spec
+    return {
+        "run_id": spec.run_id,
+        "workload": spec.workload,
+        "variant": spec.variant,
+        "world_size": spec.world_size,
+        "batch_per_rank": spec.batch_per_rank,
+        "summary": summarise_trace(read_trace(path)).to_json(),
+    }

@@ -33,6 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
     findings = read_json(results / "findings.json")
     outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
+    outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.study}: {sum(outcomes.values())} launches ({counted})")
     for view in diagnoses_view(findings, rows):

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
-from scalestudy.launch.run import measure_run
+from scalestudy.launch.run import measure_run, record_unneeded
+from scalestudy.record.parts import TRACES
 from scalestudy.study.load import load_study
 from scalestudy.study.model import Study
 from scalestudy.study.plan import make_plan
@@ -22,6 +23,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--run", dest="run_id", help="run id, as `scalestudy plan` prints it")
     which.add_argument("--spec", help="the run's spec as JSON, as a Snakemake job carries it")
+    parser.add_argument("--profile-steps", type=int, help="also trace so many extra steps with torch.profiler")
+    parser.add_argument(
+        "--reserve-of",
+        nargs="+",
+        metavar="RUN",
+        help="launch only if these runs of the same configuration leave its step time less sure than the target",
+    )
+    parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of that decision")
     parser.add_argument("--time-limit-min", type=float, help="end the launch after so many minutes")
     parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
 
@@ -36,14 +45,33 @@ def run(arguments: argparse.Namespace) -> int:
         study = load_study(arguments.study)
         spec = _find(arguments.run_id, make_plan(study).runs)
         results, limit = arguments.results or Path("results") / study.study, study.time_limit_min
+    if arguments.profile_steps is not None:
+        if arguments.profile_steps < 1:
+            raise UserError("--profile-steps: at least 1 step can be traced")
+        spec = spec.model_copy(update={"profile_steps": arguments.profile_steps})
+    if arguments.reserve_of:
+        from scalestudy.cli.reserve import decide  # statistics, which the other launches need not load
+
+        needed, reason = decide(
+            spec, [results / "runs" / run for run in arguments.reserve_of], arguments.confidence
+        )
+        if not needed:
+            record = record_unneeded(spec, results, reason)
+            print(f"{record.run_id}: {record.outcome} ({record.reason})")
+            return 0
     try:
-        record, measured = measure_run(spec, results, time_limit_min=arguments.time_limit_min or limit)
+        record, anew = measure_run(spec, results, time_limit_min=arguments.time_limit_min or limit)
     except Interrupted as stop:
         print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
         return 128 + stop.signum
-    verb = "measured" if measured else "kept, it was measured before"
+    verb = "measured" if anew else "kept, it was measured before"
     print(f"{record.run_id}: {verb}: {record.outcome}{record.reason and f' ({record.reason})'}")
     print(f"  {record.environment.get('device_choice', 'no rank came up')}")
+    if record.stopping:
+        print(f"  {record.stopping.steps} steps: {record.stopping.reason}")
+    traces = [name for name in record.files if name.endswith(TRACES.removeprefix("*"))]
+    if traces:
+        print(f"  {len(traces)} traces in {results / 'runs' / record.run_id}")
     return 0
 
 

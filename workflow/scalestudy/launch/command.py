@@ -7,17 +7,7 @@ import sys
 from pathlib import Path
 
 from scalestudy.study.spec import RunSpec
-
-# Every library that starts threads of its own. Snakemake exports a rule's `threads` into all of them and torchrun
-# keeps what is set, so each is set here, to what one rank is meant to have.
-THREAD_VARIABLES = (
-    "OMP_NUM_THREADS",
-    "MKL_NUM_THREADS",
-    "OPENBLAS_NUM_THREADS",
-    "NUMEXPR_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS",
-    "GOTO_NUM_THREADS",
-)
+from scalestudy.study.threads import THREAD_VARIABLES
 
 
 def rank_command(spec: RunSpec, directory: Path) -> list[str]:

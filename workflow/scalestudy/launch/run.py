@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 from scalestudy.launch.command import rank_command, rank_environment
+from scalestudy.launch.guards import look
 from scalestudy.launch.lock import exclusive, host_lock
 from scalestudy.launch.outcome import judge
 from scalestudy.launch.process import hold_signals, raise_on_signals, run_group
@@ -52,6 +53,45 @@ def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple
     return read_record(final), True
 
 
+def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
+    """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
+    raise_on_signals()
+    final = results / "runs" / spec.run_id
+    partial = results / "runs" / ".partial" / spec.run_id
+    code = fingerprint(*MEASURING)
+    with exclusive(partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")):
+        if (final / "run.json").exists():
+            before = read_record(final)
+            if before.outcome != "unneeded" and before.fingerprint == code:
+                return before
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        write_text(partial / "log.txt", f"{reason}\n")
+        parts = read_parts(partial, world_size=spec.world_size)
+        write_data(partial, parts)
+        hold_signals()
+        set_aside(final, results)
+        publish(
+            partial,
+            final,
+            RunRecord(
+                run_id=spec.run_id,
+                fingerprint=code,
+                spec=spec,
+                outcome="unneeded",
+                reason=reason,
+                log_tail=(),
+                started_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                environment={},
+                stopping=None,
+                ranks=(),
+                totals=summarise(parts, wall_time_s=0),
+                files={},
+            ),
+        )
+    return read_record(final)
+
+
 def set_aside(directory: Path, results: Path) -> Path | None:
     """Move a run directory under results/superseded/, where nothing is overwritten; None if it is not there."""
     if not directory.exists() or not any(directory.iterdir()):
@@ -64,11 +104,11 @@ def set_aside(directory: Path, results: Path) -> Path | None:
 
 
 def _kept(final: Path, code: str) -> RunRecord | None:
-    """The record of a finished run if the code of this fingerprint measured it, else None."""
+    """The record of a run that the code of this fingerprint measured, else None."""
     if not (final / "run.json").exists():
         return None
     record = read_record(final)
-    return record if record.fingerprint == code else None
+    return record if record.fingerprint == code and record.outcome != "unneeded" else None
 
 
 def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> RunRecord:
@@ -77,15 +117,22 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> R
     log = partial / "log.txt"
     progress = Progress(partial, name=spec.run_id)
     with exclusive(host_lock(), waiting=lambda: _say("waiting: another measurement has this host")):
+        guard = look(spec, rank_environment(spec))
+        for warning in guard.environment["warnings"]:
+            _say(f"{spec.run_id}: warning: {warning['text']}")
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
-        exit_code, timed_out = run_group(
-            rank_command(spec, partial),
-            environment=rank_environment(spec),
-            log=log,
-            time_limit_s=time_limit_min * 60,
-            watch=progress.watch,
-        )
+        exit_code, timed_out = 1, False
+        if guard.refused:
+            guard.refuse(partial)
+        else:
+            exit_code, timed_out = run_group(
+                rank_command(spec, partial),
+                environment=rank_environment(spec),
+                log=log,
+                time_limit_s=time_limit_min * 60,
+                watch=progress.watch,
+            )
         wall_time_s = time.monotonic() - begin
     progress.close()
     parts = read_parts(partial, world_size=spec.world_size)
@@ -108,7 +155,8 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> R
         reason=reason,
         log_tail=() if outcome == "ok" else tuple(tail),
         started_at=started.isoformat(timespec="seconds"),
-        environment=parts.environment or host_environment(),
+        environment=(parts.environment or host_environment()) | guard.environment,
+        stopping=parts.stopping,
         ranks=parts.reports,
         totals=summarise(parts, wall_time_s=wall_time_s),
         files={},

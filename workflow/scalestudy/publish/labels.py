@@ -15,6 +15,12 @@ def cores(count: int) -> str:
     return f"{count} CPU core" if count == 1 else f"{count} CPU cores"
 
 
+def points(fraction: float) -> str:
+    """A difference of percentages: '1 point', '0.5 points'."""
+    number = f"{100 * fraction:g}"
+    return f"{number} point" if number == "1" else f"{number} points"
+
+
 def series(point: Point) -> str:
     """A point as a legend says it: 'single, one process, batch 32', 'ddp strong, 2 ranks, batch 16 per rank'."""
     if point.world_size == 1:
@@ -22,11 +28,14 @@ def series(point: Point) -> str:
     return f"{point.variant} {point.scaling}, {ranks(point.world_size)}, batch {point.batch_per_rank} per rank"
 
 
-def intervals(*, confidence: float, repeats: int) -> str:
-    """The sentence that says what the intervals are."""
+def intervals(*, confidence: float, repeats: int, most_repeats: int, methods: set[str]) -> str:
+    """The sentence that says what the intervals are. methods: those that were used for speedups."""
     if repeats < 2:
         return "One launch of each point, so there are no intervals."
+    launches = f"{repeats}" if most_repeats == repeats else f"{repeats} to {most_repeats}"
+    bootstrap = "; of speedups a hierarchical bootstrap" if "hierarchical bootstrap" in methods else ""
+    two_stage = "" if most_repeats == repeats else f"; spread from the first {repeats}"
     return (
-        f"Geometric means over {repeats} launches; intervals at {confidence:.0%} confidence"
-        " (Student's t on logarithms, Welch's for ratios)."
+        f"Geometric means over {launches} launches; intervals at {confidence:.0%} confidence"
+        f" (Student's t on logarithms, Welch's for ratios{two_stage}{bootstrap})."
     )

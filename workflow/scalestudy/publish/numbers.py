@@ -44,6 +44,11 @@ def show(value: float, low: float | None = None, high: float | None = None, *, f
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
 
 
+def show_share(share: float) -> str:
+    """A fraction in per cent with one decimal; what would round to nothing though it is something is '<0.1%'."""
+    return "<0.1%" if 0 < abs(share) < 0.0005 else f"{share:.1%}"
+
+
 def table_format(numbers: list[str]) -> str:
     """siunitx `table-format` that holds these numbers; what is no number is skipped."""
     matches = [re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?", number) for number in numbers]

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import isnan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.publish import labels
+from scalestudy.publish.measured import (
+    as_text,
+    communication_view,
+    memory_view,
+    network_view,
+    notes_view,
+    parts_sum_view,
+    parts_view,
+    spread_view,
+)
 from scalestudy.publish.numbers import DASH, Shown, show, table_format
 from scalestudy.study.plan import Plan
 
@@ -23,10 +34,15 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "name": study.study,
         "description": study.description,
         "confidence": f"{study.report.confidence:.0%}",
-        "accuracy_margin": f"{100 * study.report.accuracy_margin:g} points",
+        "accuracy_margin": labels.points(study.report.accuracy_margin),
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.cores(study.host.cores_per_rank),
-        "intervals": labels.intervals(confidence=study.report.confidence, repeats=study.repeats),
+        "intervals": labels.intervals(
+            confidence=study.report.confidence,
+            repeats=study.repeats,
+            most_repeats=study.most_repeats,
+            methods=set(summary["interval"].dropna()),
+        ),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,
@@ -56,6 +72,8 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "is_base": bool(row["is_base"]),
         "ranks": int(row["world_size"]),
         "ranks_text": labels.ranks(int(row["world_size"])),
+        "point": f"{row['variant']} {row['scaling']}, {labels.ranks(int(row['world_size']))},"
+        f" batch {int(row['batch_per_rank'])} per rank",
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
         "outcomes": row["outcomes"],
@@ -66,6 +84,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "throughput": shown("throughput_samples_per_s"),
         "speedup": shown("speedup"),
         "efficiency_percent": shown("efficiency", 100),
+        "has_overhead": not isnan(row["overhead_s"]),
         "overhead_ms": shown("overhead_s", 1e3),
         "overhead_share_percent": show(row["overhead_share"], factor=100),
         "accuracy_percent": show(
@@ -77,26 +96,40 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "accuracy_kept": _accuracy_kept(row, shown),
         "target_accuracy": f"{target:.0%}" if target else "",
         "time_to_accuracy": _time_to_accuracy(row, shown),
-        "peak_resident_gib": show(row["peak_resident_gib"]),
+        "has_accuracy": not isnan(row["validation_accuracy"]),
+        "memory": memory_view(row),
+        "spread": spread_view(row),
+        "parts": parts_view(row),
+        "parts_sum_ms": parts_sum_view(row),
+        "communication": communication_view(row),
+        "methods": as_text(row["methods"]),
+        "network": network_view(row),
+        "notes": notes_view(row),
+        "unsteady": as_text(row["unsteady"]),
+        "stopped_because": as_text(row["stopped_because"]),
     }
 
 
 def _accuracy_kept(row: pd.Series, shown: Callable[..., Shown]) -> str:
-    """What the comparison with the base case's accuracy shows, in words; '' for the base case itself."""
+    """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
     words = {
         "equivalent": "kept",
         "lower": "lower than the base case's",
         "higher": "higher than the base case's",
         "not shown": "not shown to be kept",
     }
-    if row["accuracy_kept"] not in words:
+    if row["accuracy_kept"] not in words or isnan(row["validation_accuracy"]):
         return ""
+    if isnan(row["accuracy_difference"]):
+        return "not compared: no launch of the base case has the same seed"
     return f"{words[row['accuracy_kept']]}: difference {shown('accuracy_difference', 100)} points"
 
 
 def _time_to_accuracy(row: pd.Series, shown: Callable[..., Shown]) -> str:
     """Training time to the target accuracy and its speedup, in words."""
     launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
+    if not row["launches_at_accuracy"]:
+        return f"reached by none of {int(row['launches_ok'])} launches"
     if row["launches_at_accuracy"] < row["launches_ok"]:
         return f"reached by {launches} only"
     speedup = shown("time_to_accuracy_speedup")
@@ -151,26 +184,3 @@ def _finding(finding: dict[str, Any]) -> dict[str, Any]:
         threshold = f" ({item['threshold']})" if item["threshold"] else ""
         evidence.append(f"{item['name']}: {number}{unit}{threshold}")
     return finding | {"evidence": evidence}
-
-
-ENVIRONMENT_NAMES = {
-    "device": "device",
-    "cpu": "processor",
-    "cpu_cores": "cores of the host",
-    "cores_available": "cores available to a launch",
-    "threads_per_rank": "threads per rank",
-    "memory_gib": "memory of the host (GiB)",
-    "interconnect": "interconnect",
-    "backend": "communication backend",
-    "device_choice": "choice",
-}
-
-
-def environment_view(environment: dict[str, list[Any]]) -> list[tuple[str, str]]:
-    """Facts of the environment as (name, text), the ones a reader looks for first."""
-    order = [*ENVIRONMENT_NAMES, *(key for key in environment if key not in ENVIRONMENT_NAMES)]
-    return [
-        (ENVIRONMENT_NAMES.get(key, key), "; ".join(str(value) for value in environment[key]))
-        for key in order
-        if key in environment
-    ]

@@ -13,7 +13,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).resolve().parents[1]
 
 # What a number depends on once its spec is fixed. The spec itself is in the run id.
-MEASURING = ("train", "record")
+MEASURING = ("train", "record", "measure")
 
 
 def fingerprint(*packages: str) -> str:

@@ -1,9 +1,13 @@
 """The observation: the contract between those who measure and those who analyse.
 
-    runs/<run>/run.json       schema version, spec, outcome, environment, totals, memory
-    runs/<run>/steps.parquet  a row per rank and step
-    runs/<run>/epochs.csv     a row per epoch
-    runs/<run>/log.txt        what the processes printed
+    runs/<run>/run.json             schema version, spec, outcome, environment, totals, memory, why it stopped
+    runs/<run>/steps.parquet        a row per rank and step, of training and of the probes after it
+    runs/<run>/blocks.parquet       a row per rank and block of steps: memory, clocks and power at its end
+    runs/<run>/buckets.parquet      a row per rank, step and gradient bucket: when it was ready, when it was summed
+    runs/<run>/collectives.parquet  a row per rank and call of the collectives' micro-benchmark
+    runs/<run>/epochs.csv           a row per epoch
+    runs/<run>/log.txt              what the processes printed
+    runs/<run>/*.pt.trace.json.gz   traces, where the study asked for them
 
 A run directory appears whole, by one rename, or not at all. A reader refuses another schema version, a file
 that is cut short, and a run.json that belongs to another run, each by name.
@@ -23,8 +27,21 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scalestudy.errors import UserError
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 1
-Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted"]
+SCHEMA_VERSION = 2
+Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
+"""`unneeded`: a launch that was held in reserve, and those before it were enough."""
+
+# A step from its first mark to its last, in order; what a run does not do takes no time. The remainder is what the
+# loop itself takes: the difference between what is named and what passed is shown.
+STEP_PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint", "remainder")
+PART_COLUMNS = tuple(f"{part}_time_s" for part in STEP_PARTS)
+
+# What DistributedDataParallel says of a step of itself, in probes; empty elsewhere.
+DDP_COLUMNS = ("backward_compute_time_s", "communication_span_s", "communication_overlap_s")
+
+# warmup and measured are the training itself; the probes come after it and are never mixed with it.
+TRAINING_PHASES = ("warmup", "measured")
+PROBE_PHASES = ("probe-sync", "probe-no-sync", "probe-logger", "probe-arrival", "probe-arrival-no-sync")
 
 STEP_COLUMNS = (
     "rank",
@@ -32,14 +49,36 @@ STEP_COLUMNS = (
     "block",
     "step",
     "phase",
-    "data_time_s",
-    "forward_time_s",
-    "backward_time_s",
-    "optimizer_time_s",
+    *PART_COLUMNS,
     "step_time_s",
+    *DDP_COLUMNS,
     "samples",
     "loss",
 )
+BLOCK_COLUMNS = (
+    "rank",
+    "block",
+    "phase",
+    "first_step",
+    "steps",
+    "resident_gib",
+    "allocated_gib",
+    "peak_allocated_gib",
+    "reserved_gib",
+    "allocation_retries",
+    "gpu_power_w",
+    "gpu_sm_clock_mhz",
+    "gpu_temperature_c",
+    "cpu_clock_mhz",
+)
+BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
+COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s")
+TABLES = {
+    "steps": STEP_COLUMNS,
+    "blocks": BLOCK_COLUMNS,
+    "buckets": BUCKET_COLUMNS,
+    "collectives": COLLECTIVE_COLUMNS,
+}
 EPOCH_COLUMNS = (
     "epoch",
     "epoch_time_s",
@@ -65,11 +104,27 @@ class FileDigest(Part):
 
 
 class Memory(Part):
-    """Peak memory of one rank in GiB; None where the device does not have the notion."""
+    """Memory of one rank; None where the device does not have the notion. Means are over the ends of blocks."""
 
     peak_resident_gib: float
+    mean_resident_gib: float | None
     peak_allocated_gib: float | None
+    mean_allocated_gib: float | None
     peak_reserved_gib: float | None
+    mean_reserved_gib: float | None
+    allocation_retries: int | None
+    """Times that torch's CUDA allocator had to give memory back and ask again."""
+
+
+class Stopping(Part):
+    """Why a launch has as many steps as it has, as it was judged while it ran."""
+
+    steps: int
+    """Steps of training, warm-up included; probes are not."""
+    warmup_steps: int
+    half_width: float | None
+    """Relative half-width of the launch's own mean step time, by batch means; None where it could not be told."""
+    reason: str
 
 
 class RankReport(Part):
@@ -106,7 +161,7 @@ class Totals(Part):
 class RunRecord(Part):
     """run.json."""
 
-    schema_version: Literal[1] = SCHEMA_VERSION
+    schema_version: Literal[2] = SCHEMA_VERSION
     run_id: str
     fingerprint: str
     """Of the measuring code (record/fingerprint.py)."""
@@ -118,6 +173,8 @@ class RunRecord(Part):
     """The last lines of the log where the outcome is not ok."""
     started_at: str
     environment: dict[str, Any]
+    stopping: Stopping | None
+    """None where a launch did not come to its planned end."""
     ranks: tuple[RankReport, ...]
     totals: Totals
     files: dict[str, FileDigest]
@@ -125,10 +182,13 @@ class RunRecord(Part):
 
 @dataclass(frozen=True)
 class Observation:
-    """A run as read back: its record, its steps and epochs (empty frames where nothing was measured)."""
+    """A run as read back: its record and its tables (empty frames where nothing was measured)."""
 
     record: RunRecord
     steps: pd.DataFrame
+    blocks: pd.DataFrame
+    buckets: pd.DataFrame
+    collectives: pd.DataFrame
     epochs: pd.DataFrame
 
 
@@ -155,7 +215,7 @@ def read_record(directory: str | Path) -> RunRecord:
 
 
 def read_observation(directory: str | Path) -> Observation:
-    """Record, steps and epochs of a run directory; refuses a data file that is short or changed, by name."""
+    """Record and tables of a run directory; refuses a data file that is short or changed, by name."""
     directory = Path(directory)
     record = read_record(directory)
     for name, expected in record.files.items():
@@ -167,7 +227,7 @@ def read_observation(directory: str | Path) -> Observation:
             )
     return Observation(
         record=record,
-        steps=pyarrow.parquet.read_table(directory / "steps.parquet").to_pandas(),
+        **{name: pyarrow.parquet.read_table(directory / f"{name}.parquet").to_pandas() for name in TABLES},
         epochs=pd.read_csv(directory / "epochs.csv"),
     )
 

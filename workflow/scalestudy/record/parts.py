@@ -14,30 +14,41 @@ import pyarrow.parquet
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
-    STEP_COLUMNS,
+    TABLES,
+    TRAINING_PHASES,
     RankReport,
     RunRecord,
+    Stopping,
     Totals,
     digests,
 )
 
-DATA_FILES = ("steps.parquet", "epochs.csv", "log.txt")
+DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
+TRACES = "*.pt.trace.json.gz"
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the ranks left: a report each (missing for a rank that died), steps and epochs of those that wrote."""
+    """What the ranks left: a report each (missing for a rank that died), and the tables of those that wrote."""
 
     reports: tuple[RankReport, ...]
     environment: dict[str, Any]
-    steps: pd.DataFrame
+    stopping: Stopping | None
+    tables: dict[str, pd.DataFrame]
     epochs: pd.DataFrame
+
+    @property
+    def steps(self) -> pd.DataFrame:
+        """Steps of training, without probes."""
+        steps = self.tables["steps"]
+        return steps[steps["phase"].isin(TRAINING_PHASES)]
 
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Parts of all ranks that finished writing."""
     directory = Path(directory)
-    reports, steps, epochs, environment = [], [], [], {}
+    reports, epochs, environment, stopping = [], [], {}, None
+    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     for rank in range(world_size):
         path = directory / f"rank-{rank}.json"
         if not path.exists():
@@ -45,14 +56,22 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         content = json.loads(path.read_text(encoding="utf-8"))
         reports.append(RankReport.model_validate(content["report"]))
         environment = environment or content["environment"]
-        steps.append(pyarrow.parquet.read_table(directory / f"steps-{rank}.parquet").to_pandas())
+        stopping = stopping or environment.pop("stopping", None)
+        for name, frames in tables.items():
+            frames.append(pyarrow.parquet.read_table(directory / f"{name}-{rank}.parquet").to_pandas())
         epochs.append(pd.read_csv(directory / f"epochs-{rank}.csv"))
     return Parts(
         reports=tuple(reports),
         environment=environment,
-        steps=pd.concat(steps, ignore_index=True) if steps else pd.DataFrame(columns=STEP_COLUMNS),
+        stopping=Stopping.model_validate(stopping) if stopping else None,
+        tables={name: _together(frames, TABLES[name]) for name, frames in tables.items()},
         epochs=_over_ranks(epochs),
     )
+
+
+def _together(frames: list[pd.DataFrame], columns: tuple[str, ...]) -> pd.DataFrame:
+    filled = [frame for frame in frames if len(frame)]
+    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
 
 
 def _over_ranks(epochs: list[pd.DataFrame]) -> pd.DataFrame:
@@ -79,14 +98,16 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
 
 
 def write_data(directory: str | Path, parts: Parts) -> None:
-    """steps.parquet and epochs.csv into the partial directory; the parts they came from are removed."""
+    """The tables and epochs.csv into the partial directory; the parts they came from are removed."""
     directory = Path(directory)
-    table = pyarrow.Table.from_pandas(parts.steps[list(STEP_COLUMNS)], preserve_index=False)
-    pyarrow.parquet.write_table(table, directory / "steps.parquet", compression="zstd")
+    for name, columns in TABLES.items():
+        table = pyarrow.Table.from_pandas(parts.tables[name][list(columns)], preserve_index=False)
+        pyarrow.parquet.write_table(table, directory / f"{name}.parquet", compression="zstd")
     write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
-    for pattern in ("steps-*.parquet", "epochs-*.csv", "rank-*.json", "progress.json", "spec.json"):
-        for path in directory.glob(pattern):
-            path.unlink()
+    patterns = [f"{name}-*.parquet" for name in TABLES]
+    patterns += ["epochs-*.csv", "rank-*.json", "progress.json", "spec.json", "checkpoint.*"]
+    for path in [path for pattern in patterns for path in directory.glob(pattern)]:
+        path.unlink()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:
@@ -94,7 +115,8 @@ def publish(partial: Path, final: Path, record: RunRecord) -> None:
 
     `final` must not exist, or be empty (Snakemake makes the directory of an output before its job).
     """
-    record = record.model_copy(update={"files": digests(partial, DATA_FILES)})
+    traces = sorted(path.name for path in partial.glob(TRACES))
+    record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
     write_json(partial / "run.json", record.model_dump(mode="json"))
     final.parent.mkdir(parents=True, exist_ok=True)
     partial.rename(final)

@@ -23,7 +23,7 @@ def plan_lines(plan: Plan) -> list[str]:
                 str(point.batch_per_rank),
                 str(point.global_batch),
                 "+".join(used_by.pop(point.runs[0])),
-                str(len(point.runs)),
+                _launches(plan),
             )
         )
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
@@ -46,8 +46,25 @@ def cost_lines(plan: Plan) -> list[str]:
     device_h = sum(spec.world_size for spec in plan.runs.values()) * limit_h
     widest = max(spec.world_size for spec in plan.runs.values())
     return [
-        f"{len(plan.runs)} launches, at most {widest} ranks at once, one launch after another on one host",
+        f"{_total(plan)}, at most {widest} ranks at once, one launch after another on one host",
         f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
         f" every launch ends within {plan.study.time_limit_min:g} min",
         f"order of launches: shuffled within each repeat by seed {plan.study.seed}; first {next(iter(plan.runs))}",
     ]
+
+
+def _launches(plan: Plan) -> str:
+    """'3', or '3 to 5'."""
+    least, most = plan.study.repeats, plan.study.most_repeats
+    return str(least) if least == most else f"{least} to {most}"
+
+
+def _total(plan: Plan) -> str:
+    """'21 launches', or what of them is made only if the others leave the step time unsure."""
+    reserve = sum(bool(plan.reserve_of(run_id)) for run_id in plan.runs)
+    if not reserve:
+        return f"{len(plan.runs)} launches"
+    return (
+        f"{len(plan.runs) - reserve} launches, and up to {reserve} more where a step time is not known"
+        f" to {plan.study.measure.half_width:.1%}"
+    )

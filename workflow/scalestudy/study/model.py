@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from scalestudy.study.threads import refuse_threads
 from scalestudy.study.workloads import Entry, Workload
 
 NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
@@ -39,6 +40,11 @@ class Variant(Entry):
     """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel."""
     precision: Literal["fp32", "bf16"] = "fp32"
     """Arithmetic of forward and backward; `bf16` is autocast, the parameters stay fp32."""
+    log_every_steps: int | None = Field(None, ge=1)
+    """Read the loss from the device and print it every so many steps, as training scripts do. Not at all if unset:
+    this loop needs no reading to train."""
+    checkpoint_every_steps: int | None = Field(None, ge=1)
+    """Write model and optimizer to disk every so many steps, by rank 0. Not at all if unset."""
     base: Name | None = None
     """The `single` variant this one is compared with. May be left out when the study has just one."""
 
@@ -48,8 +54,34 @@ class Measure(Entry):
 
     warmup_steps: int = Field(10, ge=0)
     """Steps dropped from the start of every run at the least; the steady-state test may drop more."""
-    block_steps: int = Field(20, ge=1)
+    max_warmup_steps: int = Field(50, ge=0)
+    """Steps that the steady-state test may drop at the most while a launch decides whether to go on."""
+    min_steps: int = Field(50, ge=10)
+    """Steady steps of a launch before its precision is looked at."""
+    max_steps: int = Field(200, ge=10)
+    """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
+    half_width: float = Field(0.01, gt=0, lt=1)
+    """Target for the half-width of the interval of a step time, as a fraction of it. A launch without epochs ends
+    when its own steps reach it; launches are repeated up to `max_repeats` until those of a configuration reach
+    it."""
+    block_steps: int = Field(50, ge=1)
     """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
+    probe_rounds: int = Field(4, ge=0)
+    """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
+    in shuffled order, with and without synchronisation of gradients. 0 leaves that out; 2 at least give
+    intervals."""
+    probe_steps: int = Field(10, ge=2)
+    """Steps of a block of these probes."""
+    profile_steps: int = Field(5, ge=1)
+    """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Measure:
+        for least, most in (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps")):
+            low, high = getattr(self, least), getattr(self, most)
+            if low > high:
+                raise ValueError(f"{least}: {low} is more than {most}: {high}")
+        return self
 
 
 class Host(Entry):
@@ -63,7 +95,8 @@ class Host(Entry):
     """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
     is, and the report says so when they are more threads than cores."""
     environment: dict[str, str] = Field(default_factory=dict)
-    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`)."""
+    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
+    (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
 
 
 class Report(Entry):
@@ -92,6 +125,13 @@ class Study(Entry):
     """Seed of the order of launches; launch r trains with seed + r."""
     repeats: int = Field(3, ge=1)
     """Launches of every point: fresh processes each time. Fewer than 2 give no interval."""
+    max_repeats: int | None = Field(None, ge=1)
+    """Launches of a point at the most. Where it is above `repeats`, a point whose step time is not known to
+    `measure.half_width` after `repeats` launches gets as many more as that takes, up to this number. Needs at
+    least 2 `repeats`, whose spread decides."""
+    profile: bool = False
+    """Trace a few extra steps of the first launch of every configuration with torch.profiler: for Perfetto and
+    TensorBoard, with a summary in the report. Timed steps are never traced."""
     time_limit_min: float = Field(30, gt=0)
     """Minutes after which a launch is ended, with outcome `timeout`."""
     scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
@@ -130,6 +170,28 @@ class Study(Entry):
                 raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
             elif variant.base is not None and variant.base not in singles:
                 raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
+        return self
+
+    @model_validator(mode="after")
+    def _repeats(self) -> Study:
+        if self.max_repeats is not None and self.max_repeats < self.repeats:
+            raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
+        if self.most_repeats > self.repeats and self.repeats < 2:
+            raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
+        return self
+
+    @property
+    def most_repeats(self) -> int:
+        """Launches of a point at the most."""
+        return self.max_repeats or self.repeats
+
+    @model_validator(mode="after")
+    def _threads(self) -> Study:
+        """No rank that is bound to its cores may be told to start more threads than it has cores."""
+        host = self.host
+        refused = refuse_threads(host.environment, cores_per_rank=host.cores_per_rank, pin=host.pin)
+        if refused:
+            raise ValueError(refused)
         return self
 
     @model_validator(mode="after")

@@ -19,7 +19,7 @@ Scaling = Literal["strong", "weak", "reference"]
 
 
 class Point(Entry):
-    """One row of the results. `runs`, `base` and `equal_batch` are run ids, one a repeat."""
+    """One row of the results. `runs`, `base` and `equal_batch` are run ids, one a repeat, the reserve last."""
 
     workload: str
     variant: str
@@ -48,6 +48,13 @@ class Plan(Entry):
     runs: dict[str, RunSpec]
     points: tuple[Point, ...]
 
+    def reserve_of(self, run_id: str) -> tuple[str, ...]:
+        """The launches whose spread decides whether this one is made; empty for those that are made anyhow."""
+        if self.runs[run_id].repeat <= self.study.repeats:
+            return ()
+        mine = next(point.runs for point in self.points if run_id in point.runs)
+        return mine[: self.study.repeats]
+
     def launch_order(self, run_id: str) -> int:
         """Position of a run in the shuffled order, from 0."""
         return list(self.runs).index(run_id)
@@ -64,7 +71,8 @@ def make_plan(study: Study) -> Plan:
 
     def launches(name: str, variant: str, scale: str, batch_per_rank: int) -> tuple[str, ...]:
         specs = [
-            _spec(study, name, variant, scale, batch_per_rank, repeat) for repeat in range(1, study.repeats + 1)
+            _spec(study, name, variant, scale, batch_per_rank, repeat)
+            for repeat in range(1, study.most_repeats + 1)
         ]
         runs.update({spec.run_id: spec for spec in specs})
         return tuple(spec.run_id for spec in specs)
@@ -123,6 +131,8 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
         data=workload.data,
         optimizer=workload.optimizer,
         epochs=workload.epochs,
+        log_every_steps=variant.log_every_steps,
+        checkpoint_every_steps=variant.checkpoint_every_steps,
         nodes=nodes,
         devices_per_node=devices,
         batch_per_rank=batch_per_rank,
@@ -130,6 +140,7 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
         seed=study.seed + repeat,
         host=study.host,
         measure=study.measure,
+        profile_steps=study.measure.profile_steps if study.profile and repeat == 1 else 0,
     )
 
 

@@ -23,7 +23,9 @@ class RunSpec(Entry):
     model: Model
     data: Data
     optimizer: Optimizer
-    epochs: int = Field(ge=1)
+    epochs: int = Field(ge=0)
+    log_every_steps: int | None = Field(ge=1)
+    checkpoint_every_steps: int | None = Field(ge=1)
     nodes: int = Field(ge=1)
     devices_per_node: int = Field(ge=1)
     batch_per_rank: int = Field(ge=1)
@@ -31,6 +33,7 @@ class RunSpec(Entry):
     seed: int = Field(ge=0)
     host: Host
     measure: Measure
+    profile_steps: int = Field(ge=0)
 
     @property
     def world_size(self) -> int:

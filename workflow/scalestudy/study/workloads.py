@@ -88,8 +88,9 @@ class Workload(Entry):
     batch_size: int = Field(ge=1)
     """Samples per optimizer step of the base case, that is of one process. Strong scaling keeps it as the
     global batch and divides it among the ranks; weak scaling keeps it as the batch of every rank."""
-    epochs: int = Field(ge=1)
-    """Passes over the training data; validation follows each."""
+    epochs: int = Field(ge=0)
+    """Passes over the training data; validation follows each. 0 asks for step times only: nothing is validated,
+    and a launch ends when it has measured enough (`measure`)."""
     target_accuracy: float | None = Field(None, gt=0, le=1)
     """Validation accuracy to be reached: the report gives the training time to it and the speedup of that."""
     scaling: tuple[Literal["strong", "weak"], ...] = Field(("strong",), min_length=1)

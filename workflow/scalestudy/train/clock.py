@@ -1,7 +1,7 @@
 """Two stopwatches with one face: the monotonic clock on a CPU, events on a GPU's stream.
 
-A step is cut at four marks that meet end to end, so its parts add up to it, and the steps of a block add up to
-the block. The GPU is waited for at the edges of a block only; inside it the host runs ahead as in real training.
+A step is cut at marks that meet end to end, so its parts add up to it, and the steps of a block add up to the
+block. The GPU is waited for at the edges of a block only; inside it the host runs ahead as in real training.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import itertools
 import time
 from typing import Protocol
 
+import numpy as np
 import torch
 
-PARTS = 4  # data, forward, backward, optimizer
-Times = list[tuple[float, float, float, float]]
+
+class ClockError(RuntimeError):
+    """A clock ran backwards: nothing that was timed by it can be believed."""
 
 
 class Clock(Protocol):
@@ -25,22 +27,29 @@ class Clock(Protocol):
     def mark(self) -> None:
         """End of a part of a step."""
 
-    def stop(self) -> Times:
-        """End the block: seconds of the four parts of each of its steps."""
+    def stop(self) -> np.ndarray:
+        """End the block: seconds between the marks, in order, as one row.
+
+        Raises ClockError where one is negative.
+        """
 
 
 class CpuClock:
     """time.perf_counter_ns, whose difference is exact to the nanosecond."""
 
     def start(self) -> None:
-        self._marks = [time.perf_counter_ns()]
+        self._marks: list[int] = []
+        append, now = self._marks.append, time.perf_counter_ns
+        # Bound once a block: a mark is taken eight times a step, and a step may be a millisecond.
+        self.mark = lambda: append(now())
+        self.mark()
 
     def mark(self) -> None:
-        self._marks.append(time.perf_counter_ns())
+        raise AssertionError("marks are taken between start and stop")
 
-    def stop(self) -> Times:
-        marks = self._marks
-        return _by_step([(b - a) * 1e-9 for a, b in itertools.pairwise(marks)])
+    def stop(self) -> np.ndarray:
+        marks = np.array(self._marks, dtype=np.int64)
+        return _forwards((marks[1:] - marks[:-1]) * 1e-9)
 
 
 class CudaClock:
@@ -56,10 +65,10 @@ class CudaClock:
         event.record()
         self._events.append(event)
 
-    def stop(self) -> Times:
+    def stop(self) -> np.ndarray:
         torch.cuda.synchronize()
         events = self._events
-        return _by_step([a.elapsed_time(b) * 1e-3 for a, b in itertools.pairwise(events)])
+        return _forwards(np.array([a.elapsed_time(b) for a, b in itertools.pairwise(events)]) * 1e-3)
 
 
 def make_clock(device: torch.device) -> Clock:
@@ -67,6 +76,7 @@ def make_clock(device: torch.device) -> Clock:
     return CudaClock() if device.type == "cuda" else CpuClock()
 
 
-def _by_step(parts: list[float]) -> Times:
-    assert len(parts) % PARTS == 0, "a block ends after a whole step"
-    return [tuple(parts[i : i + PARTS]) for i in range(0, len(parts), PARTS)]
+def _forwards(parts: np.ndarray) -> np.ndarray:
+    if parts.min() < 0:
+        raise ClockError(f"the clock went backwards by {-parts.min():.3g} s between two marks of a step")
+    return parts

@@ -1,4 +1,4 @@
-"""Data on the device, and the batches of one rank: every rank cuts its share from the same shuffled order."""
+"""Data in host memory, and the batches of one rank: every rank cuts its share from the same shuffled order."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalestudy.study.workloads import DigitsData
 
 @dataclass(frozen=True)
 class Split:
-    """Inputs and targets of the two parts of a data set, on the device."""
+    """Inputs and targets of the two parts of a data set, in host memory."""
 
     train_inputs: Tensor
     train_targets: Tensor
@@ -21,7 +21,7 @@ class Split:
     validation_targets: Tensor
 
 
-def load_split(data: DigitsData, device: torch.device) -> Split:
+def load_split(data: DigitsData) -> Split:
     """The digits as (N, 1, 8, 8) floats in [0, 1]; the held-out images are the same in every run."""
     digits = load_digits()
     inputs = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
@@ -29,10 +29,10 @@ def load_split(data: DigitsData, device: torch.device) -> Split:
     order = torch.randperm(len(targets), generator=torch.Generator().manual_seed(0))
     validation, train = order[: data.validation_samples], order[data.validation_samples :]
     return Split(
-        train_inputs=inputs[train].to(device),
-        train_targets=targets[train].to(device),
-        validation_inputs=inputs[validation].to(device),
-        validation_targets=targets[validation].to(device),
+        train_inputs=inputs[train],
+        train_targets=targets[train],
+        validation_inputs=inputs[validation],
+        validation_targets=targets[validation],
     )
 
 
@@ -44,7 +44,6 @@ def batch_indices(
     world_size: int,
     seed: int,
     epoch: int,
-    device: torch.device,
 ) -> list[Tensor]:
     """Indices of this rank's part of each global batch of an epoch; a last, short batch is dropped.
 
@@ -52,7 +51,7 @@ def batch_indices(
     single process at the same global batch, and strong scaling trains on the same sequence at every scale.
     """
     generator = torch.Generator().manual_seed(seed * 100_003 + epoch)
-    order = torch.randperm(samples, generator=generator).to(device)
+    order = torch.randperm(samples, generator=generator)
     share = global_batch // world_size
     starts = range(rank * share, samples - global_batch + 1 + rank * share, global_batch)
     return [order[start : start + share] for start in starts]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-import resource
 import signal
 import sys
 import traceback
@@ -13,12 +12,14 @@ from typing import Any
 import torch
 
 from scalestudy.record.environment import host_environment
-from scalestudy.record.observation import Memory, Outcome, RankReport
+from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.devices import device_environment
+from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.placement import Placement, PlacementError, place_rank
+from scalestudy.train.probes import run_probes
 from scalestudy.train.strategies import make_strategy
 
 
@@ -43,9 +44,9 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
             f" {spec.batch_per_rank} samples a rank and step, {spec.precision}",
             flush=True,
         )
-    recorder = Recorder(out, rank=place.rank)
+    recorder, gauges = Recorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
-    outcome, reason = _train(spec, place, recorder, facts)
+    outcome, reason = _train(spec, place, recorder, gauges, facts)
     if reason:
         print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
     report = RankReport(
@@ -57,23 +58,26 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
         outcome=outcome,
         reason=reason,
         steps=recorder.steps,
-        memory=peak_memory(place),
+        memory=gauges.memory(),
     )
     recorder.write(report, environment | device_environment(place) | facts)
     return outcome
 
 
-def _train(spec: RunSpec, place: Placement, recorder: Recorder, facts: dict[str, Any]) -> tuple[Outcome, str]:
-    """(outcome, reason); what is known of the model is put into `facts`."""
+def _train(
+    spec: RunSpec, place: Placement, recorder: Recorder, gauges: Gauges, facts: dict[str, Any]
+) -> tuple[Outcome, str]:
+    """(outcome, reason); what is known of the model and of the measurement is put into `facts`."""
     strategy = None
     try:
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         strategy = make_strategy(spec.strategy, place)
-        trainer = Trainer(spec, place, strategy, recorder)
+        trainer = Trainer(spec, place, strategy, recorder, gauges)
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = strategy.gradient_bytes(trainer.plain)
-        trainer.train()
+        facts["stopping"] = trainer.train().model_dump()
+        run_probes(trainer)
     except (torch.OutOfMemoryError, MemoryError) as error:
         return "oom", f"rank {place.rank}: {_first_line(error)}"
     except DivergedError as error:
@@ -88,18 +92,6 @@ def _train(spec: RunSpec, place: Placement, recorder: Recorder, facts: dict[str,
         if strategy is not None:
             strategy.close()
     return "ok", ""
-
-
-def peak_memory(place: Placement) -> Memory:
-    """Peaks since the process began; on CUDA also what torch's allocator handed out and held."""
-    resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20  # Linux counts in KiB
-    if place.device.type == "cpu":
-        return Memory(peak_resident_gib=resident, peak_allocated_gib=None, peak_reserved_gib=None)
-    return Memory(
-        peak_resident_gib=resident,
-        peak_allocated_gib=torch.cuda.max_memory_allocated() / 2**30,
-        peak_reserved_gib=torch.cuda.max_memory_reserved() / 2**30,
-    )
 
 
 def _first_line(error: BaseException) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import datetime
 from typing import Literal, Protocol
 
-import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -27,6 +26,9 @@ class Strategy(Protocol):
 
     def total(self, values: Tensor) -> Tensor:
         """Sum over ranks."""
+
+    def largest(self, values: Tensor) -> Tensor:
+        """Largest over ranks, element by element."""
 
     def gradient_bytes(self, model: nn.Module) -> int | None:
         """Bytes of gradients synchronised each optimizer step; None where nothing is."""
@@ -49,6 +51,9 @@ class Single:
         pass
 
     def total(self, values: Tensor) -> Tensor:
+        return values
+
+    def largest(self, values: Tensor) -> Tensor:
         return values
 
     def gradient_bytes(self, model: nn.Module) -> int | None:
@@ -77,6 +82,10 @@ class Ddp:
         dist.all_reduce(values)
         return values
 
+    def largest(self, values: Tensor) -> Tensor:
+        dist.all_reduce(values, op=dist.ReduceOp.MAX)
+        return values
+
     def gradient_bytes(self, model: nn.Module) -> int | None:
         return sum(p.numel() * p.element_size() for p in model.parameters() if p.requires_grad)
 
@@ -87,5 +96,4 @@ class Ddp:
 
 def make_strategy(name: Literal["single", "ddp"], place: Placement) -> Strategy:
     """The strategy of a spec."""
-    torch.manual_seed(0)  # defined state whatever a strategy draws; the loop seeds the model itself
     return {"single": Single, "ddp": Ddp}[name](place)

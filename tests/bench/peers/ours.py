@@ -1,0 +1,91 @@
+"""Our own loop as `scalestudy train` runs it: blocks of steps, clock, recorder, gauges, progress file, loss check.
+
+What it needs of train/ stands in `make_trainer`, `blocks` and `train_steps`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import tempfile
+from collections.abc import Iterator
+
+from scalestudy.record.recorder import Recorder
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.clock import Clock
+from scalestudy.train.gauges import Gauges
+from scalestudy.train.loop import Trainer, block_sizes
+from scalestudy.train.placement import Placement
+from scalestudy.train.strategies import Ddp, Single
+from torch import Tensor
+
+from bench.task import DATA, OPTIMIZER, SEED, Contender, Task
+
+
+class JoinedDdp(Ddp):
+    """DDP over the process group that the harness has opened for all contenders."""
+
+    def __init__(self, place: Placement) -> None:
+        self._place = place
+
+
+def make_spec(task: Task) -> RunSpec:
+    """The spec that a study of this task would plan; so that a new key of the spec has the study's default."""
+    world, batch = task.place.world_size, task.size.batch_per_rank
+    workload = {
+        "model": task.size.model.model_dump(),
+        "data": DATA.model_dump(),
+        "optimizer": OPTIMIZER.model_dump(),
+        "batch_size": batch,
+        "epochs": 1,
+        "scaling": ["weak"],
+    }
+    study = {
+        "study": "bench",
+        "scales": [f"1x{max(world, 2)}"],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "workloads": {"bench": workload},
+        "host": {"device": "cpu"},
+    }
+    runs = make_plan(parse_study(study, source="bench")).runs.values()
+    found = next(spec for spec in runs if (spec.world_size, spec.batch_per_rank) == (world, batch))
+    return found.model_copy(update={"seed": SEED})
+
+
+def make_trainer(task: Task, *, clock: Clock | None = None) -> Trainer:
+    """A Trainer of our own for the task: the same network from the same seed; it writes where nobody looks.
+
+    It loads the digits once; it gets the longer data of the task.
+    """
+    recorder = Recorder(tempfile.mkdtemp(prefix="bench-ours-"), rank=task.place.rank)
+    strategy = JoinedDdp(task.place) if task.place.world_size > 1 else Single(task.place)
+    trainer = Trainer(make_spec(task), task.place, strategy, recorder, Gauges(task.place), clock=clock)
+    split = dataclasses.replace(trainer.split, train_inputs=task.inputs, train_targets=task.targets)
+    trainer.split = trainer.stepper.split = split
+    return trainer
+
+
+def blocks(trainer: Trainer, epoch: int, steps: int) -> Iterator[list[Tensor]]:
+    """The first `steps` index batches of an epoch, in blocks of the length that a study has them in."""
+    remaining = iter(trainer.epoch_batches(epoch))
+    for size in block_sizes(steps, trainer.spec.measure.block_steps):
+        yield list(itertools.islice(remaining, size))
+
+
+def train_steps(trainer: Trainer, epoch: int, steps: int) -> None:
+    """So many steps of an epoch as `Trainer.train` makes them; no validation."""
+    trainer.stepper.model.train()
+    for block in blocks(trainer, epoch, steps):
+        trainer.train_block(epoch, block)
+        trainer.recorder.report_progress(done=trainer.recorder.steps, total=10**9)
+
+
+def prepare(task: Task) -> Contender:
+    """With everything that is on in a study."""
+    trainer = make_trainer(task)
+    epochs = itertools.count(1)
+    return Contender(
+        lambda steps: train_steps(trainer, next(epochs), steps), trainer.plain, trainer.stepper.optimizer
+    )

@@ -1,0 +1,62 @@
+"""What measuring costs: our own loop with clock, recorder and gauges, against the same steps with none of them.
+
+    python -m bench.recorder_cost --rounds 30 --out recorder.json
+
+Without them the ranks still meet before a block, and the losses are still read at its end. What goes is what is
+done for the sake of the record: the marks, the rows, the gauges, the progress file, the ranks' agreement on times.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import numpy as np
+
+from bench.harness import run_command
+from bench.peers.ours import blocks, make_trainer
+from bench.task import Contender, Task
+
+
+class Nothing:
+    """Times that were not taken, in whatever shape they are asked for."""
+
+    def reshape(self, *shape: int) -> np.ndarray:
+        return np.zeros(shape)
+
+
+class NullClock:
+    """A clock without hands."""
+
+    def start(self) -> None:
+        pass
+
+    def mark(self) -> None:
+        pass
+
+    def stop(self) -> Nothing:
+        return Nothing()
+
+
+def prepare_off(task: Task) -> Contender:
+    """The steps of our loop, in its blocks, and nothing kept of them."""
+    trainer = make_trainer(task, clock=NullClock())
+    epochs = itertools.count(1)
+
+    def run(steps: int) -> None:
+        trainer.stepper.model.train()
+        for block in blocks(trainer, next(epochs), steps):
+            trainer.stepper.run_block(block)
+
+    return Contender(run, trainer.plain, trainer.stepper.optimizer)
+
+
+# The second "off" is the control: it shows what the harness cannot tell apart.
+CONTENDERS = {
+    "recorder off": "bench.recorder_cost:prepare_off",
+    "recorder off again": "bench.recorder_cost:prepare_off",
+    "recorder on": "bench.peers.ours:prepare",
+}
+
+if __name__ == "__main__":
+    sys.exit(run_command(CONTENDERS, description=__doc__.splitlines()[0]))

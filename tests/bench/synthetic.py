@@ -1,0 +1,194 @@
+"""A study of any number of runs, written as observations without training anything: what the later stages read.
+
+The numbers are made up, of a plausible size. What a column holds is told by its name, so that one that is added
+tomorrow is filled too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scalestudy.record.environment import host_environment
+from scalestudy.record.files import write_json
+from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.observation import (
+    EPOCH_COLUMNS,
+    PART_COLUMNS,
+    PROBE_PHASES,
+    TABLES,
+    Memory,
+    RankReport,
+    RunRecord,
+    Stopping,
+)
+from scalestudy.record.parts import Parts, publish, summarise, write_data
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.spec import RunSpec
+
+RANKS, STEPS, EPOCHS = 8, 200, 4
+STEP_S = 0.010  # of one process at the workload's batch
+RUNS_PER_REPEAT = 5  # of a workload: one process; ddp in fp32 and bf16, each at the strong and the weak batch
+SHAPES = {10: (1, 2), 100: (2, 10), 1000: (10, 20)}  # runs -> workloads, repeats
+
+# A device that is not there and a method that was not used leave their columns empty, as on a CPU.
+EMPTY = ("gpu_", "allocat", "reserved", "peak_allocated")
+
+
+def make_study(runs: int) -> Plan:
+    """A plan of so many runs; four in five have 8 ranks."""
+    workloads, repeats = SHAPES[runs]
+    assert workloads * repeats * RUNS_PER_REPEAT == runs
+    workload = {
+        "model": {"type": "mlp", "hidden_dim": 256, "num_layers": 3},
+        "data": {"type": "digits"},
+        "optimizer": {"type": "sgd", "learning_rate": 0.05},
+        "batch_size": 64,
+        "epochs": EPOCHS,
+        "target_accuracy": 0.8,
+        "scaling": ["strong", "weak"],
+    }
+    study = {
+        "study": f"synthetic-{runs}",
+        "repeats": repeats,
+        "scales": [f"1x{RANKS}"],
+        "variants": {
+            "single": {"strategy": "single"},
+            "ddp": {"strategy": "ddp"},
+            "ddp-bf16": {"strategy": "ddp", "precision": "bf16"},
+        },
+        "workloads": {f"workload-{index}": workload for index in range(workloads)},
+        "host": {"device": "cpu"},
+        "report": {"overhead_reference": False},
+    }
+    plan = make_plan(parse_study(study, source="synthetic"))
+    assert len(plan.runs) == runs, f"{len(plan.runs)} runs were planned; {runs} were meant"
+    return plan
+
+
+def write_study(plan: Plan, results: Path) -> None:
+    """plan.json and all run directories, as if they had been measured here and now."""
+    write_json(results / "plan.json", plan.model_dump(mode="json"))
+    environment = host_environment() | {"device": "cpu", "device_type": "cpu", "threads_per_rank": 1}
+    code = fingerprint(*MEASURING)
+    for number, spec in enumerate(plan.runs.values()):
+        _write_run(spec, results / "runs", np.random.default_rng(number), environment, code)
+
+
+def _write_run(
+    spec: RunSpec, runs: Path, rng: np.random.Generator, environment: dict[str, Any], code: str
+) -> None:
+    partial = runs / ".partial" / spec.run_id
+    partial.mkdir(parents=True)
+    steps = _steps(spec, rng)
+    keys = {
+        "blocks": steps.drop_duplicates(["rank", "block"]).assign(first_step=lambda f: f["step"]),
+        "buckets": _buckets(steps),
+        "collectives": _collectives(spec),
+    }
+    tables = {name: steps if name == "steps" else _fill(keys[name], TABLES[name], rng) for name in TABLES}
+    parts = Parts(
+        reports=tuple(_report(rank) for rank in range(spec.world_size)),
+        environment={"parameters": 150_000, "gradient_bytes": 600_000 if spec.world_size > 1 else None},
+        stopping=Stopping(steps=STEPS, warmup_steps=20, half_width=0.01, reason="made up"),
+        tables=tables,
+        epochs=_epochs(rng),
+    )
+    write_data(partial, parts)
+    (partial / "log.txt").write_text("made up\n", encoding="utf-8")
+    record = RunRecord(
+        run_id=spec.run_id,
+        fingerprint=code,
+        spec=spec,
+        outcome="ok",
+        reason="",
+        log_tail=(),
+        started_at="2026-01-01T00:00:00+00:00",
+        environment=environment | parts.environment,
+        stopping=parts.stopping,
+        ranks=parts.reports,
+        totals=summarise(parts, wall_time_s=10.0),
+        files={},
+    )
+    publish(partial, runs / spec.run_id, record)
+
+
+def _steps(spec: RunSpec, rng: np.random.Generator) -> pd.DataFrame:
+    """Steps of training, slow at first; and, where there are several ranks, of the probes after them."""
+    measure, ranks = spec.measure, spec.world_size
+    size = measure.block_steps
+    training = pd.DataFrame({"step": np.arange(STEPS)})
+    training["epoch"] = 1 + training["step"] * EPOCHS // STEPS
+    training["block"] = training["step"] // size
+    training["phase"] = np.where(training["step"] < measure.warmup_steps, "warmup", "measured")
+    frames = [training]
+    if ranks > 1:
+        kinds = np.tile(PROBE_PHASES, measure.probe_rounds)
+        probes = pd.DataFrame({"phase": np.repeat(kinds, measure.probe_steps), "epoch": 0})
+        probes["step"] = STEPS + np.arange(len(probes))
+        probes["block"] = training["block"].max() + 1 + np.arange(len(probes)) // measure.probe_steps
+        frames.append(probes)
+    one = pd.concat(frames, ignore_index=True)
+    steps = pd.concat([one.assign(rank=rank) for rank in range(ranks)], ignore_index=True)
+    steps = _fill(steps.assign(samples=spec.batch_per_rank, loss=1.0), TABLES["steps"], rng)
+    # Each run and each rank is a little faster or slower than the others, and every step starts cold.
+    mean_s = STEP_S * spec.batch_per_rank / 64 + (0.002 if ranks > 1 else 0.0)
+    mean_s *= rng.lognormal(0, 0.01) * (1 + 0.5 * np.exp(-steps["step"] / 4))
+    shares = steps[list(PART_COLUMNS)].div(steps[list(PART_COLUMNS)].sum(axis=1), axis=0)
+    steps[list(PART_COLUMNS)] = shares.mul(mean_s * rng.lognormal(0, 0.05, len(steps)), axis=0)
+    return steps.assign(step_time_s=steps[list(PART_COLUMNS)].sum(axis=1))[list(TABLES["steps"])]
+
+
+def _buckets(steps: pd.DataFrame) -> pd.DataFrame:
+    """Two buckets of every step of the probe that looks at them."""
+    seen = steps.loc[steps["phase"] == "probe-arrival", ["rank", "block", "step"]]
+    buckets = pd.concat([seen.assign(bucket=bucket, bytes=300_000) for bucket in (0, 1)], ignore_index=True)
+    ready_s = 1000 + buckets["step"] * STEP_S + buckets["bucket"] * 0.001 + buckets["rank"] * 1e-5
+    return buckets.assign(ready_s=ready_s, done_s=ready_s + 0.001)
+
+
+def _collectives(spec: RunSpec) -> pd.DataFrame:
+    """Twenty calls of three collectives at four sizes."""
+    ranks = range(spec.world_size) if spec.world_size > 1 else ()
+    names = ("all-reduce", "all-gather", "reduce-scatter")
+    sizes = (32, 1024, 16_384, 300_000)
+    rows = [(rank, name, size, call) for rank in ranks for name in names for size in sizes for call in range(20)]
+    return pd.DataFrame(rows, columns=["rank", "collective", "bytes", "call"])
+
+
+def _epochs(rng: np.random.Generator) -> pd.DataFrame:
+    epoch = np.arange(1, EPOCHS + 1)
+    known = {"epoch": epoch, "samples": 1408, "validation_accuracy": 0.95 - 0.5 / (1 + epoch)}
+    known["elapsed_s"] = epoch * STEPS / EPOCHS * STEP_S
+    return _fill(pd.DataFrame(known), EPOCH_COLUMNS, rng)
+
+
+def _fill(known: pd.DataFrame, columns: tuple[str, ...], rng: np.random.Generator) -> pd.DataFrame:
+    """These columns: what is known, and for the rest noise about a size that the name suggests."""
+    filled = {}
+    for name in columns:
+        if name in known:
+            filled[name] = known[name].to_numpy()
+        elif name.startswith(EMPTY):
+            filled[name] = np.full(len(known), np.nan)
+        else:
+            filled[name] = (1e-3 if name.endswith("_s") else 1.0) * rng.lognormal(0, 0.1, len(known))
+    return pd.DataFrame(filled)
+
+
+def _report(rank: int) -> RankReport:
+    sizes = dict.fromkeys(Memory.model_fields) | {"peak_resident_gib": 0.5, "mean_resident_gib": 0.4}
+    return RankReport(
+        rank=rank,
+        host="here",
+        device="cpu",
+        cores=(rank,),
+        threads=1,
+        outcome="ok",
+        reason="",
+        steps=STEPS,
+        memory=Memory(**sizes),
+    )

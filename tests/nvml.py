@@ -1,0 +1,111 @@
+"""A stand-in for the functions of pynvml: a GPU cannot be had here, and what is asked of it can.
+
+It answers what a driver answers, in its types and units, and raises NVML's own errors for all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pynvml
+
+
+@dataclass(frozen=True)
+class Board:
+    """One GPU of the made-up machine; it is its own handle."""
+
+    uuid: str
+    bus: int = 0
+    name: str = "NVIDIA H100 80GB HBM3"
+    used_gib: float = 0.0
+    reserved_gib: float = 0.6
+    pids: Sequence[int] = ()
+    nvlinks: Sequence[int | None] = ()
+    """Bus at the other end of each NVLink that is up; None is a switch."""
+    answers: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+ANSWERS = {
+    "nvmlDeviceGetCudaComputeCapability": (9, 0),
+    "nvmlDeviceGetMaxPcieLinkGeneration": 5,
+    "nvmlDeviceGetMaxPcieLinkWidth": 16,
+    "nvmlDeviceGetCurrPcieLinkGeneration": 1,
+    "nvmlDeviceGetCurrPcieLinkWidth": 16,
+    "nvmlDeviceGetEnforcedPowerLimit": 700_000,
+    "nvmlDeviceGetPowerUsage": 71_500,
+    "nvmlDeviceGetMaxClockInfo": {pynvml.NVML_CLOCK_SM: 1980, pynvml.NVML_CLOCK_MEM: 2619},
+    "nvmlDeviceGetClockInfo": {pynvml.NVML_CLOCK_SM: 345, pynvml.NVML_CLOCK_MEM: 2619},
+    "nvmlDeviceGetTemperature": {pynvml.NVML_TEMPERATURE_GPU: 31},
+    "nvmlDeviceGetPersistenceMode": 1,
+    "nvmlDeviceGetEccMode": [1, 1],
+    "nvmlDeviceGetNvLinkVersion": 6,
+}
+
+
+class FakeNvml:
+    """Module functions of pynvml over some boards; `running` counts what was started and not shut down."""
+
+    def __init__(self, *boards: Board, ancestor: int = pynvml.NVML_TOPOLOGY_SYSTEM, failing: int = 0) -> None:
+        self.boards = boards
+        self.ancestor = ancestor
+        self.failing = failing
+        self.running = 0
+
+    def nvmlInit(self) -> None:  # noqa: N802
+        if self.failing:
+            raise pynvml.NVMLError(self.failing)
+        self.running += 1
+
+    def nvmlShutdown(self) -> None:  # noqa: N802
+        self.running -= 1
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        """The other functions: facts of the machine, of a board, or 'Not Supported'."""
+
+        def function(*arguments: Any) -> Any:
+            if not self.running:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_UNINITIALIZED)
+            answer = self._machine(name, arguments)
+            if answer is None:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_SUPPORTED)
+            return answer
+
+        return function
+
+    def _machine(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        if name == "nvmlDeviceGetCount":
+            return len(self.boards)
+        if name == "nvmlSystemGetDriverVersion":
+            return "570.124.06"
+        if name == "nvmlDeviceGetHandleByIndex":
+            return self.boards[arguments[0]]
+        if name == "nvmlDeviceGetTopologyCommonAncestor":
+            return self.ancestor
+        board, *which = arguments
+        return self._board(name, board, *which) if isinstance(board, Board) else None
+
+    def _board(self, name: str, board: Board, which: int = 0) -> Any:
+        if name in ("nvmlDeviceGetUUID", "nvmlDeviceGetName"):
+            return board.uuid if name.endswith("UUID") else board.name
+        if name == "nvmlDeviceGetMemoryInfo":
+            driver_gib = 0 if which == pynvml.nvmlMemory_v2 else board.reserved_gib
+            used = (board.used_gib + driver_gib) * 2**30
+            return SimpleNamespace(total=80 * 2**30, used=used)
+        if name == "nvmlDeviceGetComputeRunningProcesses":
+            return [SimpleNamespace(pid=pid, usedGpuMemory=None) for pid in board.pids]
+        if name == "nvmlDeviceGetPciInfo":
+            return SimpleNamespace(domain=0, bus=board.bus, device=0)
+        if name.startswith("nvmlDeviceGetNvLink") and which >= len(board.nvlinks):
+            return None
+        if name == "nvmlDeviceGetNvLinkState":
+            return pynvml.NVML_FEATURE_ENABLED
+        if name == "nvmlDeviceGetNvLinkRemotePciInfo":
+            return SimpleNamespace(domain=0, bus=board.nvlinks[which] or 255, device=0)
+        if name == "nvmlDeviceGetNvLinkRemoteDeviceType":
+            is_switch = board.nvlinks[which] is None
+            return pynvml.NVML_NVLINK_DEVICE_TYPE_SWITCH if is_switch else pynvml.NVML_NVLINK_DEVICE_TYPE_GPU
+        answer = (ANSWERS | dict(board.answers)).get(name)
+        return answer[which] if isinstance(answer, dict) else answer

@@ -1,0 +1,92 @@
+"""The hardware table and the warnings, as a reader of the report meets them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from builders import observation, study_of
+from nvml import Board, FakeNvml
+from scalestudy.analyse.environment import study_environment
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.view import rows_view, study_view
+from scalestudy.record.hardware import hardware_facts
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+
+BUSY = {"kind": "busy host", "text": "the host is busy: 0.6 cores in use by others just before this launch"}
+
+
+def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[str, str]:
+    """(text, page) of a study whose launches had these environments in turn."""
+    plan = make_plan(parse_study(content, source="x"))
+    times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
+    observations = [
+        observation(spec, [[0.001] * 10] * spec.world_size, environment=environments[index % len(environments)])
+        for index, spec in enumerate(plan.runs.values())
+    ]
+    environment = study_environment([observation.record for observation in observations])
+    summary = summary_frame(plan, study_of(plan, times))
+    facts = {
+        "study": study_view(plan, summary),
+        "workloads": list(plan.study.workloads),
+        "rows": rows_view(plan, summary),
+        "diagnoses": [],
+        "traces": [],
+        "unneeded": 0,
+        "hardware": hardware_view(environment),
+        "environment": environment_view(environment),
+        "warnings": warnings_view(environment, launches=len(plan.runs)),
+        "runs": len(plan.runs),
+        "outcomes": [("ok", len(plan.runs))],
+        "failed": [],
+    }
+    figures = {"mlp": dict.fromkeys(FIGURES, "data:,")}
+    text = render(DIRECTORY / "performance_report.txt", **facts)
+    assert max(map(len, text.splitlines())) <= 80
+    return text, render(DIRECTORY / "report.html", figures=figures, **facts)
+
+
+def test_hardware_is_a_table_that_a_paper_can_use(content: dict[str, Any]) -> None:
+    boards = [Board(f"GPU-{n}-with-a-rather-long-identifier", bus=n + 1, nvlinks=[None] * 18) for n in range(8)]
+    hardware = hardware_facts({}, FakeNvml(*boards))
+    hardware["cpu"] |= {"sockets": 2, "numa_nodes": {str(n): f"{16 * n}-{16 * n + 15}" for n in range(8)}}
+    text, page = documents(content, {"hardware": hardware})
+    table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[0]
+    assert "GPU                           NVIDIA H100 80GB HBM3\n" in table
+    assert "GPUs visible                  8\n" in table
+    assert "links between GPUs            NV18 (NVLink 4.0): 28 pairs\n" in table
+    assert "GPU power limit (W)           700\n" in table
+    assert "sockets                       2\n" in table
+    assert all(line[29] == " " != line[30] for line in table.splitlines()), "values stand in one column"
+    assert "uuid" not in table
+    assert "hardware gpu uuid" in text, "it is among the rest"
+    assert '<th scope="row">GPU power limit (W)</th><td>700</td>' in page
+
+
+def test_a_host_without_gpus_says_why_in_one_row(content: dict[str, Any]) -> None:
+    text, _ = documents(content, {"hardware": hardware_facts({}, FakeNvml(failing=12))})
+    table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[0]
+    assert "NVML Shared Library Not" in table
+    assert "GPUs visible" not in table
+
+
+def test_runs_without_a_hardware_block_still_name_their_processor(content: dict[str, Any]) -> None:
+    text, page = documents(content, {"cpu": "AMD EPYC", "memory_gib": 23.5})
+    assert "processor                     AMD EPYC\nmemory (GiB)                  23.5\n" in text
+    assert '<th scope="row">processor</th><td>AMD EPYC</td>' in page
+
+
+def test_warnings_are_listed_with_their_launches_and_absent_without(content: dict[str, Any]) -> None:
+    text, page = documents(content, {"warnings": [BUSY]}, {"warnings": []})
+    runs = len(make_plan(parse_study(content, source="x")).runs)
+    assert "WARNINGS\n--------" in text
+    listed = " ".join(text.split())
+    assert f"* busy host ({runs // 2} of {runs} launches), for example: {BUSY['text']}" in listed
+    assert "<h2>Warnings</h2>" in page
+    assert BUSY["text"] in page
+    text, page = documents(content, {"warnings": []})
+    assert "WARNINGS" not in text
+    assert "Warnings" not in page

@@ -1,0 +1,76 @@
+"""Launches made up from a known truth, so that what is said of them can be counted as right or wrong.
+
+Step times: lognormal, correlated from step to step (AR(1)), with a warm-up that decays and a hiccup now and then.
+Launches scatter around the truth by a coefficient of variation of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, sqrt
+
+import numpy as np
+from scalestudy.measure.stopping import StepRule, launches_needed
+from scipy.signal import lfilter
+
+BLOCK = 20
+FIXED_PROTOCOL_STEPS = 5 * (50 + 200)  # launches x (warm-up + steps), as scripts in the field have it
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A configuration whose mean step time is 1."""
+
+    launch_cv: float
+    step_cv: float = 0.01
+    correlation: float = 0.3
+    hiccups: float = 0.002
+    """Share of steps that take longer by 30 % on average."""
+
+
+# Published spread: launch-to-launch CV 0.1-0.5 % on one GPU, 0.3-2 % on 8, 1-2.2 % on 32.
+PUBLISHED = {
+    "1 GPU": (0.001, 0.005),
+    "8 GPUs": (0.003, 0.02),
+    "32 GPUs": (0.01, 0.022),
+}
+
+
+def steps(truth: Truth, count: int, random: np.random.Generator) -> np.ndarray:
+    """Step times of a launch from its first step on."""
+    noise = random.normal(size=count)
+    noise[0] /= sqrt(1 - truth.correlation**2)
+    noise = lfilter([sqrt(1 - truth.correlation**2)], [1, -truth.correlation], noise)
+    times = np.exp(truth.step_cv * noise - truth.step_cv**2 / 2)
+    times += (random.random(count) < truth.hiccups) * random.exponential(0.3, count)
+    warmup = 1 + np.exp(-np.arange(count) / 8)
+    return times / (1 + 0.3 * truth.hiccups) * warmup * exp(random.normal(0, truth.launch_cv))
+
+
+def launch(truth: Truth, rule: StepRule, random: np.random.Generator) -> tuple[float, int]:
+    """(mean step time, steps made) of a launch that stops by the rule, looking at the end of each block."""
+    series = steps(truth, rule.max_warmup_steps + rule.max_steps + BLOCK, random)
+    looks = iter([*rule.looks(), len(series)])
+    due = next(looks)
+    for made in range(BLOCK, len(series) + 1, BLOCK):
+        steady = made - rule.warmup(series[:made])
+        if steady < due:
+            continue
+        look = rule.look(series[:made])
+        if look.enough:
+            break
+        while due <= steady:
+            due = next(looks)
+    return float(series[look.warmup_steps : made].mean()), made
+
+
+def configuration(
+    truth: Truth, rule: StepRule, random: np.random.Generator, *, first: int = 3, most: int = 5
+) -> tuple[list[float], int]:
+    """(mean step times of its launches, steps made in all), launches added by Stein's rule."""
+    found = [launch(truth, rule, random) for _ in range(first)]
+    wanted, _ = launches_needed(
+        [mean for mean, _ in found], half_width=rule.half_width, confidence=0.95, most=most
+    )
+    found += [launch(truth, rule, random) for _ in range(wanted - first)]
+    return [mean for mean, _ in found], sum(made for _, made in found)

@@ -1,0 +1,217 @@
+"""Communication from probes with known answers: the identity, who is late, what the network gives."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from builders import observation
+from scalestudy.analyse.arrivals import late_rank, waits_by_round
+from scalestudy.analyse.bootstrap import FEWEST_LAUNCHES, bootstrap_ratio
+from scalestudy.analyse.collectives import bus_factor, collectives_frame, latency_and_bandwidth, network_of
+from scalestudy.analyse.communication import communication_of, communication_row, compare_methods
+from scalestudy.analyse.intervals import ratio_on_logs
+from scalestudy.record.observation import Observation
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+ROUNDS, STEPS = 4, 5
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    return next(s for s in make_plan(parse_study(content, source="x")).runs.values() if s.world_size == 2)
+
+
+def probed(spec: RunSpec, *, hidden_ms: float = 0.0, costs_ms: float = 2.0, noise_ms: float = 0.0) -> Observation:
+    """A launch whose probes have a known answer, in ms.
+
+    Rank 0 computes 3 forward and 4 backward, rank 1 half a ms more of backward. With synchronisation the backward
+    computation takes 1 longer (interference) and `costs_ms` of communication are exposed. `hidden_ms` is lost
+    somewhere that neither logger nor hook sees.
+    """
+    random = np.random.default_rng(1)
+    made = observation(spec, [[0.01] * 40] * 2)
+    rows, block, step = [], 4, 40
+    for _ in range(ROUNDS):
+        for phase in ("probe-sync", "probe-no-sync", "probe-logger", "probe-arrival", "probe-arrival-no-sync"):
+            for _ in range(STEPS):
+                for rank in (0, 1):
+                    compute = 4 + rank * 0.5
+                    backward = compute if "no-sync" in phase else 5 + 0.5 + costs_ms + hidden_ms - rank * 0
+                    backward += noise_ms * random.normal()
+                    row = dict.fromkeys(made.steps.columns, 0.0) | {"phase": phase, "rank": rank, "step": step}
+                    row |= {"block": block, "forward_time_s": 3e-3, "backward_time_s": backward * 1e-3}
+                    row["step_time_s"] = 3e-3 + backward * 1e-3
+                    # Rank 0 has its gradients half a ms earlier and waits for rank 1.
+                    exposed = costs_ms + 0.5 - rank * 0.5
+                    row["backward_compute_time_s"] = (compute + 1) * 1e-3 if phase == "probe-logger" else np.nan
+                    row["communication_span_s"] = (exposed + 3) * 1e-3
+                    row["communication_overlap_s"] = 3e-3
+                    rows.append(row)
+                step += 1
+            block += 1
+    together = pd.concat([made.steps, pd.DataFrame(rows)], ignore_index=True)
+    return Observation(
+        record=made.record,
+        steps=together,
+        blocks=made.blocks,
+        buckets=buckets(late=1, by_s=0.5e-3, transfer_s=costs_ms * 1e-3),
+        collectives=made.collectives,
+        epochs=made.epochs,
+    )
+
+
+def buckets(*, late: int, by_s: float, transfer_s: float, ranks: int = 2) -> pd.DataFrame:
+    """Two buckets a step; one rank is late with both."""
+    return pd.DataFrame(
+        [
+            {
+                "rank": rank,
+                "block": block,
+                "step": block * STEPS + step,
+                "bucket": bucket,
+                "bytes": 1000,
+                "ready_s": 10 * block + step + 0.001 * bucket + (by_s if rank == late else 0),
+                "done_s": 10 * block + step + 0.001 * bucket + by_s + transfer_s,
+            }
+            for block in range(ROUNDS)
+            for step in range(STEPS)
+            for bucket in (0, 1)
+            for rank in range(ranks)
+        ]
+    )
+
+
+def test_the_identity_of_the_methods(spec: RunSpec) -> None:
+    row = communication_of(probed(spec), confidence=0.95)
+    assert row["differential_s"] == pytest.approx(3.25e-3)  # 7.5 less the mean of 4 and 4.5
+    assert row["exposed_span_s"] == pytest.approx(2.25e-3)
+    assert row["interference_s"] == pytest.approx(1e-3)
+    assert row["remainder_s"] == pytest.approx(0, abs=1e-12)
+    assert row["imbalance_s"] == pytest.approx(0.25e-3)
+    assert row["exposed_hook_s"] == pytest.approx(2.25e-3)
+    assert row["wait_time_s"] == pytest.approx(0.25e-3)
+    assert row["transfer_time_s"] == pytest.approx(2e-3)
+    together = row["exposed_span_s"] + row["interference_s"] + row["remainder_s"]
+    assert together == pytest.approx(row["differential_s"])
+
+
+def test_methods_agree_within_noise_and_disagree_beyond_it(spec: RunSpec) -> None:
+    agreeing = communication_of(probed(spec, noise_ms=0.2), confidence=0.95)
+    assert agreeing["methods"] == "agree within their intervals"
+    assert agreeing["remainder_s_low"] < 0 < agreeing["remainder_s_high"]
+    found = communication_of(probed(spec, noise_ms=0.2, hidden_ms=1.5), confidence=0.95)["methods"]
+    assert found.startswith("disagree: differential and exposed span + interference differ by 1.")
+
+
+def test_a_hook_that_sees_something_else_is_told() -> None:
+    values = {
+        "remainder": np.array([0.1e-3, -0.1e-3, 0.05e-3]),
+        "exposed_hook": np.array([5.0e-3, 5.1e-3, 4.9e-3]),
+        "exposed_span": np.array([2.0e-3, 2.1e-3, 1.9e-3]),
+    }
+    found = compare_methods(values, confidence=0.95)
+    assert found.startswith("disagree: exposed span by hook and by logger differ by 3 ms [")
+    one_round = {name: value[:1] for name, value in values.items()}
+    assert compare_methods(one_round, confidence=0.95) == "not compared: one round or launch has no interval"
+
+
+def test_a_negative_differential_stays_negative(spec: RunSpec) -> None:
+    """Never clipped to look clean; the reader is told that it is not distinguishable from zero."""
+    observation = probed(spec, costs_ms=0.0, noise_ms=1.0)
+    sync = observation.steps["phase"] == "probe-sync"
+    observation.steps.loc[sync, "step_time_s"] -= 1.6e-3
+    row = communication_of(observation, confidence=0.95)
+    assert row["differential_s"] < 0
+    assert row["differential_s_low"] < row["differential_s"] < row["differential_s_high"]
+
+
+def test_without_probes_nothing_is_said(spec: RunSpec) -> None:
+    row = communication_of(observation(spec, [[0.01] * 40] * 2), confidence=0.95)
+    assert isnan(row["differential_s"])
+    assert row["methods"] == ""
+
+
+def test_over_launches_the_interval_is_over_launches(spec: RunSpec) -> None:
+    runs = pd.DataFrame(
+        [
+            communication_of(probed(spec, costs_ms=cost), confidence=0.95)
+            | late_rank(buckets(late=1, by_s=0.5e-3, transfer_s=cost * 1e-3))
+            | network_of(collectives_frame(pd.DataFrame()))
+            for cost in (1.9, 2.0, 2.1)
+        ]
+    )
+    row = communication_row(runs, confidence=0.95)
+    assert row["exposed_span_s"] == pytest.approx(2.25e-3)
+    assert row["exposed_span_s_high"] - row["exposed_span_s"] == pytest.approx(
+        4.3027 * 0.1e-3 / np.sqrt(3), rel=1e-4
+    )
+    assert row["late_rank"] == 1
+    alone = communication_row(runs.iloc[:1], confidence=0.95)
+    assert alone["exposed_span_s_low"] == runs["exposed_span_s_low"].iloc[0], "one launch: over its rounds"
+
+
+@pytest.mark.parametrize("late", [0, 2])
+def test_the_late_rank_is_named(late: int) -> None:
+    found = late_rank(buckets(late=late, by_s=0.2, transfer_s=0.001, ranks=4))
+    assert found == {"late_rank": late, "late_share": 1.0, "lateness_s": pytest.approx(0.2)}
+    waits = waits_by_round(buckets(late=late, by_s=0.2, transfer_s=0.001, ranks=4))
+    assert len(waits) == ROUNDS
+    assert waits["wait_time"].to_numpy() == pytest.approx(0.75 * 0.2)
+    assert waits["transfer_time"].to_numpy() == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize(
+    ("collective", "factor"), [("all-reduce", 1.5), ("all-gather", 0.75), ("reduce-scatter", 0.75)]
+)
+def test_bus_factors_of_nccl_tests(collective: str, factor: float) -> None:
+    assert bus_factor(collective, 4) == factor
+
+
+def test_latency_and_bandwidth_are_found_again() -> None:
+    sizes = pd.Series([4, 1024, 2**20, 2**24])
+    latency, bandwidth = latency_and_bandwidth(sizes, 50e-6 + sizes / 2e9)
+    assert latency == pytest.approx(50e-6)
+    assert bandwidth == pytest.approx(2e9)
+    assert all(isnan(x) for x in latency_and_bandwidth(sizes[:2], pd.Series([1.0, 2.0])))
+    assert all(isnan(x) for x in latency_and_bandwidth(sizes, pd.Series([1.0, 0.5, 0.2, 0.1])))
+
+
+def test_a_collective_takes_as_long_as_its_slowest_rank() -> None:
+    calls = pd.DataFrame(
+        [
+            {"rank": rank, "collective": "all-reduce", "bytes": 2**30, "call": call, "time_s": 1.0 + rank}
+            for rank in (0, 1)
+            for call in range(5)
+        ]
+    )
+    row = collectives_frame(calls).iloc[0]
+    assert (row["time_s"], row["calls"]) == (2.0, 5)
+    assert row["bandwidth_gib_per_s"] == row["bus_bandwidth_gib_per_s"] == 0.5  # the factor is 1 for two ranks
+
+
+def test_bootstrap_needs_launches_enough() -> None:
+    few = [[1.0, 1.1]] * (FEWEST_LAUNCHES - 1)
+    assert isnan(bootstrap_ratio(few, few, confidence=0.95).value)
+
+
+def test_bootstrap_covers_and_agrees_with_welch_on_normal_logarithms() -> None:
+    random = np.random.default_rng(4)
+    hits, widths = 0, []
+    for number in range(400):
+        above, below = (
+            [np.exp(random.normal(0, cv) + random.normal(0, 0.02, 6)) for _ in range(8)] for cv in (0.01, 0.02)
+        )
+        found = bootstrap_ratio(above, below, confidence=0.95, seed=number)
+        hits += found.low <= 1 <= found.high
+        means = [[blocks.mean() for blocks in launches] for launches in (above, below)]
+        welch = ratio_on_logs(*means, confidence=0.95)
+        assert found.value == pytest.approx(welch.value)
+        widths.append((found.high - found.low) / (welch.high - welch.low))
+    assert 0.92 <= hits / 400 <= 0.98
+    assert np.median(widths) == pytest.approx(1, abs=0.1)

@@ -1,0 +1,203 @@
+"""What is seen just before a launch: refused where it cannot be right, told where it may spoil the numbers."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pynvml
+import pytest
+from nvml import Board, FakeNvml
+from scalestudy.launch import run as launch_run
+from scalestudy.launch.gpu_guards import check_gpus
+from scalestudy.launch.guards import (
+    Guard,
+    bound_cpus,
+    busy_host,
+    free_memory_gib,
+    little_memory,
+    look,
+    others_cores,
+    shared_cores,
+    tight_quota,
+    too_many_threads,
+)
+from scalestudy.launch.run import measure_run
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+ONE, TWO = Board("GPU-1111-aaaa"), Board("GPU-2222-bbbb")
+
+
+def spec_of(content: dict[str, Any], **host: Any) -> RunSpec:
+    """The 2-rank run of the small study with these settings of its host."""
+    study = parse_study(content | {"host": host}, source="x")
+    return next(spec for spec in make_plan(study).runs.values() if spec.world_size == 2)
+
+
+@pytest.mark.parametrize(
+    ("visible", "count"),
+    [
+        (None, 2),
+        ("0,1", 2),
+        ("1", 1),
+        ("", 0),
+        ("-1", 0),
+        ("0,7,1", 1),
+        ("0,0", 0),
+        ("GPU-2222-bbbb,GPU-1111-aaaa", 2),
+        ("GPU-2", 1),
+        ("GPU-", 0),
+        ("none", 0),
+    ],
+)
+def test_too_few_visible_devices_are_refused_with_what_would_be_right(
+    content: dict[str, Any], visible: str | None, count: int
+) -> None:
+    spec = spec_of(content, device="cuda")
+    environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
+    refused, _ = check_gpus(spec, environment, FakeNvml(ONE, TWO))
+    if count == 2:
+        assert refused is None
+        return
+    assert refused is not None
+    assert f"2 rank(s) need 2 CUDA device(s) on this host; {count} visible" in refused
+    assert f"through CUDA_VISIBLE_DEVICES='{visible}'" in refused
+    assert refused.endswith("Ask for more devices, use a smaller scale, or set host.device: cpu")
+
+
+def test_only_a_study_that_insists_on_cuda_is_refused(content: dict[str, Any]) -> None:
+    """Under auto it is torch that knows whether CUDA can be used at all."""
+    assert check_gpus(spec_of(content, device="auto"), {}, FakeNvml(ONE)) == (None, [])
+    occupied = FakeNvml(Board("GPU-1", pids=[7]))
+    assert check_gpus(spec_of(content, device="cpu"), {}, occupied) == (None, [])
+
+
+def test_without_nvml_the_ranks_decide_and_the_record_says_so(content: dict[str, Any]) -> None:
+    broken = FakeNvml(failing=pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+    refused, (warning,) = check_gpus(spec_of(content, device="cuda"), {}, broken)
+    assert refused is None
+    assert warning["kind"] == "GPUs not checked"
+    assert warning["text"].endswith("NVML does not answer: NVML Shared Library Not Found")
+    assert check_gpus(spec_of(content, device="auto"), {}, broken) == (None, [])
+
+
+def test_an_occupied_device_is_named_with_what_is_used_and_by_whom(content: dict[str, Any]) -> None:
+    nvml = FakeNvml(ONE, Board("GPU-2", used_gib=12.34, pids=[4711, 4712]), Board("GPU-3", pids=[1]))
+    refused, warnings = check_gpus(spec_of(content, device="cuda"), {}, nvml)
+    assert refused is None
+    assert warnings == [
+        {
+            "kind": "GPU in use",
+            "text": "GPU 1 (NVIDIA H100 80GB HBM3) was in use just before this launch: 12.3 GiB of its memory,"
+            " by pid 4711, 4712",
+        }
+    ], "the third device is no rank's"
+    hidden = FakeNvml(ONE, Board("GPU-2", used_gib=3.0))
+    _, (warning,) = check_gpus(spec_of(content), {}, hidden)
+    assert "GPU 1 (NVIDIA H100 80GB HBM3) had 3.0 GiB" in warning["text"]
+    assert nvml.running == hidden.running == 0
+
+
+def test_the_driver_s_own_memory_is_nobody_s(content: dict[str, Any]) -> None:
+    roomy = [Board("GPU-1", reserved_gib=1.5), Board("GPU-2", reserved_gib=1.5)]
+    assert check_gpus(spec_of(content), {}, FakeNvml(*roomy)) == (None, [])
+
+
+def test_ranks_on_unlike_gpus_are_warned_of(content: dict[str, Any]) -> None:
+    _, (warning,) = check_gpus(spec_of(content), {}, FakeNvml(ONE, Board("GPU-2", name="NVIDIA A100")))
+    assert warning["text"].endswith("different models: NVIDIA A100, NVIDIA H100 80GB HBM3")
+
+
+def test_a_core_that_somebody_uses_is_seen() -> None:
+    cpu = min(os.sched_getaffinity(0))
+    code = f"import os; os.sched_setaffinity(0, [{cpu}]); print(flush=True)\nwhile True: pass"
+    busy = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert busy.stdout is not None
+        busy.stdout.readline()
+        cores = others_cores([cpu])
+    finally:
+        busy.kill()
+        busy.communicate()
+    assert 0.8 < cores <= 1.0
+    (warning,) = busy_host(cores)
+    assert warning["text"].startswith("the host is busy: ")
+    assert warning["text"].endswith(" cores in use by others just before this launch")
+
+
+def test_a_quiet_host_is_not_warned_of(content: dict[str, Any]) -> None:
+    assert busy_host(0.2) == []
+    assert little_memory(spec_of(content), 4.0) == []
+    assert tight_quota(None, [0, 1]) == tight_quota(2.0, [0, 1]) == []
+    assert 0 < free_memory_gib() < 10_000
+
+
+def test_little_memory_and_a_tight_quota_are_warned_of(content: dict[str, Any]) -> None:
+    (memory,) = little_memory(spec_of(content), 1.24)
+    assert memory["text"] == "1.2 GiB of memory were free for 2 rank(s) just before this launch"
+    (quota,) = tight_quota(1.5, [0, 1])
+    assert "a CPU quota of 1.5 cores" in quota["text"]
+
+
+def test_ranks_are_bound_portion_by_portion(content: dict[str, Any]) -> None:
+    spec = spec_of(content, cores_per_rank=2)
+    assert bound_cpus(spec, [0, 2, 4, 6, 8]) == [(0, 2), (4, 6)]
+    assert bound_cpus(spec_of(content, pin=False), [0, 1]) == [(0, 1), (0, 1)]
+
+
+def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
+    threads = {0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}
+    (warning,) = shared_cores([(0,), (1,)], threads)
+    assert warning["text"] == (
+        "ranks share 1 physical core(s): CPUs 0 and 1, of rank 0 and rank 1, are threads of one core"
+    )
+    assert shared_cores([(0, 1), (2, 3)], threads) == [], "both threads of a core are one rank's"
+    assert shared_cores([(0,), (2,)], threads) == []
+    assert shared_cores([(0, 1), (0, 1)], threads) == [], "not bound"
+    assert shared_cores([(0,), (1,)], {}) == [], "the kernel does not say"
+
+
+def test_more_threads_than_cores_are_warned_of_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
+    (warning,) = too_many_threads(spec_of(content, pin=False, cores_per_rank=4), range(4))
+    assert warning["text"].startswith("2 ranks x 4 threads are 8 threads on 4 cores; with host.cores_per_rank: 2")
+    environment = {"OMP_NUM_THREADS": "3"}
+    (warning,) = too_many_threads(spec_of(content, pin=False, environment=environment), range(4))
+    assert warning["text"].startswith("2 ranks x 3 threads are 6 threads on 4 cores")
+    assert too_many_threads(spec_of(content, pin=False, cores_per_rank=2), range(4)) == []
+    assert too_many_threads(spec_of(content, cores_per_rank=4), range(4)) == []
+
+
+def test_a_look_at_this_host_gives_hardware_and_warnings_by_kind(content: dict[str, Any]) -> None:
+    guard = look(spec_of(content, device="cpu"), os.environ)
+    assert guard.refused is None
+    assert set(guard.environment) == {"hardware", "warnings"}
+    assert all(set(warning) == {"kind", "text"} for warning in guard.environment["warnings"])
+
+
+def test_a_refused_launch_is_a_whole_record_and_starts_nothing(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spec = spec_of(content, device="cuda")
+    warned = {"kind": "busy host", "text": "the host is busy"}
+    guard = Guard("no device does", {"hardware": {"cpu": {"sockets": 1}}, "warnings": [warned]})
+    monkeypatch.setattr(launch_run, "look", lambda *_: guard)
+    monkeypatch.setattr(launch_run, "run_group", lambda *_, **__: pytest.fail("nothing may be started"))
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        record, measured = measure_run(spec, tmp_path, time_limit_min=1)
+    finally:  # it holds signals off while it publishes; what other tests start would inherit that
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    assert measured
+    assert (record.outcome, record.reason) == ("failed", "no device does")
+    assert record.environment["hardware"] == {"cpu": {"sockets": 1}}
+    assert record.environment["warnings"] == [warned]
+    assert record.environment["host"], "the rest of the environment is there too"
+    assert (tmp_path / "runs" / record.run_id / "log.txt").read_text() == "no device does\n"
+    assert "warning: the host is busy" in capsys.readouterr().err

@@ -1,0 +1,138 @@
+"""One mean describes the steps, or it is said why it does not; counted over series whose truth is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from builders import observation
+from scalestudy.analyse.memory import growth_of, memory_growth
+from scalestudy.analyse.steady import find_jump, find_modes
+from scalestudy.analyse.steps import measured, steadiness, steady_steps, training_steps
+from scalestudy.errors import UserError
+from scalestudy.record.observation import PART_COLUMNS
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+from simulated import Truth, steps
+
+SERIES = 300
+
+
+def series(kind: str, random: np.random.Generator, count: int = 200) -> np.ndarray:
+    """Steady step times of one mode, of several shapes; and two shapes that are not."""
+    correlated = Truth(launch_cv=0, step_cv=0.03, correlation=0.5, hiccups=0)
+    return {
+        "correlated": lambda: steps(correlated, count + 100, random)[100:],
+        "skewed": lambda: 1 + random.gamma(1, 0.1, count),
+        "hiccups": lambda: steps(Truth(launch_cv=0, hiccups=0.05), count + 100, random)[100:],
+        "lognormal": lambda: np.exp(random.normal(0, 0.5, count)),
+        "jump": lambda: steps(correlated, count + 100, random)[100:] * np.where(np.arange(count) < 80, 1, 1.1),
+        "modes": lambda: np.exp(random.normal(0, 0.04, count)) * np.where(random.random(count) < 0.3, 1.3, 1),
+    }[kind]()
+
+
+@pytest.mark.parametrize("kind", ["correlated", "skewed", "hiccups", "lognormal"])
+def test_one_steady_mode_is_left_alone(kind: str) -> None:
+    random = np.random.default_rng(5)
+    found = [series(kind, random) for _ in range(SERIES)]
+    assert np.mean([find_jump(s) is not None for s in found]) <= 0.03
+    assert np.mean([find_modes(s) is not None for s in found]) <= 0.02
+
+
+def test_short_series_of_one_mode_are_left_alone() -> None:
+    random = np.random.default_rng(5)
+    found = [series("skewed", random, 50) for _ in range(SERIES)]
+    assert np.mean([find_jump(s) is not None for s in found]) <= 0.03
+    assert np.mean([find_modes(s) is not None for s in found]) <= 0.03
+
+
+def test_a_jump_is_found_where_it_is() -> None:
+    random = np.random.default_rng(5)
+    found = [find_jump(series("jump", random)) for _ in range(SERIES)]
+    assert np.mean([jump is not None for jump in found]) >= 0.95
+    assert np.median([jump.at for jump in found if jump]) == pytest.approx(80, abs=3)
+    assert np.median([jump.factor for jump in found if jump]) == pytest.approx(1.1, abs=0.01)
+
+
+def test_two_modes_are_found_with_their_times() -> None:
+    random = np.random.default_rng(5)
+    found = [find_modes(series("modes", random)) for _ in range(SERIES)]
+    assert np.mean([modes is not None for modes in found]) >= 0.95
+    seen = [modes for modes in found if modes]
+    assert np.median([modes.fast_s for modes in seen]) == pytest.approx(1, rel=0.01)
+    assert np.median([modes.slow_s for modes in seen]) == pytest.approx(1.3, rel=0.01)
+    assert np.median([modes.slow_share for modes in seen]) == pytest.approx(0.3, abs=0.03)
+
+
+def test_the_sentence_names_times_and_change() -> None:
+    fast_and_slow = np.tile([0.0030] * 4 + [0.0045] * 4, 20) * np.random.default_rng(1).normal(1, 0.01, 160)
+    assert steadiness(fast_and_slow) == "two modes: 3 ms and 4.5 ms (50% of the steps)"
+    slower = np.concatenate([np.full(60, 0.003), np.full(60, 0.0045)]) * np.random.default_rng(1).normal(
+        1, 0.01, 120
+    )
+    assert steadiness(slower) == "no steady state: the step time changed by +50% after 60 steady steps"
+    assert steadiness(np.full(100, 0.003)) == ""
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    return next(s for s in make_plan(parse_study(content, source="x")).runs.values() if s.world_size == 2)
+
+
+def test_a_rank_with_fewer_steps_is_refused_by_name(spec: RunSpec) -> None:
+    short = observation(spec, [[0.001] * 40, [0.001] * 30])
+    with pytest.raises(UserError, match=f"{spec.run_id}: rank 1 reports 30 steps, rank 0 40"):
+        training_steps(short)
+
+
+def test_a_negative_time_is_refused_by_name(spec: RunSpec) -> None:
+    backwards = observation(spec, [[0.001] * 40] * 2)
+    backwards.steps.loc[7, "backward_time_s"] = -0.001
+    with pytest.raises(UserError, match=f"{spec.run_id}: a step has a negative time"):
+        training_steps(backwards)
+
+
+def test_probes_are_no_part_of_the_step_time(spec: RunSpec) -> None:
+    made = observation(spec, [[0.001] * 40 + [0.5] * 10] * 2)
+    made.steps.loc[made.steps["step"] >= 40, "phase"] = "probe-sync"
+    assert measured(made, confidence=0.95)["step_time_s"] == pytest.approx(0.001)
+    assert steady_steps(made)["step"].max() == 39
+
+
+def test_parts_add_up_to_the_step_time_and_skew_is_kept(spec: RunSpec) -> None:
+    row = measured(observation(spec, [[0.001] * 40, [0.0012] * 40]), confidence=0.95)
+    assert sum(row[part] for part in PART_COLUMNS) == pytest.approx(0.0011)  # the mean over ranks
+    assert row["step_time_s"] == pytest.approx(0.0012)  # the slowest
+    assert row["rank_skew_s"] == pytest.approx(0.0002)
+    assert row["steadiness"] == ""
+
+
+def blocks(sizes: np.ndarray, **columns: Any) -> pd.DataFrame:
+    first = np.arange(len(sizes)) * 20
+    return pd.DataFrame({"rank": 0, "phase": "measured", "first_step": first, "resident_gib": sizes} | columns)
+
+
+def test_a_leak_is_told_from_noise() -> None:
+    random = np.random.default_rng(3)
+    noise = 1 + random.normal(0, 0.002, 30)
+    leaking = blocks(noise + np.arange(30) * 20 * 1e-4)
+    slope, grows = memory_growth(leaking, "resident_gib", confidence=0.95)
+    assert grows
+    assert slope.low < 0.1 < slope.high
+    found = growth_of(leaking.assign(allocated_gib=np.nan), warmup_steps=0, confidence=0.95)
+    assert found["memory_grows"].startswith("resident memory of rank 0 grows by 0.1 GiB [")
+    assert not memory_growth(blocks(noise), "resident_gib", confidence=0.95)[1]
+    assert not memory_growth(blocks(np.ones(30)), "resident_gib", confidence=0.95)[1]
+    assert not memory_growth(leaking.iloc[:5], "resident_gib", confidence=0.95)[1]
+
+
+def test_leaks_are_rarely_seen_where_there_are_none() -> None:
+    random = np.random.default_rng(3)
+    false = [
+        memory_growth(blocks(1 + random.normal(0, 0.002, 20)), "resident_gib", confidence=0.95)[1]
+        for _ in range(300)
+    ]
+    assert np.mean(false) <= 0.05

@@ -1,0 +1,156 @@
+"""When to stop, and that stopping early leaves intervals honest: counted over thousands of simulated studies."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from scalestudy.analyse.intervals import Sample, mean_on_logs, ratio_on_logs
+from scalestudy.measure.batch_means import autocorrelation_time, batch_means
+from scalestudy.measure.stopping import StepRule, launches_needed
+from simulated import FIXED_PROTOCOL_STEPS, PUBLISHED, Truth, configuration, steps
+
+RULE = StepRule(half_width=0.01, min_warmup_steps=10, max_warmup_steps=50, min_steps=50, max_steps=200)
+
+
+def test_looks_grow_from_the_least_to_the_most() -> None:
+    assert RULE.looks() == [50, 71, 101, 143, 200]
+
+
+def test_a_quiet_launch_stops_at_the_first_look_and_says_so() -> None:
+    times = steps(Truth(launch_cv=0, step_cv=0.002, hiccups=0), 90, np.random.default_rng(1))
+    look = RULE.look(times)
+    assert look.enough
+    assert look.half_width < 0.01
+    assert look.reason.startswith("target reached: half-width 0.")
+    assert 10 <= look.warmup_steps <= 50
+
+
+def test_a_noisy_launch_goes_on_until_its_budget_and_says_so() -> None:
+    times = steps(Truth(launch_cv=0, step_cv=0.3), 260, np.random.default_rng(1))
+    assert not RULE.look(times[:100]).enough
+    look = RULE.look(times)
+    assert look.enough
+    assert look.reason.startswith("budget of 200 steady steps ended: half-width ")
+
+
+def test_too_few_steps_decide_nothing() -> None:
+    look = RULE.look(np.ones(55))
+    assert not look.enough
+    assert look.reason == "45 of at least 50 steady steps"
+
+
+def test_steps_without_any_spread_are_enough() -> None:
+    """A clock too coarse to see a difference is no reason to measure for ever."""
+    look = RULE.look(np.ones(60))
+    assert look.enough
+    assert look.half_width == 0
+
+
+def test_warmup_is_bounded_while_a_launch_decides() -> None:
+    falling = np.concatenate([np.linspace(5, 1, 120), np.ones(100)])
+    assert RULE.warmup(falling) == 50
+    assert RULE.warmup(np.ones(100)) == 10
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5, 0.8])
+def test_autocorrelation_time_of_a_known_process(correlation: float) -> None:
+    """(1 + r) / (1 - r) for an AR(1) process."""
+    truth = Truth(launch_cv=0, step_cv=0.01, correlation=correlation, hiccups=0)
+    found = autocorrelation_time(steps(truth, 20_200, np.random.default_rng(3))[200:])
+    assert found == pytest.approx((1 + correlation) / (1 - correlation), rel=0.15)
+
+
+def test_batches_are_long_against_the_correlation() -> None:
+    truth = Truth(launch_cv=0, correlation=0.8, hiccups=0)
+    found = batch_means(steps(truth, 2200, np.random.default_rng(3))[200:], confidence=0.95)
+    assert found.batch_steps >= 10 * 5
+    assert found.batches >= 5
+    assert batch_means(np.ones(5), confidence=0.95).half_width == inf
+
+
+def test_intervals_of_batch_means_cover_correlated_steps() -> None:
+    random = np.random.default_rng(11)
+    truth = Truth(launch_cv=0, step_cv=0.02, correlation=0.5, hiccups=0)
+    hits = 0
+    for _ in range(1000):
+        found = batch_means(steps(truth, 400, random)[100:], confidence=0.95)
+        hits += abs(found.mean - 1) <= found.half_width * found.mean
+    assert 0.93 <= hits / 1000 <= 0.975
+
+
+def test_launches_are_added_by_the_spread_of_the_first() -> None:
+    factor = 4.302653  # Student's t, 97.5 %, two degrees of freedom
+    launches, width = launches_needed([1.0, 1.0, 1.0], half_width=0.01, confidence=0.95, most=5)
+    assert (launches, width) == (3, 0)
+    spread = np.std(np.log([1.0, 1.004, 0.996]), ddof=1)
+    launches, width = launches_needed([1.0, 1.004, 0.996], half_width=0.01, confidence=0.95, most=9)
+    assert width == pytest.approx(factor * spread / sqrt(3), rel=1e-6)
+    assert launches == np.ceil((factor * spread / 0.01) ** 2) == 3
+    assert launches_needed([1.0, 1.01, 0.99], half_width=0.01, confidence=0.95, most=30)[0] == 19
+    assert launches_needed([1.0, 1.1, 0.9], half_width=0.01, confidence=0.95, most=5)[0] == 5
+    assert launches_needed([1.0], half_width=0.01, confidence=0.95, most=5) == (5, inf)
+
+
+@pytest.fixture(scope="module")
+def studies() -> list[tuple[list[float], list[float], int]]:
+    """2 000 studies of a base case and a distributed point: (step times of each's launches, steps made in all).
+
+    Spread between launches as published, on 1 GPU for the base case and on 8 or 32 for the other.
+    """
+    random = np.random.default_rng(2026)
+    made = []
+    for number in range(2000):
+        wide = PUBLISHED["8 GPUs" if number % 2 else "32 GPUs"]
+        base, base_steps = configuration(_truth(PUBLISHED["1 GPU"], random), RULE, random)
+        mine, mine_steps = configuration(_truth(wide, random), RULE, random)
+        made.append((base, mine, base_steps + mine_steps))
+    return made
+
+
+def _truth(launch_cv: tuple[float, float], random: np.random.Generator) -> Truth:
+    """Spread of launches log-uniform in a range, of steps 0.5-3 %, correlation 0-0.5."""
+    low, high = np.log(launch_cv)
+    return Truth(
+        launch_cv=float(np.exp(random.uniform(low, high))),
+        step_cv=float(np.exp(random.uniform(np.log(0.005), np.log(0.03)))),
+        correlation=float(random.uniform(0, 0.5)),
+    )
+
+
+def test_a_speedup_is_covered_as_often_as_it_says(studies: list) -> None:
+    """The bar: 94-96 % at a nominal 95 %, with early stopping of steps and launches."""
+    hits = 0
+    for base, mine, _ in studies:
+        found = ratio_on_logs(Sample(base, base[:3]), Sample(mine, mine[:3]), confidence=0.95)
+        hits += found.low <= 1 <= found.high
+    assert 0.94 <= hits / len(studies) <= 0.96, f"{hits / len(studies):.2%}"
+
+
+def test_a_step_time_is_covered_as_often_as_it_says(studies: list) -> None:
+    hits = 0
+    for pair in studies:
+        for launches in pair[:2]:
+            found = mean_on_logs(Sample(launches, launches[:3]), confidence=0.95)
+            hits += found.low <= 1 <= found.high
+    assert 0.94 <= hits / (2 * len(studies)) <= 0.96, f"{hits / (2 * len(studies)):.2%}"
+
+
+def test_the_spread_of_all_launches_would_cover_less(studies: list) -> None:
+    """Why intervals keep the spread that decided: with that of all of them they are too narrow."""
+    narrow, kept = 0, 0
+    for _, mine, _ in studies:
+        if len(mine) == 3:
+            continue
+        for sample, count in ((Sample(mine), "narrow"), (Sample(mine, mine[:3]), "kept")):
+            found = mean_on_logs(sample, confidence=0.95)
+            hit = found.low <= 1 <= found.high
+            narrow, kept = (narrow + hit, kept) if count == "narrow" else (narrow, kept + hit)
+    assert narrow < kept
+
+
+def test_early_stopping_halves_the_device_time(studies: list) -> None:
+    """Against the fixed protocol of 5 launches of 50 + 200 steps; start-up of launches is not counted."""
+    made = np.mean([steps_made for *_, steps_made in studies])
+    assert made / (2 * FIXED_PROTOCOL_STEPS) <= 0.5, f"{made / (2 * FIXED_PROTOCOL_STEPS):.2f}"

@@ -1,0 +1,67 @@
+"""Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and the line through them."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+GIB = 2**30
+NETWORK = ("all_reduce_latency_s", "all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
+
+
+def bus_factor(collective: str, ranks: int) -> float:
+    """Bytes over each link for a byte of message, so that bandwidths of different ranks compare.
+
+    All-reduce 2 (n - 1) / n, all-gather and reduce-scatter (n - 1) / n. Source: nccl-tests, PERFORMANCE.md.
+    """
+    return {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}[collective] * (ranks - 1) / ranks
+
+
+def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
+    """A row a collective and size: median and p95 over calls of the largest time over ranks, and bandwidths.
+
+    calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
+    """
+    if calls.empty:
+        return pd.DataFrame(columns=["collective", "bytes", "calls", "time_s", "time_p95_s"])
+    ranks = calls["rank"].nunique()
+    slowest = calls.groupby(["collective", "bytes", "call"])["time_s"].max()
+    sizes = slowest.groupby(["collective", "bytes"])
+    frame = pd.DataFrame({"calls": sizes.count(), "time_s": sizes.median(), "time_p95_s": sizes.quantile(0.95)})
+    frame = frame.reset_index()
+    factors = np.array([bus_factor(name, ranks) for name in frame["collective"]])
+    bandwidth = frame["bytes"] / frame["time_s"] / GIB
+    return frame.assign(bandwidth_gib_per_s=bandwidth, bus_bandwidth_gib_per_s=bandwidth * factors)
+
+
+def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, float]:
+    """(latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of relative
+    errors.
+
+    nan where there are fewer than three sizes or the time does not grow with them. Source: Hockney (1994), "The
+    communication challenge for MPP", Parallel Computing 20.
+    """
+    if len(sizes) < 3:
+        return nan, nan
+    weights = 1 / times_s.to_numpy(dtype=float)
+    design = np.column_stack([weights, sizes.to_numpy(dtype=float) * weights])
+    (latency, per_byte), *_ = np.linalg.lstsq(design, np.ones(len(weights)), rcond=None)
+    return (float(latency), float(1 / per_byte)) if per_byte > 0 else (nan, nan)
+
+
+def network_of(frame: pd.DataFrame) -> dict[str, float]:
+    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message.
+
+    frame: from collectives_frame.
+    """
+    reduces = frame[frame["collective"] == "all-reduce"]
+    if reduces.empty:
+        return dict.fromkeys(NETWORK, nan)
+    latency, bandwidth = latency_and_bandwidth(reduces["bytes"], reduces["time_s"])
+    return {
+        "all_reduce_latency_s": latency,
+        "all_reduce_gib_per_s": bandwidth / GIB,
+        "all_reduce_bus_gib_per_s": float(reduces["bus_bandwidth_gib_per_s"].iloc[-1]),
+    }

@@ -1,0 +1,143 @@
+"""What communication costs a step of one launch, by methods that do not depend on each other.
+
+differential  block with synchronisation of gradients minus block without, neighbours in shuffled rounds: what it
+              really costs, waiting and interference included.
+exposed span  what DDP's logger sees of communication after the backward computation is over.
+interference  how much longer the backward computation takes while communication is under way. A cost that users
+              pay and that no span shows.
+remainder     differential - exposed span - interference. Not distinguishable from zero if the methods agree.
+
+All are means over ranks, so that they add up; `imbalance` is what the slowest rank's own work adds to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.arrivals import waits_by_round
+from scalestudy.analyse.collectives import NETWORK
+from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
+from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
+
+QUANTITIES = (
+    "differential",
+    "exposed_span",
+    "interference",
+    "remainder",
+    "imbalance",
+    "hook_differential",
+    "exposed_hook",
+    "wait_time",
+    "transfer_time",
+)
+LIMITS = ("", "_low", "_high")
+
+
+def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame) -> pd.DataFrame:
+    """A row a round of probes: QUANTITIES in seconds per step; nan where a kind of block is missing.
+
+    steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
+    """
+    probes = steps[steps["phase"].isin(PROBE_PHASES)]
+    if probes.empty:
+        return pd.DataFrame(columns=list(QUANTITIES))
+    by_round = _by_round(probes)
+    step, slowest, backward = by_round("step_time_s"), by_round("slowest_s"), by_round("backward_time_s")
+    compute, span, overlap = (by_round(column)["probe-logger"] for column in DDP_COLUMNS)
+    rounds = pd.DataFrame(
+        {
+            "differential": step["probe-sync"] - step["probe-no-sync"],
+            "exposed_span": span - overlap,
+            "interference": compute - backward["probe-no-sync"],
+            "imbalance": slowest["probe-no-sync"] - step["probe-no-sync"],
+            "hook_differential": step["probe-arrival"] - step["probe-arrival-no-sync"],
+        }
+    )
+    rounds["remainder"] = rounds["differential"] - rounds["exposed_span"] - rounds["interference"]
+    return rounds.join(waits_by_round(buckets), how="left").reindex(columns=list(QUANTITIES))
+
+
+def communication_of(observation: Observation, *, confidence: float) -> dict[str, Any]:
+    """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare."""
+    rounds = probe_rounds(observation.steps, observation.buckets)
+    values = {name: rounds[name].dropna().to_numpy(dtype=float) for name in QUANTITIES}
+    columns: dict[str, Any] = {}
+    for name, of_rounds in values.items():
+        columns |= columns_of(f"{name}_s", mean(of_rounds, confidence=confidence))
+    return columns | {"methods": compare_methods(values, confidence=confidence)}
+
+
+def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
+    """Columns of the summary: each quantity over the launches of a point, the comparison, and who was late.
+
+    good: rows of runs.csv. With one launch the interval over its rounds stands, since there is none over launches.
+    """
+    if len(good) == 1:
+        first = good.iloc[0]
+        columns = {f"{name}_s{limit}": first[f"{name}_s{limit}"] for name in QUANTITIES for limit in LIMITS}
+        columns["methods"] = first["methods"]
+    else:
+        values = {name: good[f"{name}_s"].dropna().to_numpy(dtype=float) for name in QUANTITIES}
+        columns = {}
+        for name, of_launches in values.items():
+            columns |= columns_of(f"{name}_s", mean(of_launches, confidence=confidence))
+        columns["methods"] = compare_methods(values, confidence=confidence)
+    late = good.loc[good["late_share"].idxmax()] if good["late_share"].notna().any() else None
+    for name in ("late_rank", "late_share", "lateness_s"):
+        columns[name] = nan if late is None else late[name]
+    for name in NETWORK:
+        columns[name] = good[name].median()
+    return columns
+
+
+def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> str:
+    """What the methods say of each other, from QUANTITIES of rounds or of launches; '' where nothing was probed.
+
+    Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
+    against that by hook. A method disagrees where the interval of the difference leaves out zero.
+    """
+    if not len(values["remainder"]):
+        return ""
+    if len(values["remainder"]) < 2:
+        return "not compared: one round or launch has no interval"
+    remainder = mean(values["remainder"], confidence=confidence)
+    by_hook = difference(values["exposed_hook"], values["exposed_span"], confidence=confidence)
+    found = []
+    if _is_not_zero(remainder):
+        found.append(f"differential and exposed span + interference differ by {_ms(remainder)}")
+    if _is_not_zero(by_hook):
+        found.append(f"exposed span by hook and by logger differ by {_ms(by_hook)}")
+    return f"disagree: {'; '.join(found)}" if found else "agree within their intervals"
+
+
+def _is_not_zero(interval: Interval) -> bool:
+    return interval.low > 0 or interval.high < 0
+
+
+def _ms(interval: Interval) -> str:
+    return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
+
+
+def columns_of(name: str, interval: Interval = NOTHING) -> dict[str, float]:
+    """X, X_low, X_high."""
+    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
+
+
+def _by_round(probes: pd.DataFrame) -> Callable[[str], pd.DataFrame]:
+    """A function that gives a column's mean over steps and ranks: a row a round, a column a kind of block.
+
+    slowest_s is the step time of the slowest rank. All columns are grouped at once: a thousand runs are read.
+    """
+    columns = ["step_time_s", "backward_time_s", *DDP_COLUMNS]
+    by_rank = probes.groupby(["phase", "block", "rank"])[columns].mean()
+    blocks = by_rank.groupby(["phase", "block"]).mean()
+    blocks["slowest_s"] = by_rank["step_time_s"].groupby(["phase", "block"]).max()
+    blocks = blocks.reset_index("block", drop=True)
+    blocks["round"] = blocks.groupby("phase").cumcount()
+    table = blocks.set_index("round", append=True).unstack("phase")
+    return lambda column: table[column].reindex(columns=list(PROBE_PHASES), fill_value=nan)

@@ -1,0 +1,99 @@
+"""When to stop: steps within a launch, and launches of a configuration.
+
+Looking at an interval until it happens to be narrow makes it too narrow. So a launch looks on a geometric schedule
+and spends its error probability over the looks; and the number of launches is decided once, from the spread of the
+first ones, whose estimate of the spread is then kept (Stein's two stages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, inf, log, sqrt
+
+import numpy as np
+from scipy import stats
+
+from scalestudy.measure.batch_means import batch_means
+from scalestudy.measure.steady import mser5
+
+LOOK_GROWTH = sqrt(2)
+
+
+@dataclass(frozen=True)
+class Look:
+    """What was known when the steps of a launch were looked at."""
+
+    steps: int
+    warmup_steps: int
+    half_width: float
+    """Relative half-width of the launch's mean step time at the look's own confidence; inf if not known."""
+    enough: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class StepRule:
+    """When a launch has enough steps. All counts are of steps; half_width is relative (0.01 = 1 %)."""
+
+    half_width: float
+    min_warmup_steps: int
+    max_warmup_steps: int
+    min_steps: int
+    max_steps: int
+    confidence: float = 0.95
+
+    def looks(self) -> list[int]:
+        """Numbers of steady steps at which it is looked: min_steps, growing by sqrt(2), up to max_steps."""
+        looks = [self.min_steps]
+        while looks[-1] < self.max_steps:
+            looks.append(min(ceil(looks[-1] * LOOK_GROWTH), self.max_steps))
+        return looks
+
+    def warmup(self, step_times_s: np.ndarray) -> int:
+        """Steps to drop: what MSER-5 says, between the least and the most."""
+        found = mser5(step_times_s)
+        return min(max(found, self.min_warmup_steps), max(self.max_warmup_steps, self.min_warmup_steps))
+
+    def look(self, step_times_s: np.ndarray) -> Look:
+        """Judge the step times so far, the largest over ranks.
+
+        1. drop the warm-up; 2. half-width of the mean by batch means, at an error probability of 1 - confidence
+        shared evenly among all looks of the schedule; 3. enough if it is at most the target, or if max_steps were
+        measured.
+        """
+        series = np.asarray(step_times_s, dtype=float)
+        warmup = self.warmup(series)
+        steady = series[warmup:]
+        shared = 1 - (1 - self.confidence) / len(self.looks())
+        width = batch_means(steady, confidence=shared).half_width if len(steady) else inf
+        if len(steady) < self.min_steps:
+            reason = f"{len(steady)} of at least {self.min_steps} steady steps"
+            return Look(len(series), warmup, width, False, reason)
+        reached = f"half-width {width:.2%} of the step time, target {self.half_width:.2%}"
+        if width <= self.half_width:
+            return Look(len(series), warmup, width, True, f"target reached: {reached}")
+        if len(steady) >= self.max_steps:
+            return Look(
+                len(series), warmup, width, True, f"budget of {self.max_steps} steady steps ended: {reached}"
+            )
+        return Look(len(series), warmup, width, False, reached)
+
+
+def launches_needed(
+    step_times_s: Sequence[float], *, half_width: float, confidence: float, most: int
+) -> tuple[int, float]:
+    """(launches to make in all, relative half-width after the first ones) from the step times of the first ones.
+
+    Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first launches
+    and t at their degrees of freedom, never fewer than were made and at most `most`. Intervals have to keep this s
+    and its degrees of freedom (analyse/intervals.py); then their coverage is exact for normal logarithms however
+    many follow. Source: Stein (1945), Annals of Mathematical Statistics 16.
+    """
+    first = len(step_times_s)
+    if first < 2:
+        return max(first, most), inf
+    spread = float(np.std([log(value) for value in step_times_s], ddof=1))
+    factor = float(stats.t.ppf(0.5 + confidence / 2, first - 1))
+    needed = ceil((factor * spread / half_width) ** 2)
+    return min(max(first, needed), max(first, most)), factor * spread / sqrt(first)

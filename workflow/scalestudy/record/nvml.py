@@ -1,0 +1,95 @@
+"""The GPUs that a process may use, asked through NVML: no CUDA context is made, nothing is taken from a run."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pynvml
+
+
+class NvmlError(RuntimeError):
+    """NVML does not answer; the text is a sentence that says why."""
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A device as CUDA would count it."""
+
+    index: int
+    """Its number among the visible devices: local rank r takes device r."""
+    uuid: str
+    name: str
+    handle: Any
+
+    def __str__(self) -> str:
+        return f"GPU {self.index} ({self.name})"
+
+
+@contextlib.contextmanager
+def nvml_session(nvml: Any = pynvml) -> Iterator[None]:
+    """NVML between its start and its end; `nvml` is the module, or what stands in for it.
+
+    Raises NvmlError where there is no driver, no library, or an answer that NVML does not give.
+    """
+    try:
+        nvml.nvmlInit()
+    except pynvml.NVMLError as error:
+        raise NvmlError(f"NVML does not answer: {error}") from None
+    try:
+        yield
+    except pynvml.NVMLError as error:
+        raise NvmlError(f"NVML does not answer: {error}") from None
+    finally:
+        with contextlib.suppress(pynvml.NVMLError):
+            nvml.nvmlShutdown()
+
+
+def ask(question: Callable[..., Any], *arguments: Any) -> Any:
+    """The answer of an NVML function; None where this device or driver has none."""
+    try:
+        return question(*arguments)
+    except pynvml.NVMLError:
+        return None
+
+
+def visible_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> list[Gpu]:
+    """The devices that a process with this environment sees, in its order; call it within nvml_session.
+
+    CUDA_VISIBLE_DEVICES is read as CUDA reads it: numbers or (abbreviated) UUIDs, up to the first that names no
+    device; none at all where one is named twice. NVML counts in PCI order, as CUDA does where the GPUs are alike.
+    """
+    present = list(_present(nvml))
+    wanted = environment.get("CUDA_VISIBLE_DEVICES")
+    if wanted is None:
+        return [Gpu(index, *found) for index, found in enumerate(present)]
+    chosen: list[tuple[str, str, Any]] = []
+    for entry in wanted.split(","):
+        found = _named(entry.strip(), present, nvml)
+        if found is None:
+            break
+        if found in chosen:
+            return []
+        chosen.append(found)
+    return [Gpu(index, *found) for index, found in enumerate(chosen)]
+
+
+def _present(nvml: Any) -> Iterator[tuple[str, str, Any]]:
+    """(UUID, name, handle) of every device that may be opened from here."""
+    for number in range(nvml.nvmlDeviceGetCount()):
+        handle = ask(nvml.nvmlDeviceGetHandleByIndex, number)
+        if handle is not None:
+            yield nvml.nvmlDeviceGetUUID(handle), nvml.nvmlDeviceGetName(handle), handle
+
+
+def _named(entry: str, present: list[tuple[str, str, Any]], nvml: Any) -> tuple[str, str, Any] | None:
+    """The device that one entry of CUDA_VISIBLE_DEVICES names; None where it names none, or more than one."""
+    if entry.isdigit():
+        return present[int(entry)] if int(entry) < len(present) else None
+    if entry.startswith("MIG-"):
+        handle = ask(nvml.nvmlDeviceGetHandleByUUID, entry)
+        return None if handle is None else (entry, nvml.nvmlDeviceGetName(handle), handle)
+    matching = [found for found in present if entry and found[0].startswith(entry)]
+    return matching[0] if len(matching) == 1 else None

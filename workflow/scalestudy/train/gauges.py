@@ -1,0 +1,78 @@
+"""What is read at the end of a block, outside the time of its steps: memory every time, sensors now and then."""
+
+from __future__ import annotations
+
+import os
+import resource
+import time
+from statistics import fmean
+
+import torch
+
+from scalestudy.record.observation import Memory
+from scalestudy.record.sensors import Sensors
+from scalestudy.train.placement import Placement
+
+SENSORS_EVERY_S = 0.5  # a driver takes its time to answer
+PAGE = os.sysconf("SC_PAGE_SIZE")
+GIB = 2**30
+
+
+class Gauges:
+    """Reads the state of one rank's process and device."""
+
+    def __init__(self, place: Placement) -> None:
+        self._cuda = place.device.type == "cuda"
+        self._sensors = Sensors(place.device.index if self._cuda else None)
+        self._next_sensors = 0.0
+        self._statm = os.open("/proc/self/statm", os.O_RDONLY)
+        self._memory: dict[str, list[float]] = {"resident": [], "allocated": [], "reserved": []}
+        self._peak_allocated_gib = 0.0
+
+    def read(self) -> dict[str, float | None]:
+        """Columns of blocks.parquet: memory in GiB; clocks, power and temperature where it was time to ask."""
+        state: dict[str, float | None] = {"resident_gib": self._keep("resident", self._resident_bytes())}
+        if self._cuda:
+            peak = torch.cuda.max_memory_allocated() / GIB
+            torch.cuda.reset_peak_memory_stats()  # so that each block has a peak of its own
+            self._peak_allocated_gib = max(self._peak_allocated_gib, peak)
+            state |= {
+                "allocated_gib": self._keep("allocated", torch.cuda.memory_allocated()),
+                "peak_allocated_gib": peak,
+                "reserved_gib": self._keep("reserved", torch.cuda.memory_reserved()),
+                "allocation_retries": torch.cuda.memory_stats()["num_alloc_retries"],
+            }
+        if time.monotonic() >= self._next_sensors:
+            state |= self._sensors.read()
+            self._next_sensors = time.monotonic() + SENSORS_EVERY_S
+        return state
+
+    def memory(self) -> Memory:
+        """Peaks since the process began, and means over the ends of blocks."""
+        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB
+        means = {name: fmean(values) if values else None for name, values in self._memory.items()}
+        peaks: tuple[float | None, float | None, int | None] = (None, None, None)
+        if self._cuda:
+            # Reserved memory has no peak of its own block by block: the allocator keeps what it has.
+            peaks = (
+                max(self._peak_allocated_gib, torch.cuda.max_memory_allocated() / GIB),
+                max([*self._memory["reserved"], torch.cuda.max_memory_reserved() / GIB]),
+                torch.cuda.memory_stats()["num_alloc_retries"],
+            )
+        return Memory(
+            peak_resident_gib=resident,
+            mean_resident_gib=means["resident"],
+            peak_allocated_gib=peaks[0],
+            mean_allocated_gib=means["allocated"],
+            peak_reserved_gib=peaks[1],
+            mean_reserved_gib=means["reserved"],
+            allocation_retries=peaks[2],
+        )
+
+    def _keep(self, name: str, size: int) -> float:
+        self._memory[name].append(size / GIB)
+        return size / GIB
+
+    def _resident_bytes(self) -> int:
+        """Resident set of this process; the file stays open, for opening it takes longer than reading."""
+        return int(os.pread(self._statm, 64, 0).split()[1]) * PAGE

@@ -1,0 +1,41 @@
+"""What communication costs a step, measured by independent methods after the launch itself has been measured.
+
+They come last because they spoil what they touch: replicas that do not synchronise drift apart. Nothing is timed
+for the study's step time after this. Which number means what is told in docs/communication.md.
+"""
+
+from __future__ import annotations
+
+from scalestudy.train.loop import Trainer
+from scalestudy.train.probes.arrivals import probe_arrivals
+from scalestudy.train.probes.collectives import probe_collectives
+from scalestudy.train.probes.synchronisation import probe_synchronisation
+from scalestudy.train.profile import take_trace
+from scalestudy.train.strategies import Ddp
+
+TRACE_WARMUP_STEPS = 3
+
+
+def run_probes(trainer: Trainer) -> None:
+    """What the spec asks for: probes of communication in a distributed launch, then a trace."""
+    trainer.stepper.stop_bookkeeping()
+    if isinstance(trainer.strategy, Ddp) and trainer.spec.measure.probe_rounds:
+        probe_synchronisation(trainer)
+        messages = probe_arrivals(trainer)
+        probe_collectives(trainer, messages)
+    if trainer.spec.profile_steps:
+        trace_steps(trainer)
+
+
+def trace_steps(trainer: Trainer) -> None:
+    """A trace of extra steps, of the model as it was trained: in a wrapper without the hooks of the probes."""
+    trainer.wrap_anew().train()
+    batches = trainer.endless_batches()
+    take_trace(
+        lambda: trainer.stepper.run_block([next(batches)], meet=False),
+        steps=trainer.spec.profile_steps,
+        warmup_steps=TRACE_WARMUP_STEPS,
+        directory=trainer.recorder.directory,
+        rank=trainer.place.rank,
+        device=trainer.place.device,
+    )

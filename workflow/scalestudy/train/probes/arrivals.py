@@ -1,0 +1,89 @@
+"""When each gradient bucket was ready and when it was summed, on every rank: waiting apart from transfer.
+
+A communication hook takes the stamps. A hook leaves DDP's built-in path, so its blocks are interleaved with blocks
+without synchronisation of their own: their difference, held against that of the built-in path, is the price of
+looking.
+"""
+
+# No deferred annotations here: torch looks at those of a hook itself.
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
+
+from scalestudy.train.loop import Trainer
+from scalestudy.train.probes.rounds import Kind, run_rounds
+from scalestudy.train.stamps import Stamps, make_stamps
+
+SETTLE_STEPS = 4  # DDP orders its buckets anew after the first step
+
+
+@dataclass
+class _Arrivals:
+    """Stamps of the buckets of the steps of a block."""
+
+    stamps: Stamps
+    step: int = 0
+    rows: list[list] = field(default_factory=list)
+    """Each [step within the block, bucket, bytes, ready, done]."""
+
+
+def probe_arrivals(trainer: Trainer) -> list[int]:
+    """Record blocks `probe-arrival` and `probe-arrival-no-sync` and the table of buckets: bytes of each bucket.
+
+    Wraps the model anew, since a hook can be registered once and never be taken off.
+    """
+    ddp = trainer.wrap_anew()
+    assert isinstance(ddp, DistributedDataParallel)
+    arrivals = _Arrivals(make_stamps(trainer.place.device))
+    ddp.register_comm_hook(arrivals, _stamped_all_reduce)
+
+    def begin() -> Any:
+        arrivals.step, arrivals.rows = 0, []
+        arrivals.stamps.begin()
+        return torch.enable_grad()
+
+    def next_step() -> None:
+        arrivals.step += 1
+
+    def closed(block: int, first: int) -> None:
+        seconds = arrivals.stamps.seconds
+        trainer.recorder.add_rows(
+            "buckets",
+            [
+                {
+                    "block": block,
+                    "step": first + step,
+                    "bucket": bucket,
+                    "bytes": size,
+                    "ready_s": seconds(ready),
+                    "done_s": seconds(done),
+                }
+                for step, bucket, size, ready, done in arrivals.rows
+            ],
+        )
+
+    kinds = [
+        Kind("probe-arrival", around=begin, after_step=next_step, closed=closed),
+        Kind("probe-arrival-no-sync", around=ddp.no_sync),
+    ]
+    run_rounds(trainer, kinds, settle=SETTLE_STEPS)
+    last_step = [row for row in arrivals.rows if row[0] == trainer.spec.measure.probe_steps - 1]
+    return [size for _, _, size, _, _ in last_step]
+
+
+def _stamped_all_reduce(arrivals: _Arrivals, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
+    """What DDP does by itself, mean over ranks, with a stamp before and after."""
+    buffer = bucket.buffer()
+    row = [arrivals.step, bucket.index(), buffer.numel() * buffer.element_size(), arrivals.stamps.now(), None]
+    arrivals.rows.append(row)
+    buffer.div_(dist.get_world_size())
+    work = dist.all_reduce(buffer, async_op=True)
+
+    def done(future: torch.futures.Future) -> torch.Tensor:
+        row[4] = arrivals.stamps.now()
+        return future.value()[0]
+
+    return work.get_future().then(done)

@@ -1,0 +1,81 @@
+"""All-reduce, all-gather and reduce-scatter at the model's own message sizes, on the ranks of the launch, idle.
+
+What the network gives when nothing else is going on: a lower bound on the time of the same message in training.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+from scalestudy.train.loop import Trainer
+
+SMALL_BYTES = (4, 1024, 16 * 1024)  # where latency is all there is
+WARMUP_CALLS = 3
+MOST_CALLS, FEWEST_CALLS = 50, 5
+SECONDS_PER_SIZE = 0.2
+
+
+def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
+    """Record the calls of each collective at each size; `messages`: bytes of the gradient buckets."""
+    world, device = trainer.place.world_size, trainer.place.device
+    unit = 4 * world  # a float32 of every rank
+    sizes = sorted({max(unit, size // unit * unit) for size in (*SMALL_BYTES, *messages)})
+    for name, make in _COLLECTIVES.items():
+        for size in sizes:
+            call = make(size // 4, world, device)
+            times = _time_calls(trainer, call)
+            trainer.recorder.add_rows(
+                "collectives",
+                [
+                    {"collective": name, "bytes": size, "call": index, "time_s": time_s}
+                    for index, time_s in enumerate(times)
+                ],
+            )
+
+
+def _time_calls(trainer: Trainer, call: Callable[[], None]) -> list[float]:
+    """Seconds of each call on this rank; every rank makes the same number of calls."""
+    cuda = trainer.place.device.type == "cuda"
+
+    def timed() -> float:
+        begin = time.perf_counter()
+        call()
+        if cuda:
+            torch.cuda.synchronize()
+        return time.perf_counter() - begin
+
+    trainer.strategy.barrier()
+    first = max(timed() for _ in range(WARMUP_CALLS))
+    agreed = torch.tensor([first], dtype=torch.float64, device=trainer.place.device)
+    slowest = trainer.strategy.largest(agreed).item()
+    calls = min(MOST_CALLS, max(FEWEST_CALLS, int(SECONDS_PER_SIZE / slowest)))
+    return [timed() for _ in range(calls)]
+
+
+def _all_reduce(count: int, world: int, device: torch.device) -> Callable[[], None]:
+    values = torch.zeros(count, device=device)
+    return lambda: dist.all_reduce(values)
+
+
+def _all_gather(count: int, world: int, device: torch.device) -> Callable[[], None]:
+    gathered, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
+    return lambda: _gather(gathered, mine)
+
+
+def _reduce_scatter(count: int, world: int, device: torch.device) -> Callable[[], None]:
+    values, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
+    return lambda: _scatter(mine, values)
+
+
+# Sizes are those of the whole message, as nccl-tests counts them: what a rank holds after an all-gather, before a
+# reduce-scatter. torch 2.13 has new names for both and warns of the old ones; older versions have the old ones
+# only.
+_gather: Callable[[Tensor, Tensor], None] = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
+_scatter: Callable[[Tensor, Tensor], None] = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
+
+_COLLECTIVES = {"all-reduce": _all_reduce, "all-gather": _all_gather, "reduce-scatter": _reduce_scatter}

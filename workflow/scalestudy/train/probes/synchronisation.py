@@ -1,0 +1,59 @@
+"""Blocks with and without gradient synchronisation, and blocks in which DDP's own logger is read at every step.
+
+The difference of the first two is what synchronisation really costs a step. The logger says what of it is visible
+as communication after the backward pass; it has blocks of its own, so that reading it does not slow the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import numpy as np
+from torch.nn.parallel import DistributedDataParallel
+
+from scalestudy.train.loop import Trainer
+from scalestudy.train.probes.rounds import Kind, run_rounds
+
+SETTLE_STEPS = 3
+FIELDS = ("backward_compute_time", "backward_comm_time", "backward_compute_comm_overlap_time")
+USUAL_SAMPLE_RATE = 100  # torch's own
+
+
+def probe_synchronisation(trainer: Trainer) -> None:
+    """Record blocks `probe-sync`, `probe-no-sync` and `probe-logger`."""
+    ddp = trainer.stepper.model
+    assert isinstance(ddp, DistributedDataParallel)
+    logger = _Logger(ddp)
+    kinds = [
+        Kind("probe-sync"),
+        Kind("probe-no-sync", around=ddp.no_sync),
+        Kind("probe-logger", around=logger.sampling, after_step=logger.read, ddp_s=logger.rows),
+    ]
+    run_rounds(trainer, kinds, settle=SETTLE_STEPS)
+
+
+class _Logger:
+    """DDP's runtime statistics: nanoseconds; those of a step appear in the forward pass after it."""
+
+    def __init__(self, ddp: DistributedDataParallel) -> None:
+        self._ddp = ddp
+        self._rows: list[list[float]] = []
+
+    @contextlib.contextmanager
+    def sampling(self) -> Iterator[None]:
+        self._rows = []
+        self._ddp._set_ddp_runtime_logging_sample_rate(1)
+        try:
+            yield
+        finally:
+            self._ddp._set_ddp_runtime_logging_sample_rate(USUAL_SAMPLE_RATE)
+
+    def read(self) -> None:
+        facts = self._ddp._get_ddp_logging_data()
+        self._rows.append([facts.get(field, np.nan) for field in FIELDS])
+
+    def rows(self) -> np.ndarray:
+        """Seconds, one row a step: what was read in the step after it; that of the last is not known."""
+        seconds = np.array(self._rows, dtype=float) * 1e-9
+        return np.vstack([seconds[1:], np.full((1, len(FIELDS)), np.nan)])

@@ -1,0 +1,58 @@
+"""Points in time that can be compared between the ranks of a host: seconds of its monotonic clock.
+
+On a GPU a point is an event on the current stream, placed on the host's clock by an event whose host time is
+known. That is good to some microseconds, enough for waits of a millisecond; between hosts it says nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any, Protocol
+
+import torch
+
+
+class Stamps(Protocol):
+    """begin a block, take as many points as you like, resolve them when the device has caught up."""
+
+    def begin(self) -> None: ...
+
+    def now(self) -> Any: ...
+
+    def seconds(self, stamp: Any) -> float: ...
+
+
+class CpuStamps:
+    """perf_counter_ns: CLOCK_MONOTONIC on Linux, the same for all processes of a host."""
+
+    def begin(self) -> None:
+        pass
+
+    def now(self) -> int:
+        return time.perf_counter_ns()
+
+    def seconds(self, stamp: int) -> float:
+        return stamp * 1e-9
+
+
+class CudaStamps:
+    """CUDA events; `seconds` is to be called after a synchronisation."""
+
+    def begin(self) -> None:
+        torch.cuda.synchronize()
+        self._base = self.now()
+        self._base.synchronize()
+        self._base_s = time.perf_counter()
+
+    def now(self) -> torch.cuda.Event:
+        event = torch.cuda.Event(enable_timing=True)
+        event.record()
+        return event
+
+    def seconds(self, stamp: torch.cuda.Event) -> float:
+        return self._base_s + self._base.elapsed_time(stamp) * 1e-3
+
+
+def make_stamps(device: torch.device) -> Stamps:
+    """The stamps that fit the device."""
+    return CudaStamps() if device.type == "cuda" else CpuStamps()
