@@ -53,9 +53,10 @@ $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constr
 	touch $@
 
 bench: $(BENCH)/ready
-	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
 	cd tests && ../$(BENCH)/bin/python -m bench.recorder_cost --rounds $(ROUNDS) --launches 3
+	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
 	cd tests && ../$(BENCH)/bin/python -m bench.stopping
+	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 
 clean-env:

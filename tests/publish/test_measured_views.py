@@ -39,7 +39,7 @@ PROBED = {
     "interference": (0.2, -0.1, 0.5),
     "remainder": (0.1, -0.2, 0.4),
     "imbalance": (0.05, 0.04, 0.06),
-    "hook_differential": (1.6, 1.4, 1.8),
+    "hook_cost": (0.1, -0.1, 0.3),
     "exposed_hook": (1.25, 1.15, 1.35),
     "wait_time": (0.45, 0.35, 0.55),
     "transfer_time": (0.8, 0.7, 0.9),

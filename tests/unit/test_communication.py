@@ -95,6 +95,7 @@ def test_the_identity_of_the_methods(spec: RunSpec) -> None:
     assert row["remainder_s"] == pytest.approx(0, abs=1e-12)
     assert row["imbalance_s"] == pytest.approx(0.25e-3)
     assert row["exposed_hook_s"] == pytest.approx(2.25e-3)
+    assert row["hook_cost_s"] == pytest.approx(0, abs=1e-12)
     assert row["wait_time_s"] == pytest.approx(0.25e-3)
     assert row["transfer_time_s"] == pytest.approx(2e-3)
     together = row["exposed_span_s"] + row["interference_s"] + row["remainder_s"]
@@ -114,9 +115,12 @@ def test_a_hook_that_sees_something_else_is_told() -> None:
         "remainder": np.array([0.1e-3, -0.1e-3, 0.05e-3]),
         "exposed_hook": np.array([5.0e-3, 5.1e-3, 4.9e-3]),
         "exposed_span": np.array([2.0e-3, 2.1e-3, 1.9e-3]),
+        "hook_cost": np.array([0.5e-3, 0.6e-3, 0.4e-3]),
     }
     found = compare_methods(values, confidence=0.95)
-    assert found.startswith("disagree: exposed span by hook and by logger differ by 3 ms [")
+    assert found.startswith("disagree: exposed span by hook and by logger differ by 2.5 ms [")
+    costly = values | {"hook_cost": np.array([3.0e-3, 3.1e-3, 2.9e-3])}
+    assert compare_methods(costly, confidence=0.95) == "agree within their intervals", "the hook took the rest"
     one_round = {name: value[:1] for name, value in values.items()}
     assert compare_methods(one_round, confidence=0.95) == "not compared: one round or launch has no interval"
 

@@ -7,6 +7,9 @@ interference  how much longer the backward computation takes while communication
               pay and that no span shows.
 remainder     differential - exposed span - interference. Not distinguishable from zero if the methods agree.
 
+exposed hook  the exposed span again, by stamps of the buckets in a communication hook; waiting and transfer apart.
+hook cost     the differential of the blocks with the hook, less the differential: the price of looking.
+
 All are means over ranks, so that they add up; `imbalance` is what the slowest rank's own work adds to that.
 """
 
@@ -30,7 +33,7 @@ QUANTITIES = (
     "interference",
     "remainder",
     "imbalance",
-    "hook_differential",
+    "hook_cost",
     "exposed_hook",
     "wait_time",
     "transfer_time",
@@ -55,9 +58,10 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame) -> pd.DataFrame:
             "exposed_span": span - overlap,
             "interference": compute - backward["probe-no-sync"],
             "imbalance": slowest["probe-no-sync"] - step["probe-no-sync"],
-            "hook_differential": step["probe-arrival"] - step["probe-arrival-no-sync"],
+            "hook_cost": step["probe-arrival"] - step["probe-arrival-no-sync"],
         }
     )
+    rounds["hook_cost"] -= rounds["differential"]
     rounds["remainder"] = rounds["differential"] - rounds["exposed_span"] - rounds["interference"]
     return rounds.join(waits_by_round(buckets), how="left").reindex(columns=list(QUANTITIES))
 
@@ -99,14 +103,15 @@ def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> str:
     """What the methods say of each other, from QUANTITIES of rounds or of launches; '' where nothing was probed.
 
     Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
-    against that by hook. A method disagrees where the interval of the difference leaves out zero.
+    against that by hook, less what the hook itself costs. They disagree where the interval leaves out zero.
     """
     if not len(values["remainder"]):
         return ""
     if len(values["remainder"]) < 2:
         return "not compared: one round or launch has no interval"
     remainder = mean(values["remainder"], confidence=confidence)
-    by_hook = difference(values["exposed_hook"], values["exposed_span"], confidence=confidence)
+    calibrated = values["exposed_hook"] - values["hook_cost"]
+    by_hook = difference(calibrated, values["exposed_span"], confidence=confidence)
     found = []
     if _is_not_zero(remainder):
         found.append(f"differential and exposed span + interference differ by {_ms(remainder)}")

@@ -33,7 +33,7 @@ COMMUNICATION = (
     ("wait_time_s", "of it waiting", "until the latest rank is ready"),
     ("transfer_time_s", "of it transfer", "from then to the end of the last bucket"),
     ("imbalance_s", "imbalance of the ranks' own work", "slowest less mean, without synchronisation"),
-    ("hook_differential_s", "synchronisation with stamps", "what looking costs is in it"),
+    ("hook_cost_s", "price of the stamps", "the differential with them less without"),
 )
 
 LATE_SHARE = 0.10  # of a step; from here a rank counts as late. Source: TraceML's threshold of rank skew
