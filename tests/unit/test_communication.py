@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan
 from typing import Any
 
@@ -42,7 +43,7 @@ def probed(spec: RunSpec, *, hidden_ms: float = 0.0, costs_ms: float = 2.0, nois
             for _ in range(STEPS):
                 for rank in (0, 1):
                     compute = 4 + rank * 0.5
-                    backward = compute if "no-sync" in phase else 5 + 0.5 + costs_ms + hidden_ms - rank * 0
+                    backward = compute if "no-sync" in phase else 5 + 0.5 + costs_ms + hidden_ms
                     backward += noise_ms * random.normal()
                     row = dict.fromkeys(made.steps.columns, 0.0) | {"phase": phase, "rank": rank, "step": step}
                     row |= {"block": block, "forward_time_s": 3e-3, "backward_time_s": backward * 1e-3}
@@ -112,6 +113,7 @@ def test_methods_agree_within_noise_and_disagree_beyond_it(spec: RunSpec) -> Non
 
 def test_a_hook_that_sees_something_else_is_told() -> None:
     values = {
+        "differential": np.array([5.0e-3, 5.1e-3, 4.9e-3]),
         "remainder": np.array([0.1e-3, -0.1e-3, 0.05e-3]),
         "exposed_hook": np.array([5.0e-3, 5.1e-3, 4.9e-3]),
         "exposed_span": np.array([2.0e-3, 2.1e-3, 1.9e-3]),
@@ -133,6 +135,23 @@ def test_a_negative_differential_stays_negative(spec: RunSpec) -> None:
     row = communication_of(observation, confidence=0.95)
     assert row["differential_s"] < 0
     assert row["differential_s_low"] < row["differential_s"] < row["differential_s_high"]
+
+
+def test_of_fsdp_the_reduce_scatter_alone_is_told(spec: RunSpec) -> None:
+    """Its optimizer does nothing without synchronisation: that is no communication."""
+    made = probed(spec)
+    kept = made.steps["phase"].isin(["measured", "probe-sync", "probe-no-sync"])
+    steps = made.steps[kept].copy()
+    synchronised = steps["phase"] == "probe-sync"
+    steps.loc[synchronised, "optimizer_time_s"] = 1e-3
+    steps.loc[synchronised, "step_time_s"] += 1e-3
+    record = made.record.model_copy(update={"spec": spec.model_copy(update={"strategy": "fsdp"})})
+    found = replace(made, record=record, steps=steps, buckets=made.buckets.iloc[:0])
+    row = communication_of(found, confidence=0.95)
+    assert row["differential_s"] == pytest.approx(3.25e-3)
+    assert isnan(row["exposed_span_s"])
+    assert isnan(row["remainder_s"])
+    assert row["methods"].startswith("not compared: FSDP's reduce-scatter can be left out")
 
 
 def test_without_probes_nothing_is_said(spec: RunSpec) -> None:

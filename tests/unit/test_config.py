@@ -44,7 +44,11 @@ REFUSED = [
     ("scales", ["2x4"], "scales.0: 2x4 spans 2 nodes; this version launches on one node"),
     ("scales", ["1x2", "1x2"], "repeated: 1x2"),
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
-    ("variants.ddp.strategy", "fsdp3", "variants.ddp.strategy: input should be 'single' or 'ddp', not 'fsdp3'"),
+    (
+        "variants.ddp.strategy",
+        "fsdp3",
+        "variants.ddp.strategy: input should be 'single', 'ddp' or 'fsdp', not 'fsdp3'",
+    ),
     ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
     ("host", threads("4"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),
     ("host", threads("4"), "(host.cores_per_rank: 1); 1 or less would do, or host.cores_per_rank: 4"),

@@ -37,6 +37,19 @@ def reports(spec: RunSpec, *outcomes: tuple[str, str]) -> tuple[RankReport, ...]
     )
 
 
+def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int, RunSpec]) -> None:
+    """A step's time is the largest over ranks: where one is missing steps, no number may be made of it."""
+    first, second = reports(specs[2], ("ok", ""), ("ok", ""))
+    found = judge(
+        specs[2],
+        reports=(first, second.model_copy(update={"steps": 3})),
+        exit_code=0,
+        timed_out_min=None,
+        refused=None,
+    )
+    assert found == ("failed", "rank 1 made 3 steps, rank 0 5; all make the same")
+
+
 def test_one_process_is_started_plainly_and_several_by_torchrun(specs: dict[int, RunSpec]) -> None:
     single = rank_command(specs[1], Path("d"))
     assert single[1:3] == ["-m", "scalestudy.train"]

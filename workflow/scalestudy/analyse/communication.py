@@ -41,7 +41,7 @@ QUANTITIES = (
 LIMITS = ("", "_low", "_high")
 
 
-def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame) -> pd.DataFrame:
+def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = "ddp") -> pd.DataFrame:
     """A row a round of probes: QUANTITIES in seconds per step; nan where a kind of block is missing.
 
     steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
@@ -49,6 +49,8 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame) -> pd.DataFrame:
     probes = steps[steps["phase"].isin(PROBE_PHASES)]
     if probes.empty:
         return pd.DataFrame(columns=list(QUANTITIES))
+    if strategy == "fsdp":  # without synchronisation its optimizer has no gradients and does nothing
+        probes = probes.assign(step_time_s=probes["step_time_s"] - probes["optimizer_time_s"])
     by_round = _by_round(probes)
     step, slowest, backward = by_round("step_time_s"), by_round("slowest_s"), by_round("backward_time_s")
     compute, span, overlap = (by_round(column)["probe-logger"] for column in DDP_COLUMNS)
@@ -68,7 +70,8 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame) -> pd.DataFrame:
 
 def communication_of(observation: Observation, *, confidence: float) -> dict[str, Any]:
     """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare."""
-    rounds = probe_rounds(observation.steps, observation.buckets)
+    strategy = observation.record.spec.strategy
+    rounds = probe_rounds(observation.steps, observation.buckets, strategy=strategy)
     values = {name: rounds[name].dropna().to_numpy(dtype=float) for name in QUANTITIES}
     columns: dict[str, Any] = {}
     for name, of_rounds in values.items():
@@ -102,11 +105,16 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
 def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> str:
     """What the methods say of each other, from QUANTITIES of rounds or of launches; '' where nothing was probed.
 
+    FSDP has the differential only, and that of the reduce-scatter alone: its all-gathers are in both kinds of
+    block.
+
     Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
     against that by hook, less what the hook itself costs. They disagree where the interval leaves out zero.
     """
-    if not len(values["remainder"]):
+    if not len(values["differential"]):
         return ""
+    if not len(values["remainder"]):
+        return "not compared: FSDP's reduce-scatter can be left out, but nothing else tells of it"
     if len(values["remainder"]) < 2:
         return "not compared: one round or launch has no interval"
     remainder = mean(values["remainder"], confidence=confidence)

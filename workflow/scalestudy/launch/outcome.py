@@ -37,6 +37,10 @@ def judge(
     if missing:
         ranks = ", ".join(map(str, missing))
         return "failed", f"rank {ranks} left no report; {_ended(exit_code)}"
+    counts = {report.rank: report.steps for report in reports}
+    if len(set(counts.values())) > 1:
+        few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
+        return "failed", f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
     if exit_code != 0 or any(report.outcome != "ok" for report in reports):
         return "failed", f"the processes did not end well; {_ended(exit_code)}"
     return "ok", ""

@@ -36,8 +36,9 @@ Scale = Annotated[str, AfterValidator(_scale)]
 class Variant(Entry):
     """How a workload is run: strategy, precision, and the case it is compared with."""
 
-    strategy: Literal["single", "ddp"]
-    """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel."""
+    strategy: Literal["single", "ddp", "fsdp"]
+    """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel.
+    `fsdp`: FSDP2, every layer sharded by itself."""
     precision: Literal["fp32", "bf16"] = "fp32"
     """Arithmetic of forward and backward; `bf16` is autocast, the parameters stay fp32."""
     log_every_steps: int | None = Field(None, ge=1)
@@ -170,6 +171,16 @@ class Study(Entry):
                 raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
             elif variant.base is not None and variant.base not in singles:
                 raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
+        return self
+
+    @model_validator(mode="after")
+    def _checkpoints(self) -> Study:
+        for name, variant in self.variants.items():
+            if variant.strategy == "fsdp" and variant.checkpoint_every_steps:
+                raise ValueError(
+                    f"variants.{name}.checkpoint_every_steps: sharded parameters are not written yet; leave it"
+                    " out, or use ddp"
+                )
         return self
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ class RunSpec(Entry):
 
     workload: str
     variant: str
-    strategy: Literal["single", "ddp"]
+    strategy: Literal["single", "ddp", "fsdp"]
     precision: Literal["fp32", "bf16"]
     model: Model
     data: Data

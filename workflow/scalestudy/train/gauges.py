@@ -28,6 +28,7 @@ class Gauges:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
         self._memory: dict[str, list[float]] = {"resident": [], "allocated": [], "reserved": []}
         self._peak_allocated_gib = 0.0
+        self._of_training: Memory | None = None
 
     def read(self) -> dict[str, float | None]:
         """Columns of blocks.parquet: memory in GiB; clocks, power and temperature where it was time to ask."""
@@ -47,8 +48,14 @@ class Gauges:
             self._next_sensors = time.monotonic() + SENSORS_EVERY_S
         return state
 
+    def end_training(self) -> None:
+        """What is used from here on is used by probes and traces: it is no part of the memory of the training."""
+        self._of_training = self.memory()
+
     def memory(self) -> Memory:
-        """Peaks since the process began, and means over the ends of blocks."""
+        """Peaks from the start of the process to the end of training, and means over the ends of blocks."""
+        if self._of_training is not None:
+            return self._of_training
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB
         means = {name: fmean(values) if values else None for name, values in self._memory.items()}
         peaks: tuple[float | None, float | None, int | None] = (None, None, None)

@@ -77,6 +77,7 @@ def _train(
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = strategy.gradient_bytes(trainer.plain)
         facts["stopping"] = trainer.train().model_dump()
+        gauges.end_training()
         run_probes(trainer)
     except (torch.OutOfMemoryError, MemoryError) as error:
         return "oom", f"rank {place.rank}: {_first_line(error)}"

@@ -1,4 +1,4 @@
-"""How a model is run on the ranks: the plain model in one process, or DistributedDataParallel.
+"""How a model is run on the ranks: the plain model in one process, DistributedDataParallel, or FSDP2.
 
 The single-process baseline has no wrapper and no process group: it is what a user without any of this would run.
 """
@@ -10,6 +10,8 @@ from typing import Literal, Protocol
 
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, fully_shard
 from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.placement import Placement, PlacementError
@@ -63,17 +65,13 @@ class Single:
         pass
 
 
-class Ddp:
-    """DistributedDataParallel over nccl or gloo, with torch's own defaults."""
+class Grouped:
+    """What strategies over a process group share; nccl or gloo."""
 
     def __init__(self, place: Placement, *, timeout_s: float = 300) -> None:
         device = place.device if place.device.type == "cuda" else None
         dist.init_process_group(place.backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
         self._place = place
-
-    def wrap(self, model: nn.Module) -> nn.Module:
-        ids = [self._place.device.index] if self._place.device.type == "cuda" else None
-        return DistributedDataParallel(model, device_ids=ids)
 
     def barrier(self) -> None:
         dist.barrier()
@@ -94,6 +92,28 @@ class Ddp:
             dist.destroy_process_group()
 
 
-def make_strategy(name: Literal["single", "ddp"], place: Placement) -> Strategy:
+class Ddp(Grouped):
+    """DistributedDataParallel with torch's own defaults."""
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        ids = [self._place.device.index] if self._place.device.type == "cuda" else None
+        return DistributedDataParallel(model, device_ids=ids)
+
+
+class Fsdp(Grouped):
+    """FSDP2: parameters, gradients and optimizer sharded over all ranks, gathered layer by layer."""
+
+    def wrap(self, model: nn.Module) -> nn.Module:
+        """The module itself, sharded: each child with parameters is a unit of its own. Sharded once only."""
+        if isinstance(model, FSDPModule):
+            return model
+        mesh = init_device_mesh(self._place.device.type, (self._place.world_size,))
+        for child in model.children():
+            if any(True for _ in child.parameters()):
+                fully_shard(child, mesh=mesh)
+        return fully_shard(model, mesh=mesh)
+
+
+def make_strategy(name: Literal["single", "ddp", "fsdp"], place: Placement) -> Strategy:
     """The strategy of a spec."""
-    return {"single": Single, "ddp": Ddp}[name](place)
+    return {"single": Single, "ddp": Ddp, "fsdp": Fsdp}[name](place)

@@ -40,8 +40,7 @@ def find(case: Case, verdict: str) -> Finding | None:
     return Finding(
         cause="comm-bound",
         explanation=f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
-        f" {gradient_mib:.2f} MiB of gradients it synchronises. The overhead holds communication, waiting for the"
-        " slower rank, and what ranks take from each other on the host; these were not told apart.",
+        f" {gradient_mib:.2f} MiB of gradients it synchronises. {_what_it_holds(case)}",
         evidence=(
             Evidence(
                 "overhead per step",
@@ -58,10 +57,40 @@ def find(case: Case, verdict: str) -> Finding | None:
                 point["step_time_alone_s_low"] * 1e3,
                 point["step_time_alone_s_high"] * 1e3,
             ),
+            *_probed(case),
         ),
         refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
         recommendations=tuple(recommendations),
     )
+
+
+def _what_it_holds(case: Case) -> str:
+    """What the overhead consists of, as far as it was told apart."""
+    if isnan(case.point["differential_s"]):
+        return (
+            "The overhead holds communication, waiting for the slower rank, and what ranks take from each other"
+            " on the host; these were not told apart."
+        )
+    return (
+        "The probes tell what of the overhead is synchronisation; the rest is what ranks take from each other on"
+        " the host, and what a single process has not: the wrapper."
+    )
+
+
+def _probed(case: Case) -> list[Evidence]:
+    """What the probes measured of synchronisation; nothing where it was not probed."""
+    names = {
+        "differential_s": "synchronisation, by blocks with it against blocks without",
+        "exposed_span_s": "of it exposed communication",
+        "interference_s": "of it interference with computation",
+        "wait_time_s": "waiting for the latest rank",
+    }
+    point = case.point
+    return [
+        Evidence(name, point[column] * 1e3, "ms", point[f"{column}_low"] * 1e3, point[f"{column}_high"] * 1e3)
+        for column, name in names.items()
+        if not isnan(point[column])
+    ]
 
 
 def _larger_batch(case: Case) -> Recommendation:

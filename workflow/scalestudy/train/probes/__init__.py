@@ -1,7 +1,7 @@
 """What communication costs a step, measured by independent methods after the launch itself has been measured.
 
 They come last because they spoil what they touch: replicas that do not synchronise drift apart. Nothing is timed
-for the study's step time after this. Which number means what is told in docs/communication.md.
+for the study's step time after this. Which number means what is told in docs/measurement.md.
 """
 
 from __future__ import annotations
@@ -9,9 +9,8 @@ from __future__ import annotations
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.collectives import probe_collectives
-from scalestudy.train.probes.synchronisation import probe_synchronisation
+from scalestudy.train.probes.synchronisation import probe_ddp, probe_fsdp
 from scalestudy.train.profile import take_trace
-from scalestudy.train.strategies import Ddp
 
 TRACE_WARMUP_STEPS = 3
 
@@ -19,10 +18,11 @@ TRACE_WARMUP_STEPS = 3
 def run_probes(trainer: Trainer) -> None:
     """What the spec asks for: probes of communication in a distributed launch, then a trace."""
     trainer.stepper.stop_bookkeeping()
-    if isinstance(trainer.strategy, Ddp) and trainer.spec.measure.probe_rounds:
-        probe_synchronisation(trainer)
-        messages = probe_arrivals(trainer)
-        probe_collectives(trainer, messages)
+    if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "ddp":
+        probe_ddp(trainer)
+        probe_collectives(trainer, probe_arrivals(trainer))
+    if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "fsdp":
+        probe_collectives(trainer, probe_fsdp(trainer))
     if trainer.spec.profile_steps:
         trace_steps(trainer)
 

@@ -1,4 +1,4 @@
-"""Blocks with and without gradient synchronisation, and blocks in which DDP's own logger is read at every step.
+"""Blocks with and without gradient synchronisation, and for DDP blocks in which its logger is read at every step.
 
 The difference of the first two is what synchronisation really costs a step. The logger says what of it is visible
 as communication after the backward pass; it has blocks of its own, so that reading it does not slow the others.
@@ -10,6 +10,7 @@ import contextlib
 from collections.abc import Iterator
 
 import numpy as np
+from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.loop import Trainer
@@ -20,7 +21,7 @@ FIELDS = ("backward_compute_time", "backward_comm_time", "backward_compute_comm_
 USUAL_SAMPLE_RATE = 100  # torch's own
 
 
-def probe_synchronisation(trainer: Trainer) -> None:
+def probe_ddp(trainer: Trainer) -> None:
     """Record blocks `probe-sync`, `probe-no-sync` and `probe-logger`."""
     ddp = trainer.stepper.model
     assert isinstance(ddp, DistributedDataParallel)
@@ -31,6 +32,32 @@ def probe_synchronisation(trainer: Trainer) -> None:
         Kind("probe-logger", around=logger.sampling, after_step=logger.read, ddp_s=logger.rows),
     ]
     run_rounds(trainer, kinds, settle=SETTLE_STEPS)
+
+
+def probe_fsdp(trainer: Trainer) -> list[int]:
+    """Record blocks `probe-sync` and `probe-no-sync`: bytes of the parameters of each unit.
+
+    Without synchronisation FSDP leaves out the reduce-scatter of gradients; parameters are gathered all the same,
+    and the optimizer has nothing to do. What the gathers cost has no blocks to be told by.
+    """
+    model = trainer.stepper.model
+    assert isinstance(model, FSDPModule)
+
+    @contextlib.contextmanager
+    def unsynchronised() -> Iterator[None]:
+        model.set_requires_gradient_sync(False)
+        try:
+            yield
+        finally:
+            model.set_requires_gradient_sync(True)
+
+    run_rounds(
+        trainer,
+        [Kind("probe-sync"), Kind("probe-no-sync", around=unsynchronised)],
+        settle=SETTLE_STEPS,
+    )
+    units = [child for child in model.children() if isinstance(child, FSDPModule)]
+    return [sum(p.numel() * p.element_size() for p in unit.parameters()) for unit in units]
 
 
 class _Logger:
