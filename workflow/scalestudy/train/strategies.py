@@ -16,6 +16,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.placement import Placement, PlacementError
 
+# A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
+# just letting go of the last all-reduce waits for that lock: for ever. The last reference is kept until the
+# process ends.
+_ENDED: list[dist.ProcessGroup | None] = []
+
 
 class Strategy(Protocol):
     """What the training loop asks of a strategy."""
@@ -89,6 +94,7 @@ class Grouped:
 
     def close(self) -> None:
         if dist.is_initialized():
+            _ENDED.append(dist.group.WORLD)
             dist.destroy_process_group()
 
 
