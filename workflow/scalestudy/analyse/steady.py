@@ -9,7 +9,7 @@ import numpy as np
 
 TRIMMED = 0.15  # of the series at each end, where a jump is not looked for
 CRITICAL = 12.16  # sup-F at 1 % for one mean and 15 % trimming. Source: Andrews (2003), Econometrica 71, table I
-SMALLEST_JUMP = 0.02  # of the level; a smaller one is no matter for a study of scaling
+SMALLEST_JUMP = 0.05  # of the level; a smaller one is no matter for a study of scaling
 FEWEST = 20  # steps; with fewer nothing is said
 FEWEST_CORRELATION_TIMES = 10
 

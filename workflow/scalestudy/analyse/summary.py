@@ -87,6 +87,7 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "half_width": relative_half_width(step_time),
         "stopped_because": _stopped_because(good, step_time, study),
         "unsteady": _unsteady(good),
+        "launches_unsteady": int((good["steadiness"] != "").sum()),
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),
         "step_time_p99_s": good["step_time_p99_s"].median(),

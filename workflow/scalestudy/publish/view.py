@@ -105,7 +105,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "methods": as_text(row["methods"]),
         "network": network_view(row),
         "notes": notes_view(row),
-        "unsteady": as_text(row["unsteady"]),
+        "unsteady": bool(2 * row["launches_unsteady"] > row["launches_ok"]),
         "stopped_because": as_text(row["stopped_because"]),
     }
 

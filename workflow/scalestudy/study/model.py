@@ -69,8 +69,8 @@ class Measure(Entry):
     """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
     probe_rounds: int = Field(4, ge=0)
     """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
-    in shuffled order, with and without synchronisation of gradients. 0 leaves that out; 2 at least give
-    intervals."""
+    in shuffled order, with and without synchronisation of gradients: with ddp about 5 x probe_rounds x probe_steps
+    steps. 0 leaves that out; 2 at least give intervals."""
     probe_steps: int = Field(10, ge=2)
     """Steps of a block of these probes."""
     profile_steps: int = Field(5, ge=1)
