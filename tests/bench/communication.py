@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 import yaml
 from scalestudy.analyse.communication import communication_row
-from scalestudy.analyse.runs import run_row
+from scalestudy.analyse.runs import reduce_run
 from scalestudy.cli.main import main as scalestudy
 from scalestudy.record.observation import read_observation
 from scalestudy.study.load import load_study
@@ -63,7 +63,9 @@ def run(launches: int) -> list[dict[str, Any]]:
         for run_id in distributed:
             if scalestudy(["train", "--study", str(file), "--run", run_id, "--results", folder]) != 0:
                 raise SystemExit(f"{run_id} was not measured")
-        found = [run_row(plan.study, read_observation(Path(folder) / "runs" / run_id)) for run_id in distributed]
+        found = [
+            reduce_run(plan.study, read_observation(Path(folder) / "runs" / run_id)).row for run_id in distributed
+        ]
     frame = pd.DataFrame(found)
     rows = []
     for name in SIZES:

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
+LATE = ("late_rank", "late_share", "lateness_s")
 
 
 def waits_by_round(buckets: pd.DataFrame) -> pd.DataFrame:
@@ -43,7 +44,7 @@ def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
     steps.
     """
     if buckets.empty:
-        return dict.fromkeys(("late_rank", "late_share", "lateness_s"), nan)
+        return dict.fromkeys(LATE, nan)
     ready = buckets.set_index(["step", "bucket", "rank"])["ready_s"].unstack("rank")
     shares = ready.idxmax(axis=1).value_counts(normalize=True)
     rank = int(shares.index[0])

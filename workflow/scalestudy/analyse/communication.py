@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.arrivals import waits_by_round
+from scalestudy.analyse.arrivals import LATE, WAITS, waits_by_round
 from scalestudy.analyse.collectives import NETWORK
-from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
+from scalestudy.analyse.intervals import Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
 QUANTITIES = (
@@ -34,9 +34,7 @@ QUANTITIES = (
     "remainder",
     "imbalance",
     "hook_cost",
-    "exposed_hook",
-    "wait_time",
-    "transfer_time",
+    *WAITS,
 )
 LIMITS = ("", "_low", "_high")
 
@@ -75,7 +73,7 @@ def communication_of(observation: Observation, *, confidence: float) -> dict[str
     values = {name: rounds[name].dropna().to_numpy(dtype=float) for name in QUANTITIES}
     columns: dict[str, Any] = {}
     for name, of_rounds in values.items():
-        columns |= columns_of(f"{name}_s", mean(of_rounds, confidence=confidence))
+        columns |= mean(of_rounds, confidence=confidence).columns(f"{name}_s")
     return columns | {"methods": compare_methods(values, confidence=confidence)}
 
 
@@ -92,10 +90,10 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
         values = {name: good[f"{name}_s"].dropna().to_numpy(dtype=float) for name in QUANTITIES}
         columns = {}
         for name, of_launches in values.items():
-            columns |= columns_of(f"{name}_s", mean(of_launches, confidence=confidence))
+            columns |= mean(of_launches, confidence=confidence).columns(f"{name}_s")
         columns["methods"] = compare_methods(values, confidence=confidence)
     late = good.loc[good["late_share"].idxmax()] if good["late_share"].notna().any() else None
-    for name in ("late_rank", "late_share", "lateness_s"):
+    for name in LATE:
         columns[name] = nan if late is None else late[name]
     for name in NETWORK:
         columns[name] = good[name].median()
@@ -134,11 +132,6 @@ def _is_not_zero(interval: Interval) -> bool:
 
 def _ms(interval: Interval) -> str:
     return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
-
-
-def columns_of(name: str, interval: Interval = NOTHING) -> dict[str, float]:
-    """X, X_low, X_high."""
-    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}
 
 
 def _by_round(probes: pd.DataFrame) -> Callable[[str], pd.DataFrame]:

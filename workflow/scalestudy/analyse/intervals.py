@@ -27,6 +27,10 @@ class Interval:
         assert factor > 0
         return Interval(self.value * factor, self.low * factor, self.high * factor)
 
+    def columns(self, name: str) -> dict[str, float]:
+        """NAME, NAME_low and NAME_high, as tables have them."""
+        return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
+
     def inverse(self, numerator: float = 1.0) -> Interval:
         """The interval of `numerator` over the quantity; the limits change places."""
         return Interval(numerator / self.value, numerator / self.high, numerator / self.low)

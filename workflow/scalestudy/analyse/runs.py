@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import nan
 from typing import Any
 
@@ -13,32 +14,46 @@ from scalestudy.analyse.arrivals import late_rank
 from scalestudy.analyse.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication import communication_of
 from scalestudy.analyse.memory import growth_of
-from scalestudy.analyse.steps import measured
+from scalestudy.analyse.steps import block_step_times, describe, steady_steps
 from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.model import Study
 
 
 def runs_frame(study: Study, observations: Iterable[Observation]) -> pd.DataFrame:
     """A row per observation, in the order given; measured columns are nan where nothing steady was measured."""
-    return pd.DataFrame([run_row(study, observation) for observation in observations])
+    return pd.DataFrame([reduce_run(study, observation).row for observation in observations])
 
 
-def run_row(study: Study, observation: Observation) -> dict[str, Any]:
-    """All that is said of one run."""
+@dataclass(frozen=True)
+class Reduced:
+    """What is kept of a run's tables."""
+
+    row: dict[str, Any]
+    """All that is said of the run: a row of runs.csv."""
+    block_step_times_s: list[float]
+    """Of its steady blocks."""
+    collectives: pd.DataFrame
+
+
+def reduce_run(study: Study, observation: Observation) -> Reduced:
+    """One run, its steps and calls looked at once."""
     confidence = study.report.confidence
-    steps = measured(observation, confidence=confidence)
+    steady, collectives = steady_steps(observation), collectives_frame(observation.collectives)
+    global_batch = observation.record.spec.global_batch
+    steps = describe(steady, global_batch=global_batch, confidence=confidence)
     communication = communication_of(observation, confidence=confidence)
-    return {
+    row = {
         **_identity(observation),
         **steps,
         # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
         **late_rank(observation.buckets),
-        **network_of(collectives_frame(observation.collectives)),
+        **network_of(collectives),
         **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         **_learned(study, observation),
     }
+    return Reduced(row=row, block_step_times_s=block_step_times(steady), collectives=collectives)
 
 
 def epochs_frame(observations: list[Observation]) -> pd.DataFrame:

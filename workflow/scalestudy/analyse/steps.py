@@ -31,7 +31,13 @@ NOTHING: dict[str, Any] = {
 
 
 def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
-    """Columns of NOTHING, nan where nothing steady was measured.
+    """Columns of NOTHING of a launch; nan where nothing steady was measured."""
+    spec = observation.record.spec
+    return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
+
+
+def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> dict[str, Any]:
+    """Columns of NOTHING from steady_steps; nan where there are none.
 
     The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
     by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
@@ -39,8 +45,6 @@ def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
     steps, the maximum over ranks. Parts are means over steps and ranks. step_time_half_width is relative and of
     this launch alone, by batch means.
     """
-    record = observation.record
-    steady = steady_steps(observation)
     if steady.empty:
         return dict(NOTHING)
     blocks = block_times(steady)
@@ -59,7 +63,7 @@ def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
         "rank_skew_s": float((by_step.max() - by_step.min()).mean()),
         "steadiness": steadiness(kept),
-        "throughput_samples_per_s": record.spec.global_batch / step_time,
+        "throughput_samples_per_s": global_batch / step_time,
     }
 
 
@@ -102,11 +106,8 @@ def block_times(steady: pd.DataFrame) -> pd.DataFrame:
     return blocks.rename(columns={"sum": "time_s", "count": "steps"})
 
 
-def block_step_times(observation: Observation) -> list[float]:
-    """Step times in seconds of the steady blocks of a launch, in order."""
-    steady = steady_steps(observation)
-    if steady.empty:
-        return []
+def block_step_times(steady: pd.DataFrame) -> list[float]:
+    """Step times in seconds of the blocks of steady_steps, in order."""
     blocks = block_times(steady)
     return (blocks["time_s"] / blocks["steps"]).to_list()
 

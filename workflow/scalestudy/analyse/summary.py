@@ -81,7 +81,7 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "launches": len(mine),
         "launches_ok": len(good),
         "outcomes": _outcomes(mine),
-        **_columns("step_time_s", step_time),
+        **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
         "launch_cv": _cv(good["step_time_s"]),
         "half_width": relative_half_width(step_time),
@@ -91,15 +91,15 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),
         "step_time_p99_s": good["step_time_p99_s"].median(),
-        **_columns("throughput_samples_per_s", step_time.inverse(point.global_batch)),
-        **_columns("speedup", speedup),
+        **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
+        **speedup.columns("speedup"),
         "interval": method,
-        **_columns("efficiency", speedup.scaled(1 / n)),
+        **speedup.scaled(1 / n).columns("efficiency"),
         "per_doubling_efficiency": per_doubling_efficiency(speedup.value, n),
         "karp_flatt": karp_flatt(speedup.value, n) if point.scaling == "strong" else nan,
-        **_columns("overhead_s", overhead),
+        **overhead.columns("overhead_s"),
         "overhead_share": overhead.value / step_time.value,
-        **_columns("step_time_alone_s", alone),
+        **alone.columns("step_time_alone_s"),
         **{part: good[part].mean() for part in (*PART_COLUMNS, "backward_compute_time_s", "rank_skew_s")},
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
@@ -107,10 +107,10 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min(),
         "validation_accuracy_max": good["validation_accuracy"].max(),
-        **_columns("accuracy_difference", accuracy_difference),
+        **accuracy_difference.columns("accuracy_difference"),
         "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
-        **_columns("time_to_accuracy_s", reached),
-        **_columns("time_to_accuracy_speedup", reached_speedup),
+        **reached.columns("time_to_accuracy_s"),
+        **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
         "parameters": first["parameters"],
         "gradient_bytes": first["gradient_bytes"],
@@ -216,7 +216,3 @@ def _outcomes(mine: pd.DataFrame) -> str:
 
 def _distinct(good: pd.DataFrame, column: str) -> str:
     return " ".join(sorted({str(value) for value in good[column]}))
-
-
-def _columns(name: str, interval: Interval) -> dict[str, float]:
-    return {name: interval.value, f"{name}_low": interval.low, f"{name}_high": interval.high}

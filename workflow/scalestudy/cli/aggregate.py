@@ -13,10 +13,8 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.collectives import collectives_frame
 from scalestudy.analyse.environment import study_environment
-from scalestudy.analyse.runs import epochs_frame, run_row
-from scalestudy.analyse.steps import block_step_times
+from scalestudy.analyse.runs import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.analyse.trace import summarise_trace
 from scalestudy.cli.inputs import read_plan
@@ -44,10 +42,8 @@ class Read:
     """What is kept of a run once its steps have been looked at: a thousand runs do not fit in memory whole."""
 
     record: RunRecord
-    row: dict[str, Any]
+    reduced: Reduced
     epochs: pd.DataFrame
-    blocks: list[float]
-    collectives: pd.DataFrame
     traces: list[dict[str, Any]]
 
 
@@ -55,12 +51,14 @@ def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
     directories = [arguments.results / "runs" / run_id for run_id in plan.runs]
     read = read_runs(plan.study, directories)
-    runs = pd.DataFrame([one.row for one in read])
-    summary = summary_frame(plan, runs, {one.record.run_id: one.blocks for one in read})
+    runs = pd.DataFrame([one.reduced.row for one in read])
+    summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
     frames = {
         "runs.csv": runs,
         "epochs.csv": pd.concat([one.epochs for one in read], ignore_index=True),
-        "collectives.csv": pd.concat([one.collectives for one in read], ignore_index=True),
+        "collectives.csv": pd.concat(
+            [one.reduced.collectives.assign(run_id=one.record.run_id) for one in read], ignore_index=True
+        ),
         "comprehensive_summary.csv": summary,
     }
     for name, frame in frames.items():
@@ -84,10 +82,8 @@ def read_run(study: Study, directory: Path) -> Read:
     observation = read_observation(directory)
     return Read(
         record=observation.record,
-        row=run_row(study, observation),
+        reduced=reduce_run(study, observation),
         epochs=epochs_frame([observation]),
-        blocks=block_step_times(observation),
-        collectives=collectives_frame(observation.collectives).assign(run_id=directory.name),
         traces=[trace_row(observation, path) for path in trace_files(directory)],
     )
 

@@ -6,6 +6,7 @@ import datetime
 import shutil
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from scalestudy.launch.command import rank_command, rank_environment
@@ -31,6 +32,19 @@ def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple
     set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
     read, Interrupted (process.py) when told to end; then nothing new stands in results/runs.
     """
+    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, time_limit_min))
+
+
+def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
+    """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
+    record, _ = _keep_or_record(spec, results, lambda partial, code: _unneeded(spec, partial, code, reason))
+    return record
+
+
+def _keep_or_record(
+    spec: RunSpec, results: Path, make: Callable[[Path, str], RunRecord]
+) -> tuple[RunRecord, bool]:
+    """(the record of the run, whether it was made now). make: fills a partial directory, by this fingerprint."""
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
@@ -43,7 +57,7 @@ def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         try:
-            record = _launch(spec, partial, code, time_limit_min)
+            record = make(partial, code)
             hold_signals()
             set_aside(final, results)
             publish(partial, final, record)
@@ -53,43 +67,25 @@ def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple
     return read_record(final), True
 
 
-def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
-    """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
-    raise_on_signals()
-    final = results / "runs" / spec.run_id
-    partial = results / "runs" / ".partial" / spec.run_id
-    code = fingerprint(*MEASURING)
-    with exclusive(partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")):
-        if (final / "run.json").exists():
-            before = read_record(final)
-            if before.outcome != "unneeded" and before.fingerprint == code:
-                return before
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        write_text(partial / "log.txt", f"{reason}\n")
-        parts = read_parts(partial, world_size=spec.world_size)
-        write_data(partial, parts)
-        hold_signals()
-        set_aside(final, results)
-        publish(
-            partial,
-            final,
-            RunRecord(
-                run_id=spec.run_id,
-                fingerprint=code,
-                spec=spec,
-                outcome="unneeded",
-                reason=reason,
-                log_tail=(),
-                started_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-                environment={},
-                stopping=None,
-                ranks=(),
-                totals=summarise(parts, wall_time_s=0),
-                files={},
-            ),
-        )
-    return read_record(final)
+def _unneeded(spec: RunSpec, partial: Path, code: str, reason: str) -> RunRecord:
+    """The record of a launch that was not made; its data files are there, and empty."""
+    write_text(partial / "log.txt", f"{reason}\n")
+    parts = read_parts(partial, world_size=spec.world_size)
+    write_data(partial, parts)
+    return RunRecord(
+        run_id=spec.run_id,
+        fingerprint=code,
+        spec=spec,
+        outcome="unneeded",
+        reason=reason,
+        log_tail=(),
+        started_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        environment={},
+        stopping=None,
+        ranks=(),
+        totals=summarise(parts, wall_time_s=0),
+        files={},
+    )
 
 
 def set_aside(directory: Path, results: Path) -> Path | None:
