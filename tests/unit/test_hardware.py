@@ -165,7 +165,7 @@ def test_sensors_never_raise(monkeypatch: pytest.MonkeyPatch) -> None:
         readings = broken.read()
         assert {readings[name] for name in READINGS if name.startswith("gpu")} == {None}
     monkeypatch.setattr(sensors_module, "SYSTEM", Path("/nowhere"))
-    monkeypatch.setattr(sensors_module, "_cpuinfo_mhz", lambda: None)
+    monkeypatch.setattr(sensors_module, "cpuinfo_mhz", lambda: None)
     assert Sensors(None).read()["cpu_clock_mhz"] is None
 
 

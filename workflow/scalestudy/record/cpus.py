@@ -19,6 +19,8 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
     packages = {_read(folder / "topology/physical_package_id") for folder in _folders(system)}
     threads = {len(siblings) for siblings in cores.values()}
     clock, clock_max = cpu_clock_mhz(cores, system), _mean_mhz(cores, system, "cpuinfo_max_freq")
+    if clock is None and (read := cpuinfo_mhz()) is not None:
+        clock = round(read, 1)
     governors = {_read(folder / "cpufreq/scaling_governor") for folder in _folders(system)} - {None}
     return {
         "model": cpu_name(),
@@ -27,7 +29,7 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
         "threads_per_core": max(threads, default=None),
         "numa_nodes": numa_nodes(system),
         "max_clock_mhz": clock_max,
-        "current_clock_mhz": clock if clock is not None else _cpuinfo_mhz(),
+        "current_clock_mhz": clock,
         "governor": ", ".join(sorted(governors)) or None,
     }
 
@@ -68,12 +70,14 @@ def _mean_mhz(cpus: Iterable[int], system: Path, name: str) -> float | None:
     return round(sum(khz) / len(khz) / 1e3, 1) if khz else None
 
 
-def _cpuinfo_mhz() -> float | None:
+def cpuinfo_mhz() -> float | None:
+    """Clock as /proc/cpuinfo has it; None where it does not, or where psutil stumbles over what it says."""
     try:
         frequency = psutil.cpu_freq()
-    except (OSError, RuntimeError, NotImplementedError):
+    except Exception:
+        # It is read while training runs, and a clock is never worth a launch.
         return None
-    return round(frequency.current, 1) if frequency else None
+    return frequency.current if frequency else None
 
 
 def _folders(system: Path) -> list[Path]:

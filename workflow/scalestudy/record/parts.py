@@ -56,7 +56,7 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         content = json.loads(path.read_text(encoding="utf-8"))
         reports.append(RankReport.model_validate(content["report"]))
         environment = environment or content["environment"]
-        stopping = stopping or environment.pop("stopping", None)
+        stopping = stopping or content["stopping"]
         for name, frames in tables.items():
             frames.append(pyarrow.parquet.read_table(directory / f"{name}-{rank}.parquet").to_pandas())
         epochs.append(pd.read_csv(directory / f"epochs-{rank}.csv"))

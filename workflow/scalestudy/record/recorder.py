@@ -25,6 +25,7 @@ from scalestudy.record.observation import (
     STEP_COLUMNS,
     TABLES,
     RankReport,
+    Stopping,
 )
 
 PROGRESS_EVERY_S = 0.5  # a bar need not be smoother, and a file written at every block would cost a short one
@@ -88,7 +89,7 @@ class Recorder:
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
             write_json(self.directory / "progress.json", {"done": done, "total": total})
 
-    def write(self, report: RankReport, environment: dict) -> None:
+    def write(self, report: RankReport, environment: dict, stopping: Stopping | None = None) -> None:
         """Write this rank's part. Also called when training ends early: what was measured is kept."""
         frames = {"steps": self._steps_frame()}
         for name, columns in TABLES.items():
@@ -102,7 +103,11 @@ class Recorder:
         # Last: a rank report vouches for the files before it.
         write_json(
             self.directory / f"rank-{self.rank}.json",
-            {"report": report.model_dump(mode="json"), "environment": environment},
+            {
+                "report": report.model_dump(mode="json"),
+                "environment": environment,
+                "stopping": stopping and stopping.model_dump(mode="json"),
+            },
         )
 
     def _steps_frame(self) -> pd.DataFrame:

@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pynvml
 
-from scalestudy.record.cpus import SYSTEM
+from scalestudy.record.cpus import SYSTEM, cpuinfo_mhz
 from scalestudy.record.nvml import visible_gpus
 
 READINGS = ("gpu_power_w", "gpu_sm_clock_mhz", "gpu_temperature_c", "cpu_clock_mhz")
@@ -65,7 +64,7 @@ class Sensors:
         cpus = sorted(os.sched_getaffinity(0))
         few = cpus[:: -(-len(cpus) // MOST_CPUS)]
         paths = [SYSTEM / f"cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in few]
-        for source in (lambda: _cpufreq_mhz(paths), _cpuinfo_mhz):
+        for source in (lambda: _cpufreq_mhz(paths), cpuinfo_mhz):
             begin = time.perf_counter()
             known = source() is not None
             if known and time.perf_counter() - begin < 2 * SLOWEST_CLOCK_S:  # the first reading is the slowest
@@ -79,11 +78,3 @@ def _cpufreq_mhz(paths: list[Path]) -> float | None:
         with contextlib.suppress(OSError, ValueError), path.open("rb", buffering=0) as file:
             khz.append(int(file.read()))
     return sum(khz) / len(khz) / 1e3 if khz else None
-
-
-def _cpuinfo_mhz() -> float | None:
-    try:
-        frequency = psutil.cpu_freq()
-    except Exception:
-        return None
-    return frequency.current if frequency else None

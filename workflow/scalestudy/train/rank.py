@@ -60,7 +60,8 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
         steps=recorder.steps,
         memory=gauges.memory(),
     )
-    recorder.write(report, environment | device_environment(place) | facts)
+    stopping = facts.pop("stopping", None)
+    recorder.write(report, environment | device_environment(place) | facts, stopping)
     return outcome
 
 
@@ -76,7 +77,7 @@ def _train(
         trainer = Trainer(spec, place, strategy, recorder, gauges)
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = strategy.gradient_bytes(trainer.plain)
-        facts["stopping"] = trainer.train().model_dump()
+        facts["stopping"] = trainer.train()
         gauges.end_training()
         run_probes(trainer)
     except (torch.OutOfMemoryError, MemoryError) as error:
