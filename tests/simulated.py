@@ -6,6 +6,7 @@ Launches scatter around the truth by a coefficient of variation of their own.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp, sqrt
 
@@ -14,7 +15,7 @@ from scalestudy.measure.stopping import StepRule, launches_needed
 from scipy.signal import lfilter
 
 BLOCK = 20
-FIXED_PROTOCOL_STEPS = 5 * (50 + 200)  # launches x (warm-up + steps), as scripts in the field have it
+FIXED_LAUNCHES, FIXED_WARMUP, FIXED_STEPS = 5, 50, 200  # as scripts in the field have it
 
 
 @dataclass(frozen=True)
@@ -64,13 +65,18 @@ def launch(truth: Truth, rule: StepRule, random: np.random.Generator) -> tuple[f
     return float(series[look.warmup_steps : made].mean()), made
 
 
+def fixed_launch(truth: Truth, random: np.random.Generator) -> tuple[float, int]:
+    """(mean step time, steps made) of a launch of the fixed protocol."""
+    return float(
+        steps(truth, FIXED_WARMUP + FIXED_STEPS, random)[FIXED_WARMUP:].mean()
+    ), FIXED_WARMUP + FIXED_STEPS
+
+
 def configuration(
-    truth: Truth, rule: StepRule, random: np.random.Generator, *, first: int = 3, most: int = 5
+    make: Callable[[], tuple[float, int]], *, half_width: float, first: int, most: int
 ) -> tuple[list[float], int]:
     """(mean step times of its launches, steps made in all), launches added by Stein's rule."""
-    found = [launch(truth, rule, random) for _ in range(first)]
-    wanted, _ = launches_needed(
-        [mean for mean, _ in found], half_width=rule.half_width, confidence=0.95, most=most
-    )
-    found += [launch(truth, rule, random) for _ in range(wanted - first)]
+    found = [make() for _ in range(first)]
+    wanted, _ = launches_needed([mean for mean, _ in found], half_width=half_width, confidence=0.95, most=most)
+    found += [make() for _ in range(wanted - first)]
     return [mean for mean, _ in found], sum(made for _, made in found)

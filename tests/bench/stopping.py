@@ -2,8 +2,9 @@
 
     python -m bench.stopping [--studies 500] [--target 0.01]
 
-First simulated, where the truth is known: the share of intervals that hold it, the steps that were made, and how
-often each protocol reached the target. Then once for real, on one process of a small network on this machine.
+Both begin with five launches (the adaptive one also with three) and add as many as the spread of those asks for.
+First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then once
+for real, on one process of a small network on this machine.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,45 +27,58 @@ from scalestudy.measure.stopping import StepRule
 from scalestudy.record.observation import read_observation
 from scalestudy.study.load import load_study
 from scalestudy.study.plan import make_plan
-from simulated import FIXED_PROTOCOL_STEPS, PUBLISHED, Truth, configuration, steps
-
-WARMUP, STEPS, LAUNCHES = 50, 200, 5  # the fixed protocol
-STEP_CVS = (0.005, 0.01, 0.03)
-# Launches at first and at the most. Three with two in reserve have the spread of three to go by, which is little:
-# where launches scatter, five from the start reach the target as often as the fixed protocol does.
-PLANS = {"3 + 2": (3, 5), "5": (5, 5)}
-HEADER = (
-    f"{'launch-to-launch CV / step CV':32s}"
-    + "".join(f"{f'{name} launches':>32s}" for name in PLANS)
-    + f"{'fixed':>8s}\n{'':32s}"
-    + f"{'covers':>14s}{'of fixed':>9s}{'reached':>9s}" * len(PLANS)
-    + f"{'reached':>8s}"
+from simulated import (
+    FIXED_LAUNCHES,
+    FIXED_STEPS,
+    FIXED_WARMUP,
+    PUBLISHED,
+    Truth,
+    configuration,
+    fixed_launch,
+    launch,
 )
+
+STEP_CVS = (0.005, 0.01, 0.03)
+FIRST = (3, 5)  # launches whose spread decides how many there will be
+MOST = 300  # launches; far beyond what any of the simulated spreads asks for
+MOST_REAL = 12
 
 
 def simulate(
-    truth: Truth, rule: StepRule, plan: tuple[int, int], *, studies: int, random: np.random.Generator
-) -> dict[str, float]:
-    """How often the interval holds the truth, steps over the fixed protocol's, how often the target is reached."""
-    first, most = plan
-    covered, made, reached = 0, 0, 0
+    make: Callable[[], tuple[float, int]], *, first: int, target: float, studies: int
+) -> tuple[float, float]:
+    """(share of intervals that hold the truth, mean steps until the step time is known to the target)."""
+    covered, made = 0, 0
     for _ in range(studies):
-        launches, count = configuration(truth, rule, random, first=first, most=most)
+        launches, steps = configuration(make, half_width=target, first=first, most=MOST)
         found = mean_on_logs(Sample(launches, launches[:first]), confidence=0.95)
         covered += found.low <= 1 <= found.high
-        made += count
-        reached += half_width(found) <= rule.half_width
-    shares = {"covers": covered, "of_fixed": made / FIXED_PROTOCOL_STEPS, "reached": reached}
-    return {name: value / studies for name, value in shares.items()}
+        made += steps
+    return covered / studies, made / studies
 
 
-def simulate_fixed(truth: Truth, target: float, *, studies: int, random: np.random.Generator) -> float:
-    """How often the fixed protocol reaches the target."""
-    reached = 0
-    for _ in range(studies):
-        fixed = [steps(truth, WARMUP + STEPS, random)[WARMUP:].mean() for _ in range(LAUNCHES)]
-        reached += half_width(mean_on_logs(fixed, confidence=0.95)) <= target
-    return reached / studies
+def simulate_all(target: float, studies: int) -> list[dict[str, Any]]:
+    """Every published spread of launches with every spread of steps, adaptive and fixed launches side by side."""
+    rule = StepRule(
+        half_width=1.5 * target, min_warmup_steps=10, max_warmup_steps=50, min_steps=50, max_steps=FIXED_STEPS
+    )
+    random = np.random.default_rng(2026)
+    until = {"target": target, "studies": studies}
+    rows = []
+    print(f"{'launch-to-launch CV / step CV':32s}{'fixed, steps':>14s}", end="")
+    print("".join(f"{f'{first} first: covers':>18s}{'of fixed':>10s}" for first in FIRST))
+    for name, spread in PUBLISHED.items():
+        for truth in (Truth(launch_cv=cv, step_cv=step_cv) for cv in spread for step_cv in STEP_CVS):
+            _, fixed = simulate(partial(fixed_launch, truth, random), first=FIXED_LAUNCHES, **until)
+            row = {"scale": name, "launch_cv": truth.launch_cv, "step_cv": truth.step_cv, "fixed_steps": fixed}
+            print(f"{name}, {truth.launch_cv:.1%} / {truth.step_cv:.1%}".ljust(32) + f"{fixed:14.0f}", end="")
+            for first in FIRST:
+                covers, steps = simulate(partial(launch, truth, rule, random), first=first, **until)
+                row |= {f"covers_{first}": covers, f"of_fixed_{first}": steps / fixed}
+                print(f"{covers:18.1%}{steps / fixed:10.2f}", end="", flush=True)
+            print()
+            rows.append(row)
+    return rows
 
 
 def half_width(interval: Interval) -> float:
@@ -111,43 +127,24 @@ def measure(folder: Path, name: str, *, repeats: int, max_repeats: int, rule: di
     }
 
 
-def line(label: str, found: dict[str, dict[str, float]], fixed_reached: float) -> str:
-    cells = [f"{row['covers']:14.1%}{row['of_fixed']:9.2f}{row['reached']:9.0%}" for row in found.values()]
-    return f"{label:32s}{''.join(cells)}{fixed_reached:8.0%}"
-
-
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
-    rule = StepRule(
-        half_width=arguments.target, min_warmup_steps=10, max_warmup_steps=50, min_steps=50, max_steps=200
+    target = arguments.target
+    print(
+        f"steps until a step time is known to +-{target:.0%}, {arguments.studies} simulated configurations a row"
     )
-    random = np.random.default_rng(2026)
-    print(f"target +-{arguments.target:.0%}, {arguments.studies} simulated configurations a row\n{HEADER}")
-    rows = []
-    for name, spread in PUBLISHED.items():
-        for launch_cv in spread:
-            for step_cv in STEP_CVS:
-                truth = Truth(launch_cv=launch_cv, step_cv=step_cv)
-                found = {
-                    label: simulate(truth, rule, plan, studies=arguments.studies, random=random)
-                    for label, plan in PLANS.items()
-                }
-                fixed_reached = simulate_fixed(truth, arguments.target, studies=arguments.studies, random=random)
-                rows.append(
-                    {"scale": name, "launch_cv": launch_cv, "step_cv": step_cv, "fixed_reached": fixed_reached}
-                    | found
-                )
-                print(line(f"{name}, {launch_cv:.1%} / {step_cv:.1%}", found, fixed_reached), flush=True)
-    together = {
-        plan: {key: float(np.mean([row[plan][key] for row in rows])) for key in ("covers", "of_fixed", "reached")}
-        for plan in PLANS
+    rows = simulate_all(target, arguments.studies)
+    mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key.startswith(("covers", "of"))}
+    print("mean over rows: " + ", ".join(f"{key} {value:.3f}" for key, value in mean.items()), end="\n\n")
+    limits = {"half_width": target, "max_steps": FIXED_STEPS}
+    fixed = limits | {
+        "warmup_steps": FIXED_WARMUP,
+        "max_warmup_steps": FIXED_WARMUP,
+        "min_steps": FIXED_STEPS,
     }
-    print(line("all", together, float(np.mean([row["fixed_reached"] for row in rows]))), end="\n\n")
-    limits = {"half_width": arguments.target}
-    fixed = limits | {"warmup_steps": WARMUP, "max_warmup_steps": WARMUP, "min_steps": STEPS, "max_steps": STEPS}
     with tempfile.TemporaryDirectory(prefix="bench-stopping-") as folder:
         real = {
-            "fixed": measure(Path(folder), "fixed", repeats=LAUNCHES, max_repeats=LAUNCHES, rule=fixed),
-            "adaptive": measure(Path(folder), "adaptive", repeats=3, max_repeats=LAUNCHES, rule=limits),
+            name: measure(Path(folder), name, repeats=FIXED_LAUNCHES, max_repeats=MOST_REAL, rule=rule)
+            for name, rule in (("fixed", fixed), ("adaptive", limits))
         }
     for name, row in real.items():
         print(
@@ -156,7 +153,7 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
         )
     ratio = {key: real["adaptive"][key] / real["fixed"][key] for key in ("training_s", "wall_s")}
     print(f"adaptive / fixed: {ratio['training_s']:.2f} of the steps' time, {ratio['wall_s']:.2f} with start-up")
-    return {"simulated": rows, "together": together, "real": real, "ratio": ratio}
+    return {"simulated": rows, "mean": mean, "real": real, "ratio": ratio}
 
 
 def main() -> int:

@@ -62,9 +62,12 @@ class Measure(Entry):
     max_steps: int = Field(200, ge=10)
     """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
     half_width: float = Field(0.01, gt=0, lt=1)
-    """Target for the half-width of the interval of a step time, as a fraction of it. A launch without epochs ends
-    when its own steps reach it; launches are repeated up to `max_repeats` until those of a configuration reach
-    it."""
+    """Target for the half-width of the interval of a configuration's step time, as a fraction of it: launches are
+    repeated up to `max_repeats` until they reach it."""
+    launch_half_width: float | None = Field(None, gt=0, lt=1)
+    """Target for the mean step time of a single launch: one without epochs ends when its own steps reach it. If
+    unset, 1.5 times `half_width`: over five launches that averages out to two thirds of it, which leaves the rest
+    to how launches scatter. More steps in a launch would buy less than more launches."""
     block_steps: int = Field(50, ge=1)
     """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
     probe_rounds: int = Field(4, ge=0)
@@ -75,6 +78,11 @@ class Measure(Entry):
     """Steps of a block of these probes."""
     profile_steps: int = Field(5, ge=1)
     """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
+
+    @property
+    def launch_target(self) -> float:
+        """Relative half-width at which a launch without epochs has enough steps."""
+        return self.launch_half_width or 1.5 * self.half_width
 
     @model_validator(mode="after")
     def _in_order(self) -> Measure:
@@ -124,8 +132,9 @@ class Study(Entry):
     """One or two sentences for the head of the report."""
     seed: int = Field(1, ge=0)
     """Seed of the order of launches; launch r trains with seed + r."""
-    repeats: int = Field(3, ge=1)
-    """Launches of every point: fresh processes each time. Fewer than 2 give no interval."""
+    repeats: int = Field(5, ge=1)
+    """Launches of every point: fresh processes each time. Fewer than 2 give no interval; 3 give a wide one, since
+    the spread of 3 says little of how launches scatter."""
     max_repeats: int | None = Field(None, ge=1)
     """Launches of a point at the most. Where it is above `repeats`, a point whose step time is not known to
     `measure.half_width` after `repeats` launches gets as many more as that takes, up to this number. Needs at

@@ -65,7 +65,7 @@ class Trainer:
         )
         measure = spec.measure
         self.rule = StepRule(
-            half_width=measure.half_width,
+            half_width=measure.launch_target,
             min_warmup_steps=measure.warmup_steps,
             max_warmup_steps=measure.max_warmup_steps,
             min_steps=measure.min_steps,
