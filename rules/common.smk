@@ -94,3 +94,27 @@ def get_reserve_arguments(wildcards):
         "--reserve-of",
         *PLAN.reserve_of(wildcards.run),
     ]
+
+
+# Data that come in files, by the name of the directory they are prepared in; workloads may share them.
+DATASETS = {
+    workload.data.store_name: workload.data
+    for workload in PLAN.study.workloads.values()
+    if workload.data.prepared
+}
+
+
+def get_data(wildcards):
+    """The data's entry of the config as one line of JSON, as a job carries it."""
+    return json.dumps(DATASETS[wildcards.data].model_dump(mode="json"), sort_keys=True)
+
+
+def get_prepared_data(wildcards):
+    """The manifest of the data of a run; nothing where they do not come in files."""
+    data = PLAN.runs[wildcards.run].data
+    return ancient(f"<resources>/data/{data.store_name}/manifest.json") if data.prepared else []
+
+
+def get_data_arguments(wildcards, input):
+    """What tells `scalestudy train` where prepared data stand."""
+    return ["--data", str(Path(input.data).parents[1])] if input.data else []

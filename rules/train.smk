@@ -6,6 +6,9 @@
 # limit leaves time to write the record.
 # The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
 rule train_baseline:
+    input:
+        # Prepared once: newer files are no reason to measure again, another entry in the config has another name.
+        data=get_prepared_data,
     output:
         update("<results>/runs/{run}/run.json"),
     log:
@@ -29,9 +32,10 @@ rule train_baseline:
         results=subpath(output[0], ancestor=3),
         code=fingerprint(*MEASURING),
         reserve=[],
+        data=get_data_arguments,
     shell:
         "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min} {params.reserve:q}"
-        " --results {params.results:q} > {log:q} 2>&1"
+        " {params.data:q} --results {params.results:q} > {log:q} 2>&1"
 
 
 use rule train_baseline as train_distributed with:
@@ -43,6 +47,7 @@ use rule train_baseline as train_distributed with:
 use rule train_baseline as train_baseline_reserve with:
     input:
         get_deciding_runs,
+        data=get_prepared_data,
     wildcard_constraints:
         run=matching_runs(single=True, reserve=True),
     params:
@@ -50,6 +55,7 @@ use rule train_baseline as train_baseline_reserve with:
         results=subpath(output[0], ancestor=3),
         code=fingerprint(*MEASURING),
         reserve=get_reserve_arguments,
+        data=get_data_arguments,
 
 
 use rule train_baseline_reserve as train_distributed_reserve with:

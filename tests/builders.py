@@ -98,6 +98,8 @@ def observation(
             wall_time_s=2.0,
             parameters=1000,
             gradient_bytes=4000 if spec.world_size > 1 else None,
+            bytes_sent_per_step=None,
+            flops_per_sample=None,
         ),
         files={},
     )

@@ -3,8 +3,8 @@
     python -m bench.stopping [--studies 500] [--target 0.01]
 
 Both begin with five launches (the adaptive one also with three) and add as many as the spread of those asks for.
-First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then once
-for real, on one process of a small network on this machine.
+First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then
+once for real, on one process of a small network on this machine.
 """
 
 from __future__ import annotations

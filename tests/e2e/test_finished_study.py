@@ -43,7 +43,7 @@ def test_every_launch_came_up_as_planned(observations: dict[tuple[str, int], Obs
 def test_steps_are_complete_and_their_parts_add_up(observations: dict[tuple[str, int], Observation]) -> None:
     for (workload, world_size), observation in observations.items():
         steps, spec = training_steps(observation), observation.record.spec
-        expected = spec.data.train_samples // spec.global_batch * spec.epochs
+        expected = spec.data.known_train_samples // spec.global_batch * spec.epochs
         assert len(steps) == expected * world_size, workload
         assert (steps.groupby("rank")["step"].nunique() == expected).all()
         assert (steps["samples"] == spec.batch_per_rank).all()

@@ -228,8 +228,8 @@ def test_a_block_takes_as_long_as_its_parts(tmp_path: Path) -> None:
         choice="",
     )
     recorder = Recorder(tmp_path, rank=0)
-    trainer = Trainer(spec, place, Single(place), recorder, Gauges(place))
-    batches = trainer.epoch_batches(1)
+    trainer = Trainer(spec, place, Single(spec, place), recorder, Gauges(place))
+    batches = trainer.open_epoch(1)
     trainer.stepper.run_block(batches[:2])
     begin = time.monotonic()
     times, _ = trainer.stepper.run_block(batches)
@@ -253,7 +253,7 @@ def slowed(tmp_path_factory: pytest.TempPathFactory) -> Observation:
 def run_with(script: Path, spec: RunSpec, directory: Path) -> Observation:
     """The launch of a spec, with a script in the place of `-m scalestudy.train`."""
     (directory / "spec.json").write_text(spec.to_json())
-    command = rank_command(spec, directory)
+    command = rank_command(spec, directory, directory)
     at = command.index("scalestudy.train")
     command[at - 1 : at + 1] = [str(script)]
     environment = rank_environment(spec) | {"PYTHONPATH": os.pathsep.join(sys.path)}

@@ -19,6 +19,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
     "errors": 0,
     "study": 0,
+    "prepare": 0,
     "record": 0,
     "measure": 0,
     "train": 1,
@@ -28,8 +29,16 @@ FLOORS = {
     "publish": 4,
     "cli": 5,
 }
-# On the ground floor record knows study (an observation holds a spec), never the other way round.
-SAME_FLOOR_ALLOWED = {("record", "study"), ("record", "errors"), ("study", "errors")}
+# On the ground floor record knows study (an observation holds a spec) and prepare knows both (data of the config,
+# files written whole), never the other way round.
+SAME_FLOOR_ALLOWED = {
+    ("record", "study"),
+    ("record", "errors"),
+    ("study", "errors"),
+    ("prepare", "study"),
+    ("prepare", "record"),
+    ("prepare", "errors"),
+}
 
 
 def imports(path: Path) -> set[str]:

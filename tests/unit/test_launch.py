@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from builders import observation
 from scalestudy.launch.command import THREAD_VARIABLES, rank_command, rank_environment
-from scalestudy.launch.lock import exclusive
+from scalestudy.record.lock import exclusive
 from scalestudy.launch.outcome import judge
 from scalestudy.launch.process import run_group
 from scalestudy.record.observation import RankReport
@@ -51,9 +51,9 @@ def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int,
 
 
 def test_one_process_is_started_plainly_and_several_by_torchrun(specs: dict[int, RunSpec]) -> None:
-    single = rank_command(specs[1], Path("d"))
+    single = rank_command(specs[1], Path("d"), Path("data"))
     assert single[1:3] == ["-m", "scalestudy.train"]
-    several = rank_command(specs[2], Path("d"))
+    several = rank_command(specs[2], Path("d"), Path("data"))
     assert several[1:3] == ["-m", "torch.distributed.run"]
     assert "--nproc_per_node=2" in several
     assert "--nnodes=1" in several
@@ -214,7 +214,7 @@ def test_a_lock_is_waited_for_and_goes_with_its_holder(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "run.lock"
     waited = []
     code = (
-        "import sys, time; from pathlib import Path; from scalestudy.launch.lock import exclusive\n"
+        "import sys, time; from pathlib import Path; from scalestudy.record.lock import exclusive\n"
         f"with exclusive(Path({str(path)!r}), waiting=lambda: None):\n"
         "    print('held', flush=True); time.sleep(60)"
     )

@@ -13,7 +13,7 @@ import pytest
 from builders import observation
 from scalestudy.errors import UserError
 from scalestudy.record import fingerprint as module
-from scalestudy.record.observation import PART_COLUMNS, TABLES, read_observation, read_record
+from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_observation, read_record
 from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.load import parse_study
@@ -74,7 +74,7 @@ def test_a_damaged_run_json_is_refused_by_name(run: Path, damage: str) -> None:
     with pytest.raises(UserError) as caught:
         read_record(run)
     assert str(path) in str(caught.value)
-    assert "schema version 2" in str(caught.value)
+    assert f"schema version {SCHEMA_VERSION}" in str(caught.value)
 
 
 def test_missing_short_and_changed_files_are_refused_by_name(run: Path) -> None:

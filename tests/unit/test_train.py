@@ -13,7 +13,7 @@ import torch
 from scalestudy.study.model import Host
 from scalestudy.train import placement
 from scalestudy.train.clock import ClockError, make_clock
-from scalestudy.train.data import batch_indices
+from scalestudy.train.data.batches import batch_indices
 from scalestudy.train.loop import block_sizes
 from scalestudy.train.placement import PlacementError, choose_device
 

@@ -90,6 +90,11 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "world_size": spec.world_size,
         "batch_per_rank": spec.batch_per_rank,
         "global_batch": spec.global_batch,
+        "micro_batch": spec.micro_batch,
+        "accumulation_steps": spec.accumulation_steps,
+        "compile": spec.compile,
+        "activation_checkpointing": spec.activation_checkpointing,
+        "settings": spec.settings,
         "repeat": spec.repeat,
         "outcome": record.outcome,
         "reason": record.reason,
@@ -100,6 +105,8 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "threads_per_core": _threads_per_core(observation),
         "parameters": record.totals.parameters,
         "gradient_bytes": record.totals.gradient_bytes,
+        "bytes_sent_per_step": _number(record.totals.bytes_sent_per_step),
+        "flops_per_sample": _number(record.totals.flops_per_sample),
         "steps": record.totals.steps,
         "stopped_because": record.stopping.reason if record.stopping else "",
         **_memory(record.ranks),
@@ -109,6 +116,10 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "dirty": environment.get("dirty"),
         "started_at": record.started_at,
     }
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else float(value)
 
 
 def _threads_per_core(observation: Observation) -> float:

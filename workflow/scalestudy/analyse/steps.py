@@ -94,9 +94,10 @@ def steady_steps(observation: Observation) -> pd.DataFrame:
     steps = training_steps(observation)
     if observation.record.outcome != "ok" or steps.empty:
         return steps.iloc[:0]
-    slowest = steps.groupby("step")["step_time_s"].max().to_numpy()
-    cut = max(mser5(slowest), observation.record.spec.measure.warmup_steps)
-    return steps[steps["step"] >= cut]
+    whole = steps[steps["phase"] != "tail"]
+    slowest = whole.groupby("step")["step_time_s"].max()
+    cut = max(mser5(slowest.to_numpy()), observation.record.spec.measure.warmup_steps)
+    return whole[whole["step"].isin(slowest.index[cut:])]
 
 
 def block_times(steady: pd.DataFrame) -> pd.DataFrame:

@@ -24,6 +24,9 @@ from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.study.model import Study
 from scalestudy.study.plan import Plan, Point
 
+# What a row says of how it was run, as its runs have it.
+OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
+
 Blocks = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks, by run id."""
 
@@ -76,6 +79,7 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "world_size": n,
         "batch_per_rank": point.batch_per_rank,
         "global_batch": point.global_batch,
+        **{name: first[name] for name in OF_THE_SPEC},
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
         "launches": len(mine),
@@ -114,6 +118,8 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
         "parameters": first["parameters"],
         "gradient_bytes": first["gradient_bytes"],
+        "bytes_sent_per_step": first["bytes_sent_per_step"],
+        "flops_per_sample": first["flops_per_sample"],
         "device": first["device"],
         "hosts": _distinct(good, "hosts"),
         "torch": _distinct(good, "torch"),

@@ -12,6 +12,7 @@ from scalestudy.errors import UserError
 # In the order of the chain. Each module has HELP, add_arguments(parser) and run(arguments) -> exit status.
 VERBS = (
     "plan",
+    "prepare",
     "train",
     "aggregate",
     "diagnose",

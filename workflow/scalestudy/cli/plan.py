@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from scalestudy.cli.study_files import add_study
 from scalestudy.record.files import write_json
 from scalestudy.study.cost import plan_lines
 from scalestudy.study.load import load_study
@@ -14,7 +15,7 @@ HELP = "print the runs of a study and their cost; --out writes the plan as JSON"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", type=Path, default=Path("config/config.yaml"), help="study file")
+    add_study(parser)
     parser.add_argument("--config-json", help="the study as JSON instead, as Snakemake passes it")
     parser.add_argument("--out", type=Path, help="write the plan to this file")
 
@@ -25,7 +26,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         study = parse_json(arguments.config_json, source="config")
     else:
-        study = load_study(arguments.study)
+        study = load_study(*arguments.study)
     plan = make_plan(study)
     if arguments.out:
         write_json(arguments.out, plan.model_dump(mode="json"))

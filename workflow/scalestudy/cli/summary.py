@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.cli.study_files import add_study
 from scalestudy.publish.view import diagnoses_view, rows_view
 from scalestudy.study.load import load_study
 
@@ -23,12 +24,12 @@ DOCUMENTS = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", type=Path, default=Path("config/config.yaml"), help="study file")
+    add_study(parser)
     parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
 
 
 def run(arguments: argparse.Namespace) -> int:
-    results = arguments.results or Path("results") / load_study(arguments.study).study
+    results = arguments.results or Path("results") / load_study(*arguments.study).study
     plan = read_plan(results / "plan.json")
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
     findings = read_json(results / "findings.json")

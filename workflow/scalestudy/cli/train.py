@@ -6,9 +6,10 @@ import argparse
 import sys
 from pathlib import Path
 
+from scalestudy.cli.study_files import add_study
 from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
-from scalestudy.launch.run import measure_run, record_unneeded
+from scalestudy.launch.run import DATA, measure_run, record_unneeded
 from scalestudy.record.parts import TRACES
 from scalestudy.study.load import load_study
 from scalestudy.study.model import Study
@@ -19,7 +20,7 @@ HELP = "launch one run and record the observation"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--study", type=Path, default=Path("config/config.yaml"), help="study file")
+    add_study(parser)
     which = parser.add_mutually_exclusive_group(required=True)
     which.add_argument("--run", dest="run_id", help="run id, as `scalestudy plan` prints it")
     which.add_argument("--spec", help="the run's spec as JSON, as a Snakemake job carries it")
@@ -32,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of that decision")
     parser.add_argument("--time-limit-min", type=float, help="end the launch after so many minutes")
+    parser.add_argument("--data", type=Path, default=DATA, help=f"prepared data (default: {DATA})")
     parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
 
 
@@ -42,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise UserError("--spec needs --results: a spec does not know its study's folder")
         results, limit = arguments.results, Study.model_fields["time_limit_min"].default
     else:
-        study = load_study(arguments.study)
+        study = load_study(*arguments.study)
         spec = _find(arguments.run_id, make_plan(study).runs)
         results, limit = arguments.results or Path("results") / study.study, study.time_limit_min
     if arguments.profile_steps is not None:
@@ -60,7 +62,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
             return 0
     try:
-        record, anew = measure_run(spec, results, time_limit_min=arguments.time_limit_min or limit)
+        record, anew = measure_run(
+            spec, results, time_limit_min=arguments.time_limit_min or limit, data=arguments.data
+        )
     except Interrupted as stop:
         print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
         return 128 + stop.signum

@@ -10,8 +10,8 @@ from scalestudy.study.spec import RunSpec
 from scalestudy.study.threads import THREAD_VARIABLES
 
 
-def rank_command(spec: RunSpec, directory: Path) -> list[str]:
-    """The command that starts all ranks: plain python for one process, torchrun for several.
+def rank_command(spec: RunSpec, directory: Path, data: Path) -> list[str]:
+    """The command that starts all ranks: plain python for one process, torchrun for several. data: prepared data.
 
     The number of ranks comes from the spec alone, never from what a scheduler says it granted.
     """
@@ -22,6 +22,8 @@ def rank_command(spec: RunSpec, directory: Path) -> list[str]:
         str(directory / "spec.json"),
         "--out",
         str(directory),
+        "--data",
+        str(data),
     ]
     if spec.strategy == "single":
         return [sys.executable, *worker]

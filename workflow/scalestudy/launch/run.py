@@ -11,28 +11,32 @@ from pathlib import Path
 
 from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.launch.guards import look
-from scalestudy.launch.lock import exclusive, host_lock
+from scalestudy.launch.lock import host_lock
 from scalestudy.launch.outcome import judge
 from scalestudy.launch.process import hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.record.environment import host_environment
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, write_data
 from scalestudy.study.spec import RunSpec
 
 LOG_TAIL_LINES = 20
+DATA = Path("resources/data")  # where prepared data stand, unless told otherwise
 
 
-def measure_run(spec: RunSpec, results: Path, *, time_limit_min: float) -> tuple[RunRecord, bool]:
-    """Measure a run into results/runs/<run id>/: (its record, whether it was measured now).
+def measure_run(
+    spec: RunSpec, results: Path, *, time_limit_min: float, data: Path = DATA
+) -> tuple[RunRecord, bool]:
+    """Measure a run into results/runs/<run id>/: (its record, whether it was measured now). data: prepared data.
 
     A run that is there already, measured by the same code, is kept as it is. One measured by other code is
     set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
     read, Interrupted (process.py) when told to end; then nothing new stands in results/runs.
     """
-    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, time_limit_min))
+    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, time_limit_min, data))
 
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
@@ -107,7 +111,7 @@ def _kept(final: Path, code: str) -> RunRecord | None:
     return record if record.fingerprint == code and record.outcome != "unneeded" else None
 
 
-def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> RunRecord:
+def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float, data: Path) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
     log = partial / "log.txt"
@@ -123,7 +127,7 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float) -> R
             guard.refuse(partial)
         else:
             exit_code, timed_out = run_group(
-                rank_command(spec, partial),
+                rank_command(spec, partial, data),
                 environment=rank_environment(spec),
                 log=log,
                 time_limit_s=time_limit_min * 60,

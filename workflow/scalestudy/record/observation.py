@@ -27,7 +27,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scalestudy.errors import UserError
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
 """`unneeded`: a launch that was held in reserve, and those before it were enough."""
 
@@ -39,8 +39,9 @@ PART_COLUMNS = tuple(f"{part}_time_s" for part in STEP_PARTS)
 # What DistributedDataParallel says of a step of itself, in probes; empty elsewhere.
 DDP_COLUMNS = ("backward_compute_time_s", "communication_span_s", "communication_overlap_s")
 
-# warmup and measured are the training itself; the probes come after it and are never mixed with it.
-TRAINING_PHASES = ("warmup", "measured")
+# warmup, measured and tail are the training itself; the probes come after it and are never mixed with it. A tail
+# is the last, short batch of an epoch: it is trained on, and no part of the step time.
+TRAINING_PHASES = ("warmup", "measured", "tail")
 PROBE_PHASES = ("probe-sync", "probe-no-sync", "probe-logger", "probe-arrival", "probe-arrival-no-sync")
 
 STEP_COLUMNS = (
@@ -156,12 +157,16 @@ class Totals(Part):
     parameters: int | None
     gradient_bytes: int | None
     """Bytes of gradients synchronised each step; None for a single process."""
+    bytes_sent_per_step: float | None
+    """Bytes that every rank sends each step by its strategy (study/traffic.py); None if not known."""
+    flops_per_sample: int | None
+    """Floating-point operations of forward and backward pass of a sample (train/flops.py); None if not counted."""
 
 
 class RunRecord(Part):
     """run.json."""
 
-    schema_version: Literal[2] = SCHEMA_VERSION
+    schema_version: Literal[3] = SCHEMA_VERSION
     run_id: str
     fingerprint: str
     """Of the measuring code (record/fingerprint.py)."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,8 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
         wall_time_s=wall_time_s,
         parameters=parts.environment.get("parameters"),
         gradient_bytes=parts.environment.get("gradient_bytes"),
+        bytes_sent_per_step=parts.environment.get("bytes_sent_per_step"),
+        flops_per_sample=parts.environment.get("flops_per_sample"),
     )
 
 
@@ -105,7 +108,8 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         pyarrow.parquet.write_table(table, directory / f"{name}.parquet", compression="zstd")
     write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
     patterns = [f"{name}-*.parquet" for name in TABLES]
-    patterns += ["epochs-*.csv", "rank-*.json", "progress.json", "spec.json", "checkpoint.*"]
+    patterns += ["epochs-*.csv", "rank-*.json", "progress.json", "spec.json"]
+    shutil.rmtree(directory / "checkpoints", ignore_errors=True)
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalestudy.study.plan import Plan
+from scalestudy.study.plan import Plan, Point
 
 
 def plan_lines(plan: Plan) -> list[str]:
@@ -20,7 +20,7 @@ def plan_lines(plan: Plan) -> list[str]:
                 point.workload,
                 point.variant,
                 f"{point.nodes}x{point.devices_per_node}",
-                str(point.batch_per_rank),
+                _batch(plan, point),
                 str(point.global_batch),
                 "+".join(used_by.pop(point.runs[0])),
                 _launches(plan),
@@ -38,6 +38,13 @@ def plan_lines(plan: Plan) -> list[str]:
         "",
         *cost_lines(plan),
     ]
+
+
+def _batch(plan: Plan, point: Point) -> str:
+    """'8', or '8 = 4 x 2' for four micro-batches of two samples."""
+    spec = plan.runs[point.runs[0]]
+    parts = f" = {spec.accumulation_steps} x {spec.micro_batch}" if spec.accumulation_steps > 1 else ""
+    return f"{point.batch_per_rank}{parts}"
 
 
 def cost_lines(plan: Plan) -> list[str]:

@@ -4,31 +4,37 @@ from __future__ import annotations
 
 import json
 import types
+from collections.abc import Iterator
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from scalestudy.study.model import Host, Measure, Report, Study, Variant
-from scalestudy.study.workloads import (
-    AdamOptimizer,
-    ConvnetModel,
-    DigitsData,
-    Entry,
-    MlpModel,
-    SgdOptimizer,
-    Workload,
-)
+from scalestudy.study.datasets import Data
+from scalestudy.study.entry import Entry
+from scalestudy.study.model import Host, Measure, Report, Study
+from scalestudy.study.models import Model
+from scalestudy.study.optimizers import Optimizer
+from scalestudy.study.variants import DdpOptions, FsdpOptions, InputOptions, Variant
+from scalestudy.study.workloads import Workload
+
+
+def _kinds(key: str, union: Any) -> Iterator[tuple[str, type[Entry]]]:
+    """A section for every kind of an entry that is told apart by its `type`."""
+    for kind in get_args(get_args(union)[0]):
+        yield f"`workloads.NAME.{key}` with `type: {get_args(kind.model_fields['type'].annotation)[0]}`", kind
+
 
 SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("The study", Study),
     ("`workloads.NAME`", Workload),
-    ("`workloads.NAME.model` with `type: mlp`", MlpModel),
-    ("`workloads.NAME.model` with `type: convnet`", ConvnetModel),
-    ("`workloads.NAME.data` with `type: digits`", DigitsData),
-    ("`workloads.NAME.optimizer` with `type: sgd`", SgdOptimizer),
-    ("`workloads.NAME.optimizer` with `type: adam`", AdamOptimizer),
+    *_kinds("model", Model),
+    *_kinds("data", Data),
+    *_kinds("optimizer", Optimizer),
     ("`variants.NAME`", Variant),
+    ("`variants.NAME.ddp`", DdpOptions),
+    ("`variants.NAME.fsdp`", FsdpOptions),
+    ("`variants.NAME.input`", InputOptions),
     ("`host`", Host),
     ("`measure`", Measure),
     ("`report`", Report),
@@ -41,6 +47,10 @@ A study is one YAML file. `config.yaml` is the one that runs by default; give an
 `snakemake --configfile FILE`. The file holds science only: cores, partitions and accounts
 stand in the profiles (`profiles/`), so that the same study runs on a laptop and on a cluster.
 
+A variant or workload may stand for several: `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}` under it
+makes one of each value, or of each combination where several keys are swept, named
+`NAME-bucket-cap-mb-5` and so on.
+
 A key that is not listed here is refused, and so is a value that cannot work (a batch that does not
 divide among the ranks, say), before anything runs.
 
@@ -51,6 +61,12 @@ divide among the ranks, say), before anything runs.
 def schema_text() -> str:
     """JSON schema of the config, as the text of its file."""
     schema = Study.model_json_schema()
+    for part in ("Variant", "Workload"):
+        schema["$defs"][part]["properties"]["sweep"] = {
+            "type": "object",
+            "additionalProperties": {"type": "array", "minItems": 1},
+            "description": "Keys with lists of values: this entry stands for one of each combination.",
+        }
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     schema["title"] = "scalestudy configuration"
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
@@ -62,7 +78,8 @@ def readme_text() -> str:
     for title, model in SECTIONS:
         parts.append(f"## {title}\n\n{_first_line(model.__doc__)}\n")
         parts.append("| key | type | default | meaning |\n| --- | --- | --- | --- |")
-        parts.extend(_row(name, field) for name, field in model.model_fields.items())
+        fields = sorted(model.model_fields.items(), key=lambda item: item[0] != "type")
+        parts.extend(_row(name, field) for name, field in fields)
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
@@ -80,7 +97,7 @@ def _first_line(doc: str | None) -> str:
 
 
 def _default(field: FieldInfo) -> str:
-    value = field.default
+    value = field.get_default(call_default_factory=True)
     if value is PydanticUndefined:
         return "required"
     if isinstance(value, Entry):
@@ -117,5 +134,5 @@ def _type(annotation: Any) -> str:
         return _type(arguments[0])
     if isinstance(annotation, type) and issubclass(annotation, Entry):
         return "mapping"
-    plain = {str: "text", int: "whole number", float: "number", bool: "true or false"}
+    plain = {Any: "any value", str: "text", int: "whole number", float: "number", bool: "true or false"}
     return plain.get(annotation, str(annotation))

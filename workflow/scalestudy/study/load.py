@@ -14,16 +14,33 @@ from pydantic import BaseModel, ValidationError
 
 from scalestudy.errors import UserError
 from scalestudy.study.model import Study
+from scalestudy.study.sweep import expand_sweeps
 
 _UNIONS = (Union, types.UnionType)
 
 
-def load_study(path: str | Path) -> Study:
-    """Study from a YAML file.
+def load_study(*paths: str | Path) -> Study:
+    """Study from a YAML file, or from several: each changes what the ones before it say, key by key.
 
-    Raises UserError where the file is missing, is no YAML mapping, or says something the model refuses.
+    That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
+    mapping, or says something the model refuses.
     """
-    path = Path(path)
+    content: dict[str, Any] = {}
+    for path in paths:
+        _merge(content, _read(Path(path)))
+    return parse_study(content, source=" ".join(map(str, paths)))
+
+
+def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Write changes into content: mappings key by key, everything else as a whole."""
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(content.get(key), dict):
+            _merge(content[key], value)
+        else:
+            content[key] = value
+
+
+def _read(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -32,7 +49,7 @@ def load_study(path: str | Path) -> Study:
         raise UserError(f"{path}: not valid YAML: {error}") from None
     if not isinstance(content, Mapping):
         raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
-    return parse_study(content, source=str(path))
+    return dict(content)
 
 
 def parse_json(text: str, *, source: str) -> Study:
@@ -45,12 +62,21 @@ def parse_json(text: str, *, source: str) -> Study:
 
 
 def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
-    """Study from a mapping such as Snakemake's `config`; `source` names it in errors."""
+    """Study from a mapping such as Snakemake's `config`; `source` names it in errors.
+
+    A key that is null counts as not given: so a second file can take back what the first one says.
+    """
     try:
-        return Study.model_validate(dict(content))
+        return Study.model_validate(expand_sweeps(_without_nulls(content), source=source))
     except ValidationError as error:
         lines = [_line(item) for item in error.errors(include_url=False)]
         raise UserError(f"{source}: the study is refused\n" + "\n".join(lines)) from None
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
 
 
 def _line(item: Any) -> str:
@@ -86,8 +112,17 @@ def _suggestion(location: tuple[Any, ...]) -> str:
     if not _is_model(annotation):
         return ""
     valid = list(annotation.model_fields)
-    near = difflib.get_close_matches(str(location[-1]), valid, n=1)
-    return f"; did you mean {near[0]}?" if near else f"; valid keys are {', '.join(valid)}"
+    # Other tools write the options of a part as one word: ddp_broadcast_buffers for ddp.broadcast_buffers.
+    inner = {
+        word: f"{name}.{key}"
+        for name, field in annotation.model_fields.items()
+        if _is_model(field.annotation)
+        for key in field.annotation.model_fields
+        for word in (key, f"{name}_{key}")
+    }
+    meant = inner | {name: name for name in valid}
+    near = difflib.get_close_matches(str(location[-1]), meant, n=1, cutoff=0.75)
+    return f"; did you mean {meant[near[0]]}?" if near else f"; valid keys are {', '.join(valid)}"
 
 
 def _inside(annotation: Any, part: Any) -> Any:

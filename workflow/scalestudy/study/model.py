@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
+from scalestudy.study.batches import refuse_batches
+from scalestudy.study.entry import Entry
+from scalestudy.study.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.threads import refuse_threads
-from scalestudy.study.workloads import Entry, Workload
-
-NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
-Name = Annotated[str, Field(pattern=NAME, max_length=40)]
+from scalestudy.study.variants import Name, Variant
+from scalestudy.study.workloads import Workload
 
 
 def _distinct(values: tuple) -> tuple:
@@ -19,35 +19,6 @@ def _distinct(values: tuple) -> tuple:
     if doubles:
         raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
     return values
-
-
-def _scale(text: str) -> str:
-    match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
-    if not match:
-        raise ValueError("a scale is NODESxDEVICES, such as 1x4: one node with four devices")
-    if int(match[1]) > 1:
-        raise ValueError(f"{text} spans {match[1]} nodes; this version launches on one node: use 1xDEVICES")
-    return text
-
-
-Scale = Annotated[str, AfterValidator(_scale)]
-
-
-class Variant(Entry):
-    """How a workload is run: strategy, precision, and the case it is compared with."""
-
-    strategy: Literal["single", "ddp", "fsdp"]
-    """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel.
-    `fsdp`: FSDP2, every layer sharded by itself."""
-    precision: Literal["fp32", "bf16"] = "fp32"
-    """Arithmetic of forward and backward; `bf16` is autocast, the parameters stay fp32."""
-    log_every_steps: int | None = Field(None, ge=1)
-    """Read the loss from the device and print it every so many steps, as training scripts do. Not at all if unset:
-    this loop needs no reading to train."""
-    checkpoint_every_steps: int | None = Field(None, ge=1)
-    """Write model and optimizer to disk every so many steps, by rank 0. Not at all if unset."""
-    base: Name | None = None
-    """The `single` variant this one is compared with. May be left out when the study has just one."""
 
 
 class Measure(Entry):
@@ -103,6 +74,9 @@ class Host(Entry):
     pin: bool = True
     """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
     is, and the report says so when they are more threads than cores."""
+    memory_limit_gib: float | None = Field(None, gt=0)
+    """Memory that a rank may use: resident memory on a CPU, the allocator's share of the device on CUDA. A run
+    that wants more ends as `oom`, so that a small machine can stand for a small GPU. No limit of ours if unset."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
     (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
@@ -183,16 +157,6 @@ class Study(Entry):
         return self
 
     @model_validator(mode="after")
-    def _checkpoints(self) -> Study:
-        for name, variant in self.variants.items():
-            if variant.strategy == "fsdp" and variant.checkpoint_every_steps:
-                raise ValueError(
-                    f"variants.{name}.checkpoint_every_steps: sharded parameters are not written yet; leave it"
-                    " out, or use ddp"
-                )
-        return self
-
-    @model_validator(mode="after")
     def _repeats(self) -> Study:
         if self.max_repeats is not None and self.max_repeats < self.repeats:
             raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
@@ -205,49 +169,46 @@ class Study(Entry):
         """Launches of a point at the most."""
         return self.max_repeats or self.repeats
 
+    def host_of(self, variant: str) -> Host:
+        """What a rank of a variant gets: the host's settings, with the variant's own environment on top."""
+        environment = self.host.environment | self.variants[variant].environment
+        return self.host.model_copy(update={"environment": environment})
+
     @model_validator(mode="after")
     def _threads(self) -> Study:
         """No rank that is bound to its cores may be told to start more threads than it has cores."""
-        host = self.host
-        refused = refuse_threads(host.environment, cores_per_rank=host.cores_per_rank, pin=host.pin)
-        if refused:
-            raise ValueError(refused)
+        for name in self.variants:
+            host = self.host_of(name)
+            refused = refuse_threads(host.environment, cores_per_rank=host.cores_per_rank, pin=host.pin)
+            if refused:
+                raise ValueError(refused)
+        return self
+
+    @model_validator(mode="after")
+    def _devices(self) -> Study:
+        for name, variant in self.variants.items():
+            if variant.precision == "tf32" and self.host.device == "cpu":
+                raise ValueError(f"variants.{name}.precision: tf32 is arithmetic of CUDA devices; a CPU has fp32")
+            if variant.ddp.communication_hook == "bf16" and self.host.device == "cpu":
+                raise ValueError(
+                    f"variants.{name}.ddp.communication_hook: torch sums bf16 over ranks on CUDA only;"
+                    " fp16 works on a CPU too"
+                )
+            for scale in self.scales if variant.fsdp.sharding == "hybrid" else ():
+                group = variant.fsdp.shard_ranks or nodes_and_devices(scale)[1]
+                if world_size(scale) % group:
+                    raise ValueError(
+                        f"variants.{name}.fsdp.shard_ranks: {world_size(scale)} ranks of scale {scale} do not"
+                        f" make whole groups of {group}"
+                    )
         return self
 
     @model_validator(mode="after")
     def _batches(self) -> Study:
-        """Every batch must divide among the ranks and fit the data, at every scale, before anything runs."""
-        distributed = any(variant.strategy != "single" for variant in self.variants.values())
+        """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
+        runs."""
         for name, workload in self.workloads.items():
-            path = f"workloads.{name}.batch_size"
-            samples = workload.data.train_samples
-            if workload.batch_size > samples:
-                raise ValueError(f"{path}: {workload.batch_size} is more than the {samples} training samples")
-            for scale in self.scales if distributed else ():
-                ranks = world_size(scale)
-                if "strong" in workload.scaling and workload.batch_size % ranks:
-                    lower = workload.batch_size // ranks * ranks
-                    fits = [str(b) for b in (lower, lower + ranks) if b > 0]
-                    raise ValueError(
-                        f"{path}: {workload.batch_size} does not divide among the {ranks} ranks of"
-                        f" scale {scale}; {' or '.join(fits)} would"
-                    )
-                if "weak" in workload.scaling and workload.batch_size * ranks > samples:
-                    raise ValueError(
-                        f"{path}: weak scaling at {scale} needs a global batch of"
-                        f" {workload.batch_size * ranks}, more than the {samples} training samples;"
-                        f" at most {samples // ranks} would do"
-                    )
+            refused = refuse_batches(workload, self.variants, self.scales)
+            if refused:
+                raise ValueError(f"workloads.{name}.batch_size: {refused}")
         return self
-
-
-def nodes_and_devices(scale: str) -> tuple[int, int]:
-    """'2x4' -> (2, 4): nodes, devices per node."""
-    nodes, devices = scale.split("x")
-    return int(nodes), int(devices)
-
-
-def world_size(scale: str) -> int:
-    """Ranks of a scale: nodes times devices per node."""
-    nodes, devices = nodes_and_devices(scale)
-    return nodes * devices

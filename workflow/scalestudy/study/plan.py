@@ -10,9 +10,12 @@ from __future__ import annotations
 import random
 from typing import Literal
 
-from scalestudy.study.model import Study, Variant, nodes_and_devices, world_size
+from scalestudy.study.entry import Entry
+from scalestudy.study.model import Study
+from scalestudy.study.scales import nodes_and_devices, world_size
 from scalestudy.study.spec import RunSpec
-from scalestudy.study.workloads import Entry, Workload
+from scalestudy.study.variants import Knobs, Variant
+from scalestudy.study.workloads import Workload
 
 SCHEMA_VERSION = 1
 Scaling = Literal["strong", "weak", "reference"]
@@ -122,23 +125,22 @@ def _configurations(study: Study, workload: Workload, variant: Variant) -> list[
 def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int) -> RunSpec:
     workload, variant = study.workloads[name], study.variants[variant_name]
     nodes, devices = nodes_and_devices(scale)
+    growth = batch_per_rank * world_size(scale) / workload.batch_size
     return RunSpec(
+        **{knob: getattr(variant, knob) for knob in Knobs.model_fields},
         workload=name,
         variant=variant_name,
-        strategy=variant.strategy,
-        precision=variant.precision,
         model=workload.model,
         data=workload.data,
         optimizer=workload.optimizer,
+        learning_rate_factor=workload.optimizer.scale(growth),
         epochs=workload.epochs,
-        log_every_steps=variant.log_every_steps,
-        checkpoint_every_steps=variant.checkpoint_every_steps,
         nodes=nodes,
         devices_per_node=devices,
         batch_per_rank=batch_per_rank,
         repeat=repeat,
         seed=study.seed + repeat,
-        host=study.host,
+        host=study.host_of(variant_name),
         measure=study.measure,
         profile_steps=study.measure.profile_steps if study.profile and repeat == 1 else 0,
     )

@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Literal
 
 from pydantic import Field
 
 from scalestudy.errors import UserError
+from scalestudy.study.datasets import Data
 from scalestudy.study.model import Host, Measure
-from scalestudy.study.workloads import Data, Entry, Model, Optimizer
+from scalestudy.study.models import Model
+from scalestudy.study.optimizers import Optimizer
+from scalestudy.study.variants import Knobs
 
 
-class RunSpec(Entry):
+class RunSpec(Knobs):
     """One launch of one variant at one scale, with one seed."""
 
     workload: str
     variant: str
-    strategy: Literal["single", "ddp", "fsdp"]
-    precision: Literal["fp32", "bf16"]
     model: Model
     data: Data
     optimizer: Optimizer
+    learning_rate_factor: float = Field(gt=0)
+    """What the global batch makes of the optimizer's learning rate."""
     epochs: int = Field(ge=0)
-    log_every_steps: int | None = Field(ge=1)
-    checkpoint_every_steps: int | None = Field(ge=1)
     nodes: int = Field(ge=1)
     devices_per_node: int = Field(ge=1)
     batch_per_rank: int = Field(ge=1)
@@ -44,6 +44,11 @@ class RunSpec(Entry):
     def global_batch(self) -> int:
         """Samples per optimizer step over all ranks."""
         return self.batch_per_rank * self.world_size
+
+    @property
+    def micro_batch(self) -> int:
+        """Samples of a rank's micro-batch; the batch per rank without accumulation."""
+        return self.batch_per_rank // self.accumulation_steps
 
     @property
     def run_id(self) -> str:

@@ -15,9 +15,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m scalestudy.train", description=__doc__)
     parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")
     parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
+    parser.add_argument("--data", type=Path, help="directory with prepared data")
     arguments = parser.parse_args()
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
-    return 0 if run_rank(spec, arguments.out) == "ok" else 1
+    return 0 if run_rank(spec, arguments.out, data=arguments.data) == "ok" else 1
 
 
 if __name__ == "__main__":

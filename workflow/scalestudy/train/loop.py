@@ -10,24 +10,34 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
+from scalestudy.errors import UserError
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.observation import Stopping
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.clock import Clock, make_clock
-from scalestudy.train.data import Split, batch_indices, load_split
+from scalestudy.train.data import load_split
+from scalestudy.train.data.batches import batch_indices, tail_indices
+from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
-from scalestudy.train.optimizers import build_optimizer
+from scalestudy.train.optimizers import build_optimizer, build_schedule
 from scalestudy.train.placement import Placement
+from scalestudy.train.precision import scaled_on, set_arithmetic
+from scalestudy.train.recompute import recompute_blocks
 from scalestudy.train.steps import Stepper
 from scalestudy.train.strategies import Strategy
+from scalestudy.train.update import Update
+from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
+
+# A forward pass without gradients keeps far less than a training step does.
+VALIDATION_CHUNKS = 4
 
 
 class DivergedError(RuntimeError):
@@ -45,21 +55,43 @@ class Trainer:
         recorder: Recorder,
         gauges: Gauges,
         *,
+        data: Path | None = None,
         clock: Clock | None = None,
     ) -> None:
+        """data: where prepared data stand. Raises UserError where the data or the options cannot be used."""
         self.spec, self.place, self.strategy = spec, place, strategy
         self.recorder, self.gauges = recorder, gauges
+        set_arithmetic(spec, place)
+        self.split = load_split(spec.data, spec.model, directory=data, device=place.device)
+        if self.split.train_samples < spec.global_batch:
+            raise UserError(
+                f"batch_size: a global batch of {spec.global_batch} is more than the {self.split.train_samples}"
+                " training samples"
+            )
         torch.manual_seed(spec.seed)  # the same initial parameters on every rank and at every scale
-        self.plain = build_model(spec.model).to(place.device)
-        model = strategy.wrap(self.plain)
-        self.split: Split = load_split(spec.data)
+        self.plain = build_model(spec.model, spec.data).to(place.device)
+        trained = [p for p in self.plain.parameters() if p.requires_grad]
+        self.parameters = sum(p.numel() for p in trained)
+        self.gradient_bytes = sum(p.numel() * p.element_size() for p in trained)
+        if spec.activation_checkpointing:
+            recompute_blocks(self.plain)
+        model = self._wrap()
+        torch.manual_seed(spec.seed + 7919 * (place.rank + 1))  # dropout differs from rank to rank
+        optimizer = build_optimizer(spec.optimizer, model.parameters(), factor=spec.learning_rate_factor)
+        self.feed = make_feed(self.split, spec.input, place.device)
         self.stepper = Stepper(
             spec,
             place,
             strategy,
             model=model,
-            optimizer=build_optimizer(spec.optimizer, model.parameters()),
-            split=self.split,
+            update=Update(
+                model,
+                optimizer,
+                schedule=build_schedule(spec.optimizer, optimizer, steps=spec.epochs * self.steps_per_epoch),
+                clip=spec.optimizer.gradient_clip,
+                scaled_on=scaled_on(spec, place),
+            ),
+            feed=self.feed,
             clock=clock or make_clock(place.device),
             directory=recorder.directory,
         )
@@ -74,13 +106,9 @@ class Trainer:
         self._times: list[np.ndarray] = []  # seconds of the steps of each block, on this rank
 
     @property
-    def parameters(self) -> int:
-        """Number of trainable parameters."""
-        return sum(p.numel() for p in self.plain.parameters() if p.requires_grad)
-
-    @property
     def steps_per_epoch(self) -> int:
-        return len(self.split.train_targets) // self.spec.global_batch
+        """Whole batches of an epoch."""
+        return self.split.train_samples // self.spec.global_batch
 
     def train(self) -> Stopping:
         """All epochs; or, where the spec has none, as many steps as the stopping rule asks for.
@@ -95,48 +123,78 @@ class Trainer:
             reason=look.reason if not self.spec.epochs else f"all {self.spec.epochs} epochs were trained",
         )
 
-    def wrap_anew(self) -> nn.Module:
+    def wrap_anew(self, *, hooked: bool = True) -> nn.Module:
         """The model in a new wrapper, for probes: hooks and settings of the old one go with it."""
         self.stepper.model = None
         gc.collect()
-        self.stepper.model = self.strategy.wrap(self.plain)
+        self.stepper.model = self._wrap(hooked=hooked)
         return self.stepper.model
 
-    def endless_batches(self) -> Iterator[Tensor]:
-        """Index batches of this rank, epoch after epoch, beginning after those that were trained."""
-        for epoch in itertools.count(self.spec.epochs + 1):
-            yield from self.epoch_batches(epoch)
+    def _wrap(self, *, hooked: bool = True) -> nn.Module:
+        model = self.strategy.wrap(self.plain, hooked=hooked)
+        if self.spec.compile:
+            model.compile()
+        return model
 
-    def epoch_batches(self, epoch: int) -> list[Tensor]:
-        """Index batches of this rank in an epoch."""
-        return batch_indices(
-            len(self.split.train_targets),
-            global_batch=self.spec.global_batch,
-            rank=self.place.rank,
-            world_size=self.place.world_size,
-            seed=self.spec.seed,
-            epoch=epoch,
-        )
+    def open_extra(self, steps: int) -> Iterator[Tensor]:
+        """So many index batches of this rank after those that were trained, announced to the feed."""
+        epochs = (self._whole_batches(epoch) for epoch in itertools.count(self.spec.epochs + 1))
+        return iter(self._announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps))))
+
+    def open_epoch(self, epoch: int) -> list[Tensor]:
+        """Index batches of this rank in an epoch, announced to the feed; a last, short one if the spec has it."""
+        batches = self._whole_batches(epoch)
+        if not self.spec.input.drop_last:
+            short = tail_indices(
+                self.split.train_samples, parts=self.spec.accumulation_steps, **self._share(epoch)
+            )
+            batches += [short] if len(short) else []
+        return self._announce(batches)
+
+    def _whole_batches(self, epoch: int) -> list[Tensor]:
+        return batch_indices(self.split.train_samples, **self._share(epoch))
+
+    def _share(self, epoch: int) -> dict[str, int]:
+        """What decides this rank's part of an epoch."""
+        return {
+            "global_batch": self.spec.global_batch,
+            "rank": self.place.rank,
+            "world_size": self.place.world_size,
+            "seed": self.spec.seed,
+            "epoch": epoch if self.spec.input.reshuffle else 1,
+        }
+
+    def _announce(self, batches: list[Tensor]) -> list[Tensor]:
+        if self.split.train_inputs.device.type != "cpu":
+            batches = [index.to(self.place.device) for index in batches]
+        self.feed.open([part for index in batches for part in self.stepper.micro_batches(index)])
+        return batches
 
     def _train_epochs(self) -> Look:
         begin = time.perf_counter()
         steps = self.steps_per_epoch
         for epoch in range(1, self.spec.epochs + 1):
             self.stepper.model.train()
-            loss_sum, epoch_time_s = 0.0, 0.0
-            for block in self._blocks(epoch):
+            loss_sum, samples = 0.0, 0
+            opening = time.perf_counter()
+            blocks = self._blocks(epoch)
+            epoch_time_s = time.perf_counter() - opening  # starts the processes that read ahead, if there are any
+            for block in blocks:
                 losses, time_s = self.train_block(epoch, block)
                 self.recorder.report_progress(done=self.recorder.steps, total=steps * self.spec.epochs)
-                loss_sum += sum(losses)
+                loss_sum += sum(loss * len(index) for loss, index in zip(losses, block, strict=True))
+                samples += sum(len(index) for index in block)
                 epoch_time_s += time_s
-            mean = torch.tensor([loss_sum / steps], dtype=torch.float64, device=self.place.device)
+            mean = torch.tensor([loss_sum / samples], dtype=torch.float64, device=self.place.device)
             train_loss = self.strategy.total(mean).item() / self.place.world_size
-            validation_loss, accuracy = self._validate()
+            validation_loss, accuracy = validate(
+                self.plain, self.split, self.place, self.strategy, chunk=VALIDATION_CHUNKS * self.spec.micro_batch
+            )
             self.recorder.add_epoch(
                 epoch=epoch,
                 epoch_time_s=epoch_time_s,
                 elapsed_s=time.perf_counter() - begin,
-                samples=steps * self.spec.global_batch,
+                samples=samples * self.place.world_size,
                 train_loss=train_loss,
                 validation_loss=validation_loss,
                 validation_accuracy=accuracy,
@@ -173,53 +231,40 @@ class Trainer:
 
     def _blocks(self, epoch: int) -> list[list[Tensor]]:
         """The batches of an epoch in blocks. The least warm-up is one by itself: no block is half dropped."""
-        batches = self.epoch_batches(epoch)
+        opened = self.open_epoch(epoch)
+        whole = len(opened[0])
+        batches = [index for index in opened if len(index) == whole]
         first = min(self.spec.measure.warmup_steps, len(batches)) if epoch == 1 else 0
         remaining = iter(batches[first:])
         sizes = block_sizes(len(batches) - first, self.spec.measure.block_steps)
-        return [
-            block for block in (batches[:first], *(list(itertools.islice(remaining, n)) for n in sizes)) if block
-        ]
+        blocks = [batches[:first], *(list(itertools.islice(remaining, n)) for n in sizes), opened[len(batches) :]]
+        return [block for block in blocks if block]
 
     def train_block(self, epoch: int, batches: list[Tensor]) -> tuple[list[float], float]:
         """(losses of this rank, seconds) of a recorded block."""
         first = self.recorder.steps
         times, losses = self.stepper.run_block(batches)
-        warmup = self.spec.measure.warmup_steps
+        warmup, whole = self.spec.measure.warmup_steps, len(batches[0]) == self.spec.batch_per_rank
+        phases = ["warmup" if first + offset < warmup else "measured" for offset in range(len(batches))]
         self.recorder.add_block(
             epoch=epoch,
-            phases=["warmup" if first + offset < warmup else "measured" for offset in range(len(batches))],
+            phases=phases if whole else ["tail"] * len(batches),
             times_s=times,
-            samples=self.spec.batch_per_rank,
+            samples=len(batches[0]),
             losses=losses,
             state=self.gauges.read(),
         )
         for offset, loss in enumerate(losses):
             if not math.isfinite(loss):
                 raise DivergedError(f"loss is {loss} at step {first + offset} on rank {self.place.rank}")
-        self._times.append(times.sum(axis=1))
-        return losses, float(self._times[-1].sum())
+        if whole:
+            self._times.append(times.sum(axis=1))
+        return losses, float(times.sum())
 
     def _slowest(self, times_s: list[np.ndarray]) -> np.ndarray:
         """Seconds of each step, the largest over ranks."""
         steps = torch.from_numpy(np.concatenate(times_s)).to(self.place.device)
         return self.strategy.largest(steps).cpu().numpy()
-
-    @torch.no_grad()
-    def _validate(self) -> tuple[float, float]:
-        """(loss, accuracy) on the held-out samples, shared among the ranks; uses the bare model."""
-        rank, world, device = self.place.rank, self.place.world_size, self.place.device
-        inputs = self.split.validation_inputs[rank::world].to(device)
-        targets = self.split.validation_targets[rank::world].to(device)
-        self.plain.eval()
-        sums = torch.zeros(3, dtype=torch.float64, device=device)
-        if len(targets):  # more ranks than samples leave some with none
-            logits: Tensor = self.plain(inputs)
-            sums[0] = F.cross_entropy(logits, targets, reduction="sum")
-            sums[1] = (logits.argmax(dim=1) == targets).sum()
-            sums[2] = len(targets)
-        loss, correct, count = self.strategy.total(sums).tolist()
-        return loss / count, correct / count
 
 
 def block_sizes(steps: int, target: int) -> list[int]:

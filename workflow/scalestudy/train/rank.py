@@ -9,14 +9,16 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-import torch
-
+from scalestudy.errors import UserError
 from scalestudy.record.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
+from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.devices import device_environment
+from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
+from scalestudy.train.limits import is_out_of_memory, limit_memory
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.placement import Placement, PlacementError, place_rank
 from scalestudy.train.probes import run_probes
@@ -27,8 +29,11 @@ class StoppedError(RuntimeError):
     """Whoever launched this rank asked it to end."""
 
 
-def run_rank(spec: RunSpec, out: Path) -> Outcome:
-    """Train one rank of a run and write its part into `out`; the outcome is also in its report."""
+def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None) -> Outcome:
+    """Train one rank of a run and write its part into `out`; the outcome is also in its report.
+
+    data: where prepared data stand.
+    """
     signal.signal(signal.SIGTERM, _stop)
     environment = host_environment()  # before this rank is bound to a part of the host
     try:
@@ -46,7 +51,7 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
         )
     recorder, gauges = Recorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
-    outcome, reason = _train(spec, place, recorder, gauges, facts)
+    outcome, reason = _train(spec, place, recorder, gauges, facts, data)
     if reason:
         print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
     report = RankReport(
@@ -66,22 +71,30 @@ def run_rank(spec: RunSpec, out: Path) -> Outcome:
 
 
 def _train(
-    spec: RunSpec, place: Placement, recorder: Recorder, gauges: Gauges, facts: dict[str, Any]
+    spec: RunSpec,
+    place: Placement,
+    recorder: Recorder,
+    gauges: Gauges,
+    facts: dict[str, Any],
+    data: Path | None,
 ) -> tuple[Outcome, str]:
     """(outcome, reason); what is known of the model and of the measurement is put into `facts`."""
     strategy = None
     try:
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
-        strategy = make_strategy(spec.strategy, place)
-        trainer = Trainer(spec, place, strategy, recorder, gauges)
+        limit_memory(spec.host.memory_limit_gib, place)
+        strategy = make_strategy(spec, place)
+        facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
+        trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
         facts["parameters"] = trainer.parameters
-        facts["gradient_bytes"] = strategy.gradient_bytes(trainer.plain)
+        facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes
+        facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
         facts["stopping"] = trainer.train()
         gauges.end_training()
         run_probes(trainer)
-    except (torch.OutOfMemoryError, MemoryError) as error:
-        return "oom", f"rank {place.rank}: {_first_line(error)}"
+    except (UserError, PlacementError) as error:
+        return "failed", str(error)
     except DivergedError as error:
         return "diverged", str(error)
     except StoppedError as error:
@@ -89,11 +102,25 @@ def _train(
     except Exception as error:
         # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
         traceback.print_exc()
+        if is_out_of_memory(error):
+            return "oom", _out_of_memory(spec, place, gauges)
         return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}"
     finally:
         if strategy is not None:
             strategy.close()
     return "ok", ""
+
+
+def _out_of_memory(spec: RunSpec, place: Placement, gauges: Gauges) -> str:
+    """Which rank, at which batch, and how much it had by then."""
+    memory, limit = gauges.memory(), spec.host.memory_limit_gib
+    kind, peak = "resident", memory.peak_resident_gib
+    if memory.peak_allocated_gib is not None:
+        kind, peak = "allocated", memory.peak_allocated_gib
+    return (
+        f"rank {place.rank}: out of memory with {spec.micro_batch} samples a pass; peak {kind} {peak:.2f} GiB"
+        + (f" of {limit:g} GiB" if limit else "")
+    )
 
 
 def _first_line(error: BaseException) -> str:

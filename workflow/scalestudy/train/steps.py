@@ -5,21 +5,23 @@ The ranks meet before a block, never inside it; losses stay on a GPU until the b
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from scalestudy.record.observation import STEP_PARTS
 from scalestudy.study.spec import RunSpec
+from scalestudy.train.checkpoints import Checkpoints
 from scalestudy.train.clock import Clock
-from scalestudy.train.data import Split
+from scalestudy.train.data.feed import Feed
 from scalestudy.train.placement import Placement
+from scalestudy.train.precision import autocast
 from scalestudy.train.strategies import Strategy
+from scalestudy.train.update import Update
+from scalestudy.train.workloads.task import loss_of
 
 Losses = list[float]
 
@@ -34,72 +36,103 @@ class Stepper:
         strategy: Strategy,
         *,
         model: nn.Module,
-        optimizer: torch.optim.Optimizer,
-        split: Split,
+        update: Update,
+        feed: Feed,
         clock: Clock,
         directory: Path,
     ) -> None:
         self.place, self.strategy = place, strategy
-        self.model, self.optimizer, self.split, self.clock = model, optimizer, split, clock
-        self._autocast = _autocast(spec, place)
+        self.model, self.update, self.feed, self.clock = model, update, feed, clock
+        self._autocast = autocast(spec, place)
+        self._moves = place.device.type != "cpu" and not getattr(spec.data, "on_device", False)
+        self._parts, self._sync_always = spec.accumulation_steps, spec.accumulation_sync
         self._log_every, self._save_every = spec.log_every_steps, spec.checkpoint_every_steps
-        self._checkpoint = directory / "checkpoint.pt"
+        self._checkpoints = Checkpoints(spec, directory, rank=place.rank)
         self._steps = 0
 
     def stop_bookkeeping(self) -> None:
         """From here on nothing is logged and no checkpoint written: what follows are probes."""
         self._log_every = self._save_every = None
+        self._checkpoints.close()
+
+    def micro_batches(self, index: Tensor) -> tuple[Tensor, ...]:
+        """The index batch of a step in the parts that are read and passed one after another."""
+        return (index,) if self._parts == 1 else index.tensor_split(self._parts)
 
     def run_block(
         self, batches: list[Tensor], *, after_step: Callable[[], None] | None = None, meet: bool = True
     ) -> tuple[np.ndarray, Losses]:
         """A step on each of these index batches: (seconds, shape (steps, len(STEP_PARTS)); losses of this rank).
 
-        after_step is called within the remainder of each step. meet: the ranks wait for each other before the
-        block. Raises ClockError.
+        The batches are the next ones that the feed was told of. after_step is called within the remainder of each
+        step. meet: the ranks wait for each other before the block. Raises ClockError.
         """
-        split, clock, device, model, optimizer = (
-            self.split,
-            self.clock,
-            self.place.device,
-            self.model,
-            self.optimizer,
-        )
-        losses, moves = [], device.type != "cpu"
+        losses, on_cpu = [], self.place.device.type == "cpu"
         if meet:
             self.strategy.barrier()
-        clock.start()
-        mark = clock.mark
+        self.clock.start()
+        mark = self.clock.mark
         for index in batches:
-            inputs, targets = split.train_inputs[index], split.train_targets[index]
-            mark()
-            if moves:
-                inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
-                mark()
-            with self._autocast:
-                loss = F.cross_entropy(model(inputs), targets)
-            mark()
-            loss.backward()
-            mark()
-            optimizer.step()
-            optimizer.zero_grad(set_to_none=True)
+            loss = self._pass(index, mark) if self._parts == 1 else self._accumulate(index, mark)
+            self.update.step()
             mark()
             self._steps += 1
             if self._log_every:
                 self._log(loss)
                 mark()
             if self._save_every:
-                self._save()
+                if self._steps % self._save_every == 0:
+                    self._checkpoints.save(self._steps, self.model, self.update.optimizer)
                 mark()
-            losses.append(loss.detach() if moves else loss.item())
+            losses.append(loss.item() if on_cpu else loss.detach())
             if after_step is not None:
                 after_step()
             mark()
-        times = np.zeros((len(batches), len(STEP_PARTS)))
-        absent = {"h2d": not moves, "logging": not self._log_every, "checkpoint": not self._save_every}
+        marks = self.clock.stop().reshape(len(batches), -1)
+        return self._by_part(marks), losses if on_cpu else torch.stack(losses).float().tolist()
+
+    def _pass(self, index: Tensor, mark: Callable[[], None]) -> Tensor:
+        """Forward and backward pass of a micro-batch, and its loss as a part of the step's."""
+        inputs, targets = self.feed.read(index)
+        mark()
+        if self._moves:
+            device = self.place.device
+            inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
+            mark()
+        with self._autocast:
+            loss = loss_of(self.model(inputs), targets)
+            if self._parts > 1:
+                loss = loss / self._parts
+        mark()
+        self.update.backward(loss)
+        mark()
+        return loss
+
+    def _accumulate(self, index: Tensor, mark: Callable[[], None]) -> Tensor:
+        """The micro-batches of a step; gradients are summed over ranks after the last, or after each."""
+        *first, last = self.micro_batches(index)
+        loss: Tensor | float = 0.0
+        for part in first:
+            if self._sync_always:
+                loss = loss + self._pass(part, mark).detach()
+            else:
+                with self.strategy.unsynchronised(self.model):
+                    loss = loss + self._pass(part, mark).detach()
+        return loss + self._pass(last, mark).detach()
+
+    def _by_part(self, marks: np.ndarray) -> np.ndarray:
+        """Seconds between marks, (steps, marks), summed into the parts of the step."""
+        absent = {
+            "h2d": not self._moves,
+            "logging": not self._log_every,
+            "checkpoint": not self._save_every,
+        }
         timed = [index for index, part in enumerate(STEP_PARTS) if not absent.get(part)]
-        times[:, timed] = clock.stop().reshape(len(batches), len(timed))
-        return times, torch.stack(losses).float().tolist() if moves else losses
+        passed, after = timed[: 3 + self._moves], timed[3 + self._moves :]
+        times = np.zeros((len(marks), len(STEP_PARTS)))
+        for position, part in enumerate([*(passed * self._parts), *after]):
+            times[:, part] += marks[:, position]
+        return times
 
     def _log(self, loss: Tensor) -> None:
         """What a training script does to show its loss: reading it waits for the device."""
@@ -107,22 +140,3 @@ class Stepper:
             value = loss.item()
             if self.place.rank == 0:
                 print(f"step {self._steps}: loss {value:.4f}", flush=True)
-
-    def _save(self) -> None:
-        """What a training script does to be able to resume: rank 0 writes, the others go on."""
-        if self._steps % self._save_every == 0 and self.place.rank == 0:
-            state = {
-                "step": self._steps,
-                "model": self.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(),
-            }
-            temporary = self._checkpoint.with_suffix(".tmp")
-            torch.save(state, temporary)
-            temporary.replace(self._checkpoint)
-
-
-def _autocast(spec: RunSpec, place: Placement) -> contextlib.AbstractContextManager:
-    """bf16 autocast, or nothing at all: even a disabled autocast costs some microseconds a step."""
-    if spec.precision == "bf16":
-        return torch.autocast(place.device.type, dtype=torch.bfloat16)
-    return contextlib.nullcontext()

@@ -5,15 +5,18 @@ The single-process baseline has no wrapper and no process group: it is what a us
 
 from __future__ import annotations
 
+import contextlib
 import datetime
-from typing import Literal, Protocol
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import Protocol
 
 import torch.distributed as dist
 from torch import Tensor, nn
-from torch.distributed.device_mesh import init_device_mesh
-from torch.distributed.fsdp import FSDPModule, fully_shard
-from torch.nn.parallel import DistributedDataParallel
 
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.ddp import wrap_ddp
+from scalestudy.train.fsdp import shard, synchronising
 from scalestudy.train.placement import Placement, PlacementError
 
 # A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
@@ -25,8 +28,11 @@ _ENDED: list[dist.ProcessGroup | None] = []
 class Strategy(Protocol):
     """What the training loop asks of a strategy."""
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """The module whose forward and backward the loop runs."""
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
+
+    def unsynchronised(self, model: nn.Module) -> AbstractContextManager:
+        """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
 
     def barrier(self) -> None:
         """Wait until all ranks are here."""
@@ -37,9 +43,6 @@ class Strategy(Protocol):
     def largest(self, values: Tensor) -> Tensor:
         """Largest over ranks, element by element."""
 
-    def gradient_bytes(self, model: nn.Module) -> int | None:
-        """Bytes of gradients synchronised each optimizer step; None where nothing is."""
-
     def close(self) -> None:
         """Give back what `__init__` took."""
 
@@ -47,12 +50,15 @@ class Strategy(Protocol):
 class Single:
     """One process, nothing around the model."""
 
-    def __init__(self, place: Placement) -> None:
+    def __init__(self, spec: RunSpec, place: Placement) -> None:
         if place.world_size != 1:
             raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
 
-    def wrap(self, model: nn.Module) -> nn.Module:
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
         return model
+
+    def unsynchronised(self, model: nn.Module) -> AbstractContextManager:
+        return contextlib.nullcontext()
 
     def barrier(self) -> None:
         pass
@@ -63,9 +69,6 @@ class Single:
     def largest(self, values: Tensor) -> Tensor:
         return values
 
-    def gradient_bytes(self, model: nn.Module) -> int | None:
-        return None
-
     def close(self) -> None:
         pass
 
@@ -73,10 +76,12 @@ class Single:
 class Grouped:
     """What strategies over a process group share; nccl or gloo."""
 
-    def __init__(self, place: Placement, *, timeout_s: float = 300) -> None:
+    def __init__(self, spec: RunSpec, place: Placement, *, timeout_s: float = 300) -> None:
+        self._spec, self._place = spec, place
         device = place.device if place.device.type == "cuda" else None
-        dist.init_process_group(place.backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
-        self._place = place
+        # A checkpoint that is written while training goes on is agreed upon by the hosts, not by the devices.
+        backend = "cpu:gloo,cuda:nccl" if device and spec.checkpoint_async else place.backend
+        dist.init_process_group(backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
 
     def barrier(self) -> None:
         dist.barrier()
@@ -89,9 +94,6 @@ class Grouped:
         dist.all_reduce(values, op=dist.ReduceOp.MAX)
         return values
 
-    def gradient_bytes(self, model: nn.Module) -> int | None:
-        return sum(p.numel() * p.element_size() for p in model.parameters() if p.requires_grad)
-
     def close(self) -> None:
         if dist.is_initialized():
             _ENDED.append(dist.group.WORLD)
@@ -99,27 +101,34 @@ class Grouped:
 
 
 class Ddp(Grouped):
-    """DistributedDataParallel with torch's own defaults."""
+    """DistributedDataParallel with the spec's options."""
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        ids = [self._place.device.index] if self._place.device.type == "cuda" else None
-        return DistributedDataParallel(model, device_ids=ids)
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        return wrap_ddp(model, self._spec, self._place.device, hooked=hooked)
+
+    def unsynchronised(self, model: nn.Module) -> AbstractContextManager:
+        return model.no_sync()
 
 
 class Fsdp(Grouped):
-    """FSDP2: parameters, gradients and optimizer sharded over all ranks, gathered layer by layer."""
+    """FSDP2: parameters, gradients and optimizer sharded over ranks, gathered block by block."""
 
-    def wrap(self, model: nn.Module) -> nn.Module:
-        """The module itself, sharded: each child with parameters is a unit of its own. Sharded once only."""
-        if isinstance(model, FSDPModule):
-            return model
-        mesh = init_device_mesh(self._place.device.type, (self._place.world_size,))
-        for child in model.children():
-            if any(True for _ in child.parameters()):
-                fully_shard(child, mesh=mesh)
-        return fully_shard(model, mesh=mesh)
+    _unsynchronised = 0
+
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        return shard(model, self._spec, self._place)
+
+    @contextlib.contextmanager
+    def unsynchronised(self, model: nn.Module) -> Iterator[None]:
+        self._unsynchronised += 1
+        synchronising(model, False)
+        try:
+            yield
+        finally:
+            self._unsynchronised -= 1
+            synchronising(model, not self._unsynchronised)
 
 
-def make_strategy(name: Literal["single", "ddp", "fsdp"], place: Placement) -> Strategy:
+def make_strategy(spec: RunSpec, place: Placement) -> Strategy:
     """The strategy of a spec."""
-    return {"single": Single, "ddp": Ddp, "fsdp": Fsdp}[name](place)
+    return {"single": Single, "ddp": Ddp, "fsdp": Fsdp}[spec.strategy](spec, place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import ceil, isnan, lcm
+from math import ceil, inf, isnan, lcm
 from typing import Any
 
 from scalestudy.analyse.batch_model import (
@@ -15,7 +15,7 @@ from scalestudy.analyse.batch_model import (
 )
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
-from scalestudy.study.model import world_size
+from scalestudy.study.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 ROUND_TO = 8  # samples: batches people would write
@@ -106,7 +106,8 @@ def _larger_batch(case: Case) -> Recommendation:
         return Recommendation(change="Raise the batch per rank.", prediction=f"How far cannot be told: {error}.")
     target, overhead_s = case.target_efficiency, point["overhead_s"]
     all_ranks = [world_size(scale) for scale in case.study.scales]
-    samples = workload.data.train_samples
+    known = workload.data.known_train_samples
+    samples = inf if known is None else known
     strong = point["scaling"] == "strong"
     if strong:
         wanted = strong_batch_for(model, efficiency=target, ranks=case.ranks, overhead_s=overhead_s)
@@ -124,13 +125,15 @@ def _larger_batch(case: Case) -> Recommendation:
     change: dict[str, Any] = {"batch_size": batch}
     if strong and "weak" in workload.scaling and batch * max(all_ranks) > samples:
         change["scaling"] = ["strong"]  # the data do not hold this batch on every rank
-    steps = samples // (batch if strong else batch * case.ranks)
+    grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
+    if known is not None:
+        steps = known // (batch if strong else batch * case.ranks)
+        grown += f" and an epoch shrinks to {steps} {'step' if steps == 1 else 'steps'}"
     return Recommendation(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
         patch={"workloads": {point["workload"]: change}},
         prediction=_prediction(case, model, batch),
-        warning=f"The global batch grows {batch / workload.batch_size:.1f}-fold and an epoch shrinks to {steps}"
-        f" {'step' if steps == 1 else 'steps'}: convergence may suffer. Scale and warm up the learning rate, and"
+        warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
         " compare accuracy at equal epochs.",
     )
 

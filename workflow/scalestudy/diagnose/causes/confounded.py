@@ -8,7 +8,15 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
 
 # What has to be the same in a point and its base case; everything else may follow from the number of ranks.
-SAME = ("precision", "device", "torch", "threads_per_rank")
+SAME = (
+    "precision",
+    "compile",
+    "activation_checkpointing",
+    "accumulation_steps",
+    "device",
+    "torch",
+    "threads_per_rank",
+)
 
 
 def find(case: Case) -> Finding | None:

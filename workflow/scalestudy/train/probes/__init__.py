@@ -9,7 +9,7 @@ from __future__ import annotations
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.collectives import probe_collectives
-from scalestudy.train.probes.synchronisation import probe_ddp, probe_fsdp
+from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp
 from scalestudy.train.profile import take_trace
 
 TRACE_WARMUP_STEPS = 3
@@ -19,8 +19,10 @@ def run_probes(trainer: Trainer) -> None:
     """What the spec asks for: probes of communication in a distributed launch, then a trace."""
     trainer.stepper.stop_bookkeeping()
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "ddp":
-        probe_ddp(trainer)
-        probe_collectives(trainer, probe_arrivals(trainer))
+        # A hook can be registered once, and stamps tell one synchronisation a step.
+        plain = trainer.spec.ddp.communication_hook == "none" and not trainer.spec.accumulation_sync
+        probe_ddp(trainer, logger=plain)
+        probe_collectives(trainer, probe_arrivals(trainer) if plain else bucket_bytes(trainer))
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "fsdp":
         probe_collectives(trainer, probe_fsdp(trainer))
     if trainer.spec.profile_steps:
@@ -30,7 +32,7 @@ def run_probes(trainer: Trainer) -> None:
 def trace_steps(trainer: Trainer) -> None:
     """A trace of extra steps, of the model as it was trained: in a wrapper without the hooks of the probes."""
     trainer.wrap_anew().train()
-    batches = trainer.endless_batches()
+    batches = trainer.open_extra(TRACE_WARMUP_STEPS + trainer.spec.profile_steps)
     take_trace(
         lambda: trainer.stepper.run_block([next(batches)], meet=False),
         steps=trainer.spec.profile_steps,

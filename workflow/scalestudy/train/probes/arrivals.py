@@ -35,7 +35,7 @@ def probe_arrivals(trainer: Trainer) -> list[int]:
 
     Wraps the model anew, since a hook can be registered once and never be taken off.
     """
-    ddp = trainer.wrap_anew()
+    ddp = trainer.wrap_anew(hooked=False)
     assert isinstance(ddp, DistributedDataParallel)
     arrivals = _Arrivals(make_stamps(trainer.place.device))
     ddp.register_comm_hook(arrivals, _stamped_all_reduce)

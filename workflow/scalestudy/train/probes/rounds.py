@@ -33,7 +33,7 @@ class Kind:
 def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
     """Record `measure.probe_rounds` rounds of these kinds, after `settle` steps that are not recorded."""
     measure = trainer.spec.measure
-    batches = trainer.endless_batches()
+    batches = trainer.open_extra(settle + measure.probe_rounds * len(kinds) * measure.probe_steps)
     shuffle = random.Random(trainer.spec.seed)
     trainer.stepper.model.train()
     trainer.stepper.run_block(list(itertools.islice(batches, settle)))

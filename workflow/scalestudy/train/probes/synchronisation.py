@@ -21,17 +21,25 @@ FIELDS = ("backward_compute_time", "backward_comm_time", "backward_compute_comm_
 USUAL_SAMPLE_RATE = 100  # torch's own
 
 
-def probe_ddp(trainer: Trainer) -> None:
-    """Record blocks `probe-sync`, `probe-no-sync` and `probe-logger`."""
+def probe_ddp(trainer: Trainer, *, logger: bool) -> None:
+    """Record blocks `probe-sync` and `probe-no-sync`, and `probe-logger` where DDP's logger can be read.
+
+    With a communication hook, or several synchronisations a step, the logger does not say what a step has.
+    """
     ddp = trainer.stepper.model
     assert isinstance(ddp, DistributedDataParallel)
-    logger = _Logger(ddp)
-    kinds = [
-        Kind("probe-sync"),
-        Kind("probe-no-sync", around=ddp.no_sync),
-        Kind("probe-logger", around=logger.sampling, after_step=logger.read, ddp_s=logger.rows),
-    ]
+    kinds = [Kind("probe-sync"), Kind("probe-no-sync", around=ddp.no_sync)]
+    if logger:
+        log = _Logger(ddp)
+        kinds.append(Kind("probe-logger", around=log.sampling, after_step=log.read, ddp_s=log.rows))
     run_rounds(trainer, kinds, settle=SETTLE_STEPS)
+
+
+def bucket_bytes(trainer: Trainer) -> list[int]:
+    """Bytes of each gradient bucket as DDP itself says, before compression."""
+    facts = trainer.stepper.model._get_ddp_logging_data()
+    sizes = facts.get("rebuilt_bucket_sizes") or facts.get("initial_bucket_sizes") or ""
+    return [int(size) for size in str(sizes).replace(",", " ").split()]
 
 
 def probe_fsdp(trainer: Trainer) -> list[int]:
@@ -42,21 +50,17 @@ def probe_fsdp(trainer: Trainer) -> list[int]:
     """
     model = trainer.stepper.model
     assert isinstance(model, FSDPModule)
-
-    @contextlib.contextmanager
-    def unsynchronised() -> Iterator[None]:
-        model.set_requires_gradient_sync(False)
-        try:
-            yield
-        finally:
-            model.set_requires_gradient_sync(True)
-
     run_rounds(
         trainer,
-        [Kind("probe-sync"), Kind("probe-no-sync", around=unsynchronised)],
+        [
+            Kind("probe-sync"),
+            Kind("probe-no-sync", around=lambda: trainer.strategy.unsynchronised(model)),
+        ],
         settle=SETTLE_STEPS,
     )
-    units = [child for child in model.children() if isinstance(child, FSDPModule)]
+    units = [module for module in model.modules() if isinstance(module, FSDPModule)]
+    if len(units) > 1:
+        units.remove(model)  # what is left of it in the root is small
     return [sum(p.numel() * p.element_size() for p in unit.parameters()) for unit in units]
 
 

@@ -6,13 +6,27 @@ from collections.abc import Callable
 
 from torch import nn
 
-from scalestudy.study.workloads import Model
+from scalestudy.study.datasets import Data
+from scalestudy.study.models import Model
 from scalestudy.train.workloads.convnet import build_convnet
+from scalestudy.train.workloads.hugging_face import build_hugging_face
+from scalestudy.train.workloads.language_model import build_language_model
 from scalestudy.train.workloads.mlp import build_mlp
+from scalestudy.train.workloads.text_classifier import build_text_classifier
 
-BUILDERS: dict[str, Callable[..., nn.Module]] = {"mlp": build_mlp, "convnet": build_convnet}
+BUILDERS: dict[str, Callable[..., nn.Module]] = {
+    "mlp": build_mlp,
+    "convnet": build_convnet,
+    "text-classifier": build_text_classifier,
+    "language-model": build_language_model,
+    "hugging-face": build_hugging_face,
+}
 
 
-def build_model(config: Model) -> nn.Module:
-    """The network of a workload, initialised from torch's current seed; images (N, 1, 8, 8) -> logits (N, 10)."""
-    return BUILDERS[config.type](config)
+def build_model(model: Model, data: Data) -> nn.Module:
+    """The network of a workload, initialised from torch's current seed; inputs and outputs follow from the data.
+
+    Vectors, images and texts (B, *data.shape) -> logits (B, data.classes); a stream (B, L) -> logits
+    (B, L, data.tokens). Raises UserError where a hugging-face model cannot be built as the config says.
+    """
+    return BUILDERS[model.type](model, data)

@@ -1,23 +1,27 @@
-"""A convolutional network without downsampling: every parameter is used at all 64 positions of an image."""
+"""A convolutional network without downsampling: every parameter is used at all positions of an image."""
 
 from __future__ import annotations
 
 from torch import nn
 
-from scalestudy.study.workloads import ConvnetModel
+from scalestudy.study.datasets import Data
+from scalestudy.study.models import ConvnetModel
 
-CLASSES, POOLED = 10, 2
+POOLED = 2
 
 
-def build_convnet(config: ConvnetModel) -> nn.Module:
-    """num_layers 3x3 convolutions with ReLU at 8 x 8, average pooling to 2 x 2, one linear layer."""
+def build_convnet(config: ConvnetModel, data: Data) -> nn.Module:
+    """num_layers 3x3 convolutions with ReLU at full resolution, average pooling to 2 x 2, one linear layer.
+
+    Images (B, channels, height, width), height and width 2 or more -> logits (B, classes).
+    """
     layers: list[nn.Module] = []
     for depth in range(config.num_layers):
-        inputs = 1 if depth == 0 else config.channels
+        inputs = data.shape[0] if depth == 0 else config.channels
         layers += [nn.Conv2d(inputs, config.channels, kernel_size=3, padding=1), nn.ReLU()]
     return nn.Sequential(
         *layers,
         nn.AdaptiveAvgPool2d(POOLED),
         nn.Flatten(),
-        nn.Linear(config.channels * POOLED * POOLED, CLASSES),
+        nn.Linear(config.channels * POOLED * POOLED, data.classes),
     )

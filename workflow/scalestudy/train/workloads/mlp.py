@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from math import prod
 
 from torch import nn
 
-from scalestudy.study.workloads import MlpModel
+from scalestudy.study.datasets import Data
+from scalestudy.study.models import MlpModel
 
-INPUTS, CLASSES = 8 * 8, 10
 
-
-def build_mlp(config: MlpModel) -> nn.Module:
-    """64 -> hidden_dim (num_layers times, ReLU) -> 10."""
-    widths = [INPUTS] + [config.hidden_dim] * config.num_layers
+def build_mlp(config: MlpModel, data: Data) -> nn.Module:
+    """All numbers of a sample -> the hidden widths, ReLU after each -> classes."""
+    widths = [prod(data.shape), *config.hidden]
     layers: list[nn.Module] = [nn.Flatten()]
     for wide, narrow in itertools.pairwise(widths):
         layers += [nn.Linear(wide, narrow), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(widths[-1], CLASSES))
+    return nn.Sequential(*layers, nn.Linear(widths[-1], data.classes))

@@ -1,0 +1,129 @@
+"""The promise: however a global batch is cut among ranks and micro-batches, the training is the same one.
+
+Losses of every step are compared with those of one process without accumulation, in fp32.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from launches import spec_of, step_losses, succeeded
+from scalestudy.record.observation import Observation
+
+# Losses differ in the order in which the same numbers are added. What that does grows from step to step.
+RELATIVE = 1e-4
+
+LANGUAGE_MODEL: dict[str, Any] = {
+    "model": {"type": "language-model", "d_model": 32, "heads": 2, "num_layers": 2},
+    "data": {"type": "synthetic-tokens", "samples": 64, "sequence_length": 12, "vocabulary": 40},
+    "optimizer": {
+        "type": "sgd",
+        "learning_rate": 0.5,
+        "gradient_clip": 0.5,
+        "warmup_steps": 5,
+        "decay": "cosine",
+        "weight_decay": 1e-3,
+    },
+    "batch_size": 16,
+    "epochs": 6,
+}
+WORKLOADS: dict[str, dict[str, Any]] = {"mlp": {}, "language-model": LANGUAGE_MODEL}
+
+FULL, GRADIENTS = {"sharding": "full"}, {"sharding": "gradients"}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "single": {"strategy": "single"},
+    "ddp": {"strategy": "ddp"},
+    "ddp in micro-batches": {"strategy": "ddp", "accumulation_steps": 4},
+    "fsdp": {"strategy": "fsdp", "fsdp": FULL},
+    "fsdp in micro-batches": {"strategy": "fsdp", "fsdp": FULL, "accumulation_steps": 4},
+    "fsdp gradients": {"strategy": "fsdp", "fsdp": GRADIENTS},
+    "fsdp gradients in micro-batches": {"strategy": "fsdp", "fsdp": GRADIENTS, "accumulation_steps": 4},
+    "ddp fp16 hook": {"strategy": "ddp", "ddp": {"communication_hook": "fp16"}},
+    "ddp options, recomputed, every micro-batch synchronised": {
+        "strategy": "ddp",
+        "accumulation_steps": 4,
+        "accumulation_sync": True,
+        "activation_checkpointing": True,
+        "ddp": {"bucket_cap_mb": 0.02, "gradient_as_bucket_view": True, "static_graph": True},
+    },
+    "fsdp recomputed": {"strategy": "fsdp", "activation_checkpointing": True},
+    "fsdp replicas, every micro-batch synchronised": {
+        "strategy": "fsdp",
+        "accumulation_steps": 4,
+        "accumulation_sync": True,
+        "fsdp": {"sharding": "hybrid", "shard_ranks": 1},
+    },
+    "fsdp one group, as a whole": {
+        "strategy": "fsdp",
+        "fsdp": {"sharding": "hybrid", "shard_ranks": 2, "wrap": "model"},
+    },
+}
+
+Trained = Callable[[str, str], Observation]
+
+
+@pytest.fixture(scope="module")
+def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
+    """The observation of a workload and a variant by their names; each is launched once, when it is asked for."""
+    made: dict[tuple[str, str], Observation] = {}
+    results = tmp_path_factory.mktemp("equal")
+
+    def launch(workload: str, variant: str) -> Observation:
+        if (workload, variant) not in made:
+            made[workload, variant] = succeeded(spec_of(VARIANTS[variant], WORKLOADS[workload]), results)
+        return made[workload, variant]
+
+    return launch
+
+
+@pytest.mark.parametrize(
+    ("workload", "variant"),
+    [
+        ("mlp", "ddp"),
+        ("mlp", "ddp in micro-batches"),
+        ("mlp", "fsdp"),
+        ("mlp", "fsdp in micro-batches"),
+        ("mlp", "fsdp gradients"),
+        ("mlp", "fsdp gradients in micro-batches"),
+        ("language-model", "ddp options, recomputed, every micro-batch synchronised"),
+        ("language-model", "fsdp recomputed"),
+        ("language-model", "fsdp replicas, every micro-batch synchronised"),
+        ("language-model", "fsdp one group, as a whole"),
+    ],
+)
+def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: str, variant: str) -> None:
+    alone, together = trained(workload, "single"), trained(workload, variant)
+    expected, found = step_losses(alone), step_losses(together)
+    assert together.steps["rank"].nunique() == 2
+    assert found.index.tolist() == expected.index.tolist()
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=RELATIVE)
+    for column in ("train_loss", "validation_loss", "validation_accuracy"):
+        # One image of 359 may fall on the other side.
+        absolute = 0.003 if column == "validation_accuracy" else 0
+        assert together.epochs[column].tolist() == pytest.approx(
+            alone.epochs[column].tolist(), rel=RELATIVE, abs=absolute
+        )
+    assert together.epochs["samples"].tolist() == alone.epochs["samples"].tolist()
+
+
+def test_the_ranks_have_different_parts_of_a_batch(trained: Trained) -> None:
+    """Ranks that all trained on the same samples would agree with each other, and with nobody else."""
+    losses = trained("mlp", "ddp").steps.pivot_table(index="step", columns="rank", values="loss")
+    assert (losses[0] != losses[1]).mean() > 0.9
+
+
+@pytest.mark.parametrize("workload", WORKLOADS)
+def test_there_is_something_to_agree_on(trained: Trained, workload: str) -> None:
+    """Losses of a model that learns nothing would be the same whatever happened to its gradients."""
+    losses = step_losses(trained(workload, "single"))
+    assert losses.iloc[-4:].mean() < 0.8 * losses.iloc[:4].mean()
+
+
+def test_gradients_sent_as_fp16_train_nearly_the_same(trained: Trained) -> None:
+    expected = step_losses(trained("mlp", "single"))
+    found = step_losses(trained("mlp", "ddp fp16 hook"))
+    plain = step_losses(trained("mlp", "ddp"))
+    assert found.tolist() == pytest.approx(expected.tolist(), rel=0.05)
+    assert (found - expected).abs().max() > 3 * (plain - expected).abs().max(), "the hook is there"

@@ -1,0 +1,67 @@
+"""Real launches of small studies, without a workflow around them."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from scalestudy.launch.run import measure_run
+from scalestudy.record.observation import Observation, read_observation
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+DIGITS_MLP: dict[str, Any] = {
+    "model": {"type": "mlp", "hidden_dim": 32, "num_layers": 2},
+    "data": {"type": "digits"},
+    "optimizer": {"type": "sgd", "learning_rate": 0.1},
+    "batch_size": 64,
+    "epochs": 2,
+}
+
+
+def spec_of(
+    variant: dict[str, Any], workload: dict[str, Any] | None = None, *, scale: str = "1x2", **study: Any
+) -> RunSpec:
+    """The spec of a variant of a workload, on a CPU and without probes unless `study` says something else."""
+    content = {
+        "study": "launches",
+        "repeats": 1,
+        "scales": [scale],
+        "variants": {"base": {"strategy": "single"}, "tried": variant | {"base": "base"}},
+        "workloads": {"first": DIGITS_MLP | (workload or {})},
+        "report": {"overhead_reference": False},
+        **study,
+        "host": {"device": "cpu"} | study.get("host", {}),
+        "measure": {"probe_rounds": 0} | study.get("measure", {}),
+    }
+    if variant["strategy"] == "single":
+        content["variants"] = {"tried": variant}
+    (spec,) = (s for s in make_plan(parse_study(content, source="x")).runs.values() if s.variant == "tried")
+    return spec
+
+
+def launched(spec: RunSpec, results: Path) -> Observation:
+    """What a launch of a spec leaves. Handlers of signals, which a launch sets, are as they were before."""
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        record, _ = measure_run(spec, results, time_limit_min=3)
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    return read_observation(results / "runs" / record.run_id)
+
+
+def succeeded(spec: RunSpec, results: Path) -> Observation:
+    """The same of a launch that has to end well."""
+    observation = launched(spec, results)
+    assert observation.record.outcome == "ok", "\n".join([observation.record.reason, *observation.record.log_tail])
+    return observation
+
+
+def step_losses(observation: Observation) -> pd.Series:
+    """Loss of every step of training, the mean over ranks."""
+    training = observation.steps[observation.steps["phase"].isin(["warmup", "measured", "tail"])]
+    return training.groupby("step")["loss"].mean()

@@ -1,0 +1,170 @@
+"""Files of a distribution, from the folder it unpacks to or straight from its archive.
+
+Nothing is unpacked to disk: the names in an archive are compared and never used as paths. A tar archive is read in
+one pass. A reader gets everything that it asked for or an error: `tarfile` takes an archive that ends too soon for
+one that ends there, and half a data set would train without a word.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import BinaryIO
+
+from scalestudy.errors import UserError
+
+BLOCK = 1 << 20
+_DAMAGE = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
+Member = tuple[str, Callable[[], bytes]]
+
+
+def read_files(source: Path, wanted: Sequence[str], *, root: str) -> dict[str, bytes]:
+    """Content of all files that match one of the patterns `wanted`, by name, in order of their names.
+
+    The patterns are below the folder `root` of the distribution. `source` is its archive, that folder itself or
+    the one that holds it. Raises UserError where a pattern has no match: half a distribution is none.
+    """
+    with _explained(source):
+        found = dict(_folder_files(source, wanted, root) if source.is_dir() else _archive_files(source, wanted))
+    files = {name: found[name] for name in sorted(found)}
+    for pattern in wanted:
+        if not any(_matches(name.split("/"), pattern) for name in files):
+            raise UserError(f"{source}: has no {pattern}, which belongs to the distribution {root}")
+    return files
+
+
+def read_single_file(source: Path) -> bytes:
+    """The one file that an archive holds."""
+    found: dict[str, bytes] = {}
+    with _explained(source):
+        for name, read in _members(source):
+            if _is_hidden(name.split("/")):
+                continue
+            if found:
+                raise UserError(f"{source}: holds several files ({next(iter(found))}, {name}); one is needed")
+            found[name] = read()
+    if not found:
+        raise UserError(f"{source}: an archive without a file in it; one is needed")
+    return next(iter(found.values()))
+
+
+def is_archive(path: Path) -> bool:
+    return _format(path) is not None
+
+
+def as_text(content: bytes, where: str) -> str:
+    """UTF-8 text, or an error that says where it is none."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: not UTF-8 text: byte {error.start} is {content[error.start]:#04x}") from None
+
+
+def _folder_files(source: Path, wanted: Sequence[str], root: str) -> Iterator[tuple[str, bytes]]:
+    base = source / root if (source / root).is_dir() else source
+    for pattern in wanted:
+        for path in base.glob(pattern):
+            if path.is_file() and not path.name.startswith("."):
+                yield path.relative_to(base).as_posix(), path.read_bytes()
+
+
+def _archive_files(source: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Members that match, under whatever folder, as long as it is one and the same."""
+    folder = None
+    for name, read in _members(source):
+        parts = [part for part in name.split("/") if part not in ("", ".")]
+        pattern = next((pattern for pattern in wanted if _matches(parts, pattern)), None)
+        if pattern is None or _is_hidden(parts):
+            continue
+        depth = pattern.count("/") + 1
+        here = "/".join(parts[:-depth])
+        if folder is None:
+            folder = here
+        elif here != folder:
+            raise UserError(f"{source}: holds the distribution twice: under '{folder}/' and under '{here}/'")
+        yield "/".join(parts[-depth:]), read()
+
+
+def _matches(parts: Sequence[str], pattern: str) -> bool:
+    """Whether the end of a path matches, folder by folder."""
+    patterns = pattern.split("/")
+    return len(parts) >= len(patterns) and all(
+        fnmatchcase(part, pattern) for part, pattern in zip(reversed(parts), reversed(patterns), strict=False)
+    )
+
+
+def _is_hidden(parts: Sequence[str]) -> bool:
+    """Such as `._train.csv`, which macOS puts beside `train.csv`."""
+    return parts[-1].startswith(".")
+
+
+def _members(source: Path) -> Iterator[Member]:
+    """Names of the files in an archive, each with a function that reads it before the next one is asked for."""
+    kind = _format(source)
+    if kind is None:
+        raise UserError(f"{source}: neither a folder nor a .tar.gz, .tgz, .tar or .zip archive")
+    yield from {"zip": _zip_members, "gzip": _gzip_members, "tar": _tar_members}[kind](source)
+
+
+@contextlib.contextmanager
+def _explained(source: Path) -> Iterator[None]:
+    """What the libraries say of a bad archive, in one sentence that names it."""
+    try:
+        yield
+    except _DAMAGE as error:
+        reason = str(error) or type(error).__name__
+        raise UserError(f"{source}: the archive is cut short or damaged, or is none: {reason}") from None
+    except (OSError, RuntimeError) as error:  # RuntimeError: a zip archive with a password
+        raise UserError(f"{source}: cannot be read: {error}") from None
+
+
+def _format(path: Path) -> str | None:
+    """By content: what is fetched may have any name."""
+    try:
+        with path.open("rb") as handle:
+            start = handle.read(512)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    if start[:4] in (b"PK\x03\x04", b"PK\x05\x06"):
+        return "zip"
+    if start[:2] == b"\x1f\x8b":
+        return "gzip"
+    return "tar" if start[257:262] == b"ustar" or path.suffix == ".tar" else None
+
+
+def _zip_members(path: Path) -> Iterator[Member]:
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            if not info.is_dir():
+                yield info.filename, lambda info=info: archive.read(info)
+
+
+def _gzip_members(path: Path) -> Iterator[Member]:
+    with gzip.open(path) as stream:
+        yield from _stream_members(stream)
+
+
+def _tar_members(path: Path) -> Iterator[Member]:
+    with path.open("rb") as stream:
+        yield from _stream_members(stream)
+        # Every archive ends with zeros. One that was cut between two files does not, and tarfile does not mind.
+        stream.seek(-min(512, path.stat().st_size), 2)
+        if stream.read().strip(b"\0"):
+            raise tarfile.ReadError("no end mark")
+
+
+def _stream_members(stream: BinaryIO) -> Iterator[Member]:
+    """The members; then the rest of the stream, so that gzip comes to its checksum."""
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            if member.isfile():
+                yield member.name, lambda member=member: archive.extractfile(member).read()
+        while rest := archive.fileobj.read(BLOCK):
+            if rest.strip(b"\0"):
+                raise tarfile.ReadError("something that is no file after the files")

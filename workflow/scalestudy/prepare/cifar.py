@@ -1,0 +1,96 @@
+"""CIFAR-10 and CIFAR-100, binary version: records of one or two labels and 3 x 32 x 32 bytes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.prepare.archive import read_files
+from scalestudy.prepare.samples import Samples
+from scalestudy.study.datasets import CifarData
+
+SHAPE = (3, 32, 32)
+_PIXELS = 3 * 32 * 32
+_CHUNK = 4096
+
+
+@dataclass(frozen=True)
+class _Distribution:
+    root: str
+    files: dict[str, tuple[str, ...]]
+    labels: int
+    """Bytes before the pixels; the last of them is the class, those of CIFAR-100 begin with a coarser one."""
+
+
+_DISTRIBUTIONS = {
+    10: _Distribution(
+        root="cifar-10-batches-bin",
+        files={
+            "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
+            "validation": ("test_batch.bin",),
+        },
+        labels=1,
+    ),
+    100: _Distribution(
+        root="cifar-100-binary", files={"train": ("train.bin",), "validation": ("test.bin",)}, labels=2
+    ),
+}
+
+
+def read(source: Path, data: CifarData) -> dict[str, Samples]:
+    """Images as bytes, and their classes."""
+    kind = _DISTRIBUTIONS[data.classes]
+    content = read_files(source, [name for names in kind.files.values() for name in names], root=kind.root)
+    parts = {}
+    for part, names in kind.files.items():
+        read_in = [_records(content[name], kind.labels, data.classes, f"{source}: {name}") for name in names]
+        images, classes = (np.concatenate(arrays) for arrays in zip(*read_in, strict=True))
+        parts[part] = Samples(images, classes)
+    return parts
+
+
+def normalise(parts: dict[str, Samples]) -> tuple[dict[str, Samples], list[float], list[float]]:
+    """Images as float32 in [0, 1] less the mean over the standard deviation, both of the training part, by colour.
+
+    The last two are that mean and that deviation.
+    """
+    counts = np.zeros((3, 256), dtype=np.int64)
+    train = parts["train"].inputs
+    for start in range(0, len(train), _CHUNK):  # in portions: bincount takes eight bytes for every pixel
+        for colour in range(3):
+            counts[colour] += np.bincount(train[start : start + _CHUNK, colour].ravel(), minlength=256)
+    values = np.arange(256) / 255
+    mean = counts @ values / counts.sum(axis=1)
+    variance = (counts * (values - mean[:, None]) ** 2).sum(axis=1) / counts.sum(axis=1)
+    deviation = np.sqrt(variance)
+    deviation[deviation == 0] = 1  # one and the same value in all images says nothing, however it is scaled
+
+    normalised = {}
+    for part, samples in parts.items():
+        images = samples.inputs.astype(np.float32)
+        images /= 255
+        images -= mean.astype(np.float32)[:, None, None]
+        images /= deviation.astype(np.float32)[:, None, None]
+        normalised[part] = Samples(images, samples.targets)
+    return normalised, mean.tolist(), deviation.tolist()
+
+
+def _records(content: bytes, labels: int, classes: int, where: str) -> tuple[np.ndarray, np.ndarray]:
+    size = labels + _PIXELS
+    if not content or len(content) % size:
+        raise UserError(
+            f"{where}: {len(content)} bytes are no whole number of records of {size} bytes, as CIFAR-{classes} has"
+            " them; the file is cut short, or of another data set"
+        )
+    records = np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
+    found = records[:, labels - 1].astype(np.int64)
+    wrong = np.flatnonzero(found >= classes)
+    if len(wrong):
+        raise UserError(
+            f"{where}: record {wrong[0] + 1} has class {found[wrong[0]]}; those of CIFAR-{classes} are"
+            f" 0 to {classes - 1}"
+        )
+    return records[:, labels:].reshape(-1, *SHAPE), found

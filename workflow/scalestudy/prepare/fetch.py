@@ -1,0 +1,178 @@
+"""Fetching a file of known checksum: continued where it was cut, tried again, never used unless it is right."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import requests
+import urllib3
+
+from scalestudy.errors import UserError
+from scalestudy.prepare.digest import sha256_of
+from scalestudy.prepare.lock import alone
+from scalestudy.prepare.say import say
+from scalestudy.prepare.store import public_url
+
+# Before the second, third ... try. A try that brought something to speak of starts the count anew.
+PAUSES_S = (1, 2, 4, 8)
+WORTH_BYTES = 1 << 20
+TIMEOUT_S = (20, 60)  # to connect; between two bytes
+PROGRESS_S = 5
+_BLOCK = 1 << 18
+
+
+class _CutError(Exception):
+    """A try came to nothing for a reason that may pass."""
+
+
+def fetch(url: str, sha256: str, root: Path) -> Path:
+    """The file behind `url`, in `root/downloads/`; one that is there already is not fetched again.
+
+    Proxies and passwords (.netrc) come from the environment. Raises UserError where it cannot be had or is another
+    file than its checksum says.
+    """
+    target = root / "downloads" / f"{sha256[:16]}-{_file_name(url)}"
+    with alone(target):
+        if target.exists():
+            if sha256_of(target) == sha256:
+                return target
+            say(f"{target}: was damaged since it was fetched; fetching it again")
+            target.unlink()
+        part = target.with_name(f"{target.name}.part")
+        try:
+            _fetch_part(url, sha256, part)
+        except OSError as error:
+            raise UserError(f"{part}: could not be written: {error.strerror or error}") from None
+        part.replace(target)
+    return target
+
+
+def _fetch_part(url: str, sha256: str, part: Path) -> None:
+    """Fetch into `part` until its checksum is right."""
+    resumed = part.exists()
+    if resumed and sha256_of(part) == sha256:  # whoever fetched it was stopped just before the last step
+        return
+    _try_repeatedly(url, part)
+    found = sha256_of(part)
+    if found != sha256 and resumed:
+        say("what was there from an earlier try belongs to another file; fetching all of it")
+        part.unlink()
+        _try_repeatedly(url, part)
+        found = sha256_of(part)
+    if found != sha256:
+        size = part.stat().st_size
+        part.unlink()
+        raise UserError(
+            f"{public_url(url)}: has another checksum than sha256 says, and was removed\n"
+            f"  expected {sha256}\n  found    {found} ({size} bytes)\n"
+            "Either the file has changed, or something between here and there answers in its place."
+        )
+
+
+def _try_repeatedly(url: str, part: Path) -> None:
+    failures = 0
+    while True:
+        before = _size(part)
+        say(f"fetching {public_url(url)}" + (f" from byte {before}" if before else ""))
+        try:
+            return _try(url, part)
+        except _CutError as reason:
+            failures = 1 if _size(part) - before >= WORTH_BYTES else failures + 1
+            if failures > len(PAUSES_S):
+                raise UserError(
+                    f"{public_url(url)}: could not be fetched, tried {failures} times: {reason}. Is a proxy to be"
+                    " set (HTTPS_PROXY)? A file fetched by other means can be named by `path`."
+                ) from None
+            say(f"  {reason}; trying again in {PAUSES_S[failures - 1]} s")
+            time.sleep(PAUSES_S[failures - 1])
+
+
+def _try(url: str, part: Path) -> None:
+    """One request, from where `part` ends."""
+    offset = _size(part)
+    # identity: the checksum is that of the file as it lies on the server.
+    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
+    try:
+        response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_S)
+    except (requests.ConnectionError, requests.Timeout) as error:
+        if isinstance(error, requests.exceptions.SSLError):
+            raise UserError(f"{public_url(url)}: no trusted connection: {_reason(error)}") from None
+        raise _CutError(_reason(error)) from None
+    except requests.RequestException as error:
+        raise UserError(f"{public_url(url)}: cannot be fetched ({type(error).__name__})") from None
+    with response:
+        if response.status_code == 416 and offset:
+            part.unlink()
+            raise _CutError("what was there is longer than the file; starting anew")
+        _refuse_status(response.status_code, public_url(url))
+        resumed = response.status_code == 206
+        if resumed and _range_start(response) != offset:
+            part.unlink(missing_ok=True)
+            raise _CutError("the server sent another portion than it was asked for; starting anew")
+        _write(response, part, offset if resumed else 0)  # 200: the server sends all of it, whatever it was asked
+
+
+def _write(response: requests.Response, part: Path, done: int) -> None:
+    """Append to `part`, or start it anew where `done` is 0."""
+    length = response.headers.get("Content-Length", "")
+    total = done + int(length) if length.isdecimal() else None
+    told = time.monotonic()
+    with part.open("ab" if done else "wb") as handle:
+        for block in _blocks(response):
+            done += handle.write(block)
+            if time.monotonic() - told >= PROGRESS_S:
+                told = time.monotonic()
+                say(f"  {done / 2**20:.0f}" + (f" of {total / 2**20:.0f}" if total else "") + " MiB")
+    if total is not None and done < total:
+        raise _CutError(f"the connection ended after {done} of {total} bytes")
+
+
+def _blocks(response: requests.Response) -> Iterator[bytes]:
+    """The body as it was sent; `iter_content` would unpack what a server declares as compressed."""
+    try:
+        while block := response.raw.read(_BLOCK, decode_content=False):
+            yield block
+    except (urllib3.exceptions.HTTPError, OSError) as error:
+        raise _CutError(f"the connection was lost: {_reason(error)}") from None
+
+
+def _refuse_status(status: int, shown: str) -> None:
+    if status in (408, 429) or status >= 500:
+        raise _CutError(f"the server answered {status}")
+    if status in (404, 410):
+        raise UserError(
+            f"{shown}: the server has no such file ({status}); correct `url`, or fetch it and set `path`"
+        )
+    if status in (401, 403, 407):
+        raise UserError(f"{shown}: the server wants to know who asks ({status}); fetch it and set `path`")
+    if status not in (200, 206):
+        raise UserError(f"{shown}: the server answered {status}, which is no file")
+
+
+def _range_start(response: requests.Response) -> int | None:
+    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return int(found[1]) if found else None
+
+
+def _reason(error: Exception) -> str:
+    """What lies at the bottom of a chain of errors; the outer ones repeat the url, with its secrets."""
+    while isinstance(getattr(error, "reason", None), Exception) or (
+        error.args and isinstance(error.args[0], Exception)
+    ):
+        error = error.reason if isinstance(getattr(error, "reason", None), Exception) else error.args[0]
+    text = error.args[-1] if error.args else ""
+    return str(text) or type(error).__name__
+
+
+def _file_name(url: str) -> str:
+    """Last part of the path, in letters that any file system takes."""
+    name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".") or "data"
+
+
+def _size(path: Path) -> int:
+    return path.stat().st_size if path.exists() else 0

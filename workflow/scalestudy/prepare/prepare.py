@@ -1,0 +1,134 @@
+"""Prepare the data of one config entry: find the source, read it, choose, encode, write the store."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.prepare import ag_news, cifar, imdb, text_file
+from scalestudy.prepare.digest import sha256_of
+from scalestudy.prepare.fetch import fetch
+from scalestudy.prepare.lock import alone
+from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.say import say
+from scalestudy.prepare.store import (
+    MANIFEST,
+    ImageFacts,
+    Manifest,
+    TextFacts,
+    public_url,
+    read_store,
+    text_sha256,
+    write_store,
+)
+from scalestudy.prepare.tokens import encode, require_tokenizers
+from scalestudy.study.datasets import AgNewsData, CifarData, Dataset, ImdbData, TextFileData
+
+
+@dataclass(frozen=True)
+class _Source:
+    path: Path
+    shown: str
+    sha256: str | None
+
+
+def prepare(data: Dataset, root: str | Path) -> Manifest:
+    """Make the store of these data in `root`, or keep the one that is there.
+
+    Whoever comes while another process makes it waits, and keeps it too.
+    """
+    root = Path(root)
+    if not data.prepared:
+        raise UserError(f"data.type: {data.type}: nothing to prepare: these data do not come in files")
+    # Without the lock first: a store that others made may be in a place that is not ours to write to.
+    if kept := _kept(data, root):
+        return kept
+    with alone(root / data.store_name):
+        if kept := _kept(data, root):
+            return kept
+        _tell_what_is_replaced(data, root)
+        return _make(data, root)
+
+
+def _kept(data: Dataset, root: Path) -> Manifest | None:
+    """The store that is there, if it can be used."""
+    directory = root / data.store_name
+    try:
+        manifest, _ = read_store(root, data)
+    except UserError:
+        return None
+    if data.path and not data.sha256 and manifest.source_sha256:
+        path = Path(data.path).expanduser()
+        if path.is_file() and sha256_of(path) != manifest.source_sha256:
+            raise UserError(
+                f"{path}: is another file than the one that {directory} was made of. Remove that directory to"
+                " prepare this one; its sha256 in the config keeps the two apart."
+            )
+    say(f"{directory}: prepared before, kept")
+    return manifest
+
+
+def _tell_what_is_replaced(data: Dataset, root: Path) -> None:
+    # Snakemake makes the directory of an output before the job: only a manifest says that there was a store.
+    if (root / data.store_name / MANIFEST).exists():
+        try:
+            read_store(root, data)
+        except UserError as error:
+            say(f"{error}; that is done now")
+
+
+def _make(data: Dataset, root: Path) -> Manifest:
+    if "texts" in data.gives:
+        require_tokenizers()
+    source = _find(data, root)
+    parts = {part: samples.some(data.max_samples) for part, samples in _read(data, source.path).items()}
+    for part, samples in parts.items():
+        if not len(samples):
+            raise UserError(f"{source.shown}: no samples for {part} in it")
+    kept = {"source": source.shown, "source_sha256": source.sha256}
+    if "texts" in data.gives:
+        tokens = encode(parts, vocabulary=data.vocabulary, sequence_length=data.sequence_length)
+        facts = TextFacts(
+            vocabulary=tokens.vocabulary,
+            validation_unknown_share=tokens.validation_unknown_share,
+            cut_share=tokens.cut_share,
+            tokenizer_sha256=text_sha256(tokens.tokenizer),
+        )
+        return write_store(root, data, tokens.parts, **kept, texts=facts, tokenizer=tokens.tokenizer)
+    if "images" in data.gives:
+        parts, mean, std = cifar.normalise(parts)
+        return write_store(root, data, parts, **kept, images=ImageFacts(mean=mean, std=std))
+    return write_store(root, data, parts, **kept)
+
+
+def _read(data: Dataset, path: Path) -> dict[str, Samples]:
+    match data:
+        case CifarData():
+            return cifar.read(path, data)
+        case ImdbData():
+            return imdb.read(path)
+        case AgNewsData():
+            return ag_news.read(path)
+        case TextFileData():
+            return text_file.read(path, data)
+    raise TypeError(f"no reader for {data.type}")
+
+
+def _find(data: Dataset, root: Path) -> _Source:
+    """The source on disk, fetched if need be, with the checksum that it is held to."""
+    if data.url:
+        return _Source(fetch(data.url, data.sha256, root), public_url(data.url), data.sha256)
+    path = Path(data.path).expanduser()
+    if not path.exists():
+        raise UserError(f"data.path: {data.path}: no such file or folder (looked for from {Path.cwd()})")
+    if path.is_dir():
+        if data.sha256:
+            raise UserError(
+                f"data.sha256: {data.path} is a folder, which has no checksum; name the archive instead"
+            )
+        return _Source(path, str(data.path), None)
+    found = sha256_of(path)
+    if data.sha256 not in (None, found):
+        raise UserError(f"{data.path}: not the file that data.sha256 names: expected {data.sha256}, found {found}")
+    return _Source(path, str(data.path), found)

@@ -1,0 +1,201 @@
+"""Prepared data on disk: arrays that every rank of every run maps, and a manifest that says what they are.
+
+A store is written under a temporary name and renamed when it is whole, so it is there or it is not. The arrays are
+mapped and not read: all processes of a host share one copy of them in the page cache.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from scalestudy.errors import UserError
+from scalestudy.prepare.digest import sha256_of
+from scalestudy.prepare.samples import PARTS, Samples
+from scalestudy.record.files import write_json
+from scalestudy.study.datasets import Dataset
+
+# Raised when the same source would give other arrays, or the manifest other keys: older stores are then made anew.
+SCHEMA_VERSION = 1
+
+MANIFEST = "manifest.json"
+TOKENIZER = "tokenizer.json"
+_CHUNK = 4096
+
+
+class _Frozen(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class ArrayFile(_Frozen):
+    """One of the .npy files."""
+
+    bytes: int
+    sha256: str
+    shape: tuple[int, ...]
+    dtype: str
+
+
+class TextFacts(_Frozen):
+    """What became of the texts."""
+
+    vocabulary: int
+    """Tokens in use, padding (0) and the unknown word (1) included."""
+    validation_unknown_share: float
+    """Share of the validation tokens, after cutting, that are the unknown word."""
+    cut_share: float
+    """Share of all texts that were longer than a sample."""
+    tokenizer_sha256: str
+
+
+class ImageFacts(_Frozen):
+    """What the images were normalised with, by colour; of the training part."""
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+
+
+class Manifest(_Frozen):
+    """What a store holds and where it came from."""
+
+    schema_version: int
+    data: dict[str, Any]
+    """The data's entry of the config; a url without its credentials."""
+    source: str
+    """The path, or the url without credentials."""
+    source_sha256: str | None
+    """Checksum of the source where it is one file."""
+    samples: dict[str, int]
+    """Number of samples by part."""
+    arrays: dict[str, ArrayFile]
+    """By name: `train-inputs`, `train-targets`, `validation-inputs`, `validation-targets`."""
+    texts: TextFacts | None = None
+    images: ImageFacts | None = None
+
+
+def public_url(url: str) -> str:
+    """A url as it may be shown and kept: without user, password and query, where secrets travel."""
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise UserError(f"url: {error}") from None
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def described(data: Dataset) -> dict[str, Any]:
+    """The data's entry of the config, as a manifest keeps it."""
+    entry = data.model_dump(mode="json")
+    return entry | {"url": public_url(entry["url"])} if entry.get("url") else entry
+
+
+def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.ndarray]]:
+    """Manifest and mapped arrays of prepared data. What is written to an array stays with the process.
+
+    Names, sizes, shapes and types are checked against the manifest; checksums are not, since that would read all
+    of it. Raises UserError where the data have not been prepared, or are not what the manifest says.
+    """
+    directory = Path(root) / data.store_name
+    advice = "run `scalestudy prepare`"
+    manifest = _read_manifest(directory / MANIFEST, data, advice)
+    arrays = {}
+    for name, facts in manifest.arrays.items():
+        path = directory / f"{name}.npy"
+        try:
+            if path.stat().st_size != facts.bytes:
+                raise ValueError(f"{path.stat().st_size} bytes, not {facts.bytes}")
+            array = np.load(path, mmap_mode="c", allow_pickle=False)
+            if array.shape != facts.shape or array.dtype != facts.dtype:
+                raise ValueError(f"{array.dtype}{list(array.shape)}, not {facts.dtype}{list(facts.shape)}")
+        except (OSError, ValueError) as error:
+            reason = "missing" if isinstance(error, FileNotFoundError) else error
+            raise UserError(f"{directory}: {path.name} is not what was prepared: {reason}: {advice}") from None
+        arrays[name] = array
+    return manifest, arrays
+
+
+def write_store(
+    root: Path,
+    data: Dataset,
+    parts: dict[str, Samples],
+    *,
+    source: str,
+    source_sha256: str | None,
+    texts: TextFacts | None = None,
+    images: ImageFacts | None = None,
+    tokenizer: str | None = None,
+) -> Manifest:
+    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory."""
+    directory = root / data.store_name
+    partial, old = (directory.with_name(f".{directory.name}.{end}") for end in ("partial", "old"))
+    for rest in (partial, old):  # of somebody who was killed: nobody else is at work here
+        shutil.rmtree(rest, ignore_errors=True)
+    try:
+        partial.mkdir(parents=True)
+        arrays = {}
+        for part in PARTS:
+            inputs = "float32" if "images" in data.gives else "int32"
+            arrays[f"{part}-inputs"] = _save(partial / f"{part}-inputs.npy", parts[part].inputs, inputs)
+            arrays[f"{part}-targets"] = _save(partial / f"{part}-targets.npy", parts[part].targets, "int64")
+        manifest = Manifest(
+            schema_version=SCHEMA_VERSION,
+            data=described(data),
+            source=source,
+            source_sha256=source_sha256,
+            samples={part: len(parts[part]) for part in PARTS},
+            arrays=arrays,
+            texts=texts,
+            images=images,
+        )
+        if tokenizer is not None:
+            (partial / TOKENIZER).write_text(tokenizer, encoding="utf-8")
+        write_json(partial / MANIFEST, manifest.model_dump(mode="json"))
+        if directory.exists():
+            directory.rename(old)
+        partial.rename(directory)
+        shutil.rmtree(old, ignore_errors=True)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise UserError(f"{directory}: could not be written: {error.strerror or error}") from None
+    return manifest
+
+
+def text_sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read_manifest(path: Path, data: Dataset, advice: str) -> Manifest:
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        found = content["schema_version"]
+        if found != SCHEMA_VERSION:
+            raise UserError(f"{path}: schema version {found}; this program reads {SCHEMA_VERSION}: {advice}")
+        manifest = Manifest.model_validate(content)
+    except FileNotFoundError:
+        raise UserError(f"{path.parent}: these data have not been prepared: {advice}") from None
+    except (OSError, KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
+        raise UserError(f"{path}: no manifest of prepared data ({type(error).__name__}): {advice}") from None
+    expected = {f"{part}-{kind}" for part in PARTS for kind in ("inputs", "targets")}
+    if manifest.data != described(data) or set(manifest.arrays) != expected:
+        raise UserError(f"{path}: of other data than the directory's name says: {advice}")
+    return manifest
+
+
+def _save(path: Path, array: np.ndarray, dtype: str) -> ArrayFile:
+    """As np.save, but converted portion by portion: a text of bytes grows twelvefold, on disk only."""
+    header = {
+        "descr": np.lib.format.dtype_to_descr(np.dtype(dtype)),
+        "fortran_order": False,
+        "shape": array.shape,
+    }
+    with path.open("wb") as handle:
+        np.lib.format.write_array_header_1_0(handle, header)
+        for start in range(0, len(array), _CHUNK):
+            handle.write(np.ascontiguousarray(array[start : start + _CHUNK], dtype=dtype).data)
+    return ArrayFile(bytes=path.stat().st_size, sha256=sha256_of(path), shape=array.shape, dtype=dtype)

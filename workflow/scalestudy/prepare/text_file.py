@@ -1,0 +1,58 @@
+"""A plain text file, byte by byte, in sequences whose targets are the bytes that come next."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.prepare.archive import is_archive, read_single_file
+from scalestudy.prepare.samples import Samples
+from scalestudy.study.datasets import TextFileData
+
+
+def read(source: Path, data: TextFileData) -> dict[str, Samples]:
+    """Sequences of bytes; the end of the file is held out."""
+    if source.is_dir():
+        raise UserError(f"{source}: a folder; text-file takes one file")
+    if is_archive(source):
+        content = np.frombuffer(read_single_file(source), dtype=np.uint8)
+    elif source.stat().st_size:
+        content = np.memmap(source, dtype=np.uint8, mode="r")
+    else:
+        content = np.empty(0, dtype=np.uint8)
+    split = _train_bytes(len(content), data)
+    parts = {"train": content[:split], "validation": content[split:]}
+    if not _is_enough(len(content), data):
+        raise UserError(
+            f"{source}: {len(content)} bytes are too few: at least {_bytes_needed(data)} are needed for a sequence"
+            f" of {data.sequence_length} bytes and the one after it in both parts, with"
+            f" {data.validation_fraction:g} of them held out; take a longer file or a shorter sequence_length"
+        )
+    return {part: _sequences(text, data.sequence_length) for part, text in parts.items()}
+
+
+def _sequences(text: np.ndarray, length: int) -> Samples:
+    """As many whole sequences as the text has; of every byte the next one is the target."""
+    count = (len(text) - 1) // length
+    inputs = text[: count * length].reshape(count, length)
+    return Samples(inputs, text[1 : count * length + 1].reshape(count, length))
+
+
+def _train_bytes(size: int, data: TextFileData) -> int:
+    return size - round(size * data.validation_fraction)
+
+
+def _is_enough(size: int, data: TextFileData) -> bool:
+    train = _train_bytes(size, data)
+    return min(train, size - train) > data.sequence_length
+
+
+def _bytes_needed(data: TextFileData) -> int:
+    """The smallest size that is enough; rounding decides among a few, so they are tried."""
+    smaller = min(data.validation_fraction, 1 - data.validation_fraction)
+    size = int(data.sequence_length / smaller)
+    while not _is_enough(size, data):
+        size += 1
+    return size

@@ -1,0 +1,104 @@
+"""Texts to tokens: words and punctuation marks in lower case, the commonest of the training part.
+
+A vocabulary of words needs no download and trains in seconds; what is studied here is how training scales, for
+which the length of a sample and the size of the vocabulary count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from scalestudy.errors import UserError
+from scalestudy.prepare.samples import Samples
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PADDING, UNKNOWN = 0, 1
+# No word of a text can be one of these: a bracket is a token by itself.
+_SPECIAL = ["[PAD]", "[UNK]"]
+_CHUNK = 1000
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Texts as tokens, and what was lost on the way."""
+
+    parts: dict[str, Samples]
+    tokenizer: str
+    """The tokeniser as JSON, as the library loads it: it turns tokens back into words."""
+    vocabulary: int
+    """Tokens in use, padding and the unknown one included."""
+    validation_unknown_share: float
+    cut_share: float
+
+
+def require_tokenizers() -> Any:
+    """The library, or how to get it; asked before anything is fetched."""
+    try:
+        import tokenizers
+    except ImportError:
+        raise UserError("texts need the tokenizers library: pip install 'scalestudy[text]'") from None
+    return tokenizers
+
+
+def encode(parts: dict[str, Samples], *, vocabulary: int, sequence_length: int) -> Tokens:
+    """Every text as `sequence_length` tokens: cut, or padded with 0 at its end."""
+    tokenizer = _train(parts["train"].inputs, vocabulary)
+    encoded, cut, texts = {}, 0, 0
+    for part, samples in parts.items():
+        inputs, cut_here = _encode(tokenizer, samples.inputs, sequence_length)
+        encoded[part] = Samples(inputs, samples.targets)
+        cut, texts = cut + cut_here, texts + len(samples)
+    seen = encoded["validation"].inputs
+    return Tokens(
+        parts=encoded,
+        tokenizer=tokenizer.to_str(),
+        vocabulary=tokenizer.get_vocab_size(),
+        validation_unknown_share=float((seen == UNKNOWN).sum() / (seen != PADDING).sum()),
+        cut_share=cut / texts,
+    )
+
+
+def _train(texts: list[str], vocabulary: int) -> Tokenizer:
+    """A tokeniser with the commonest words; words equally common come in alphabetical order."""
+    library = require_tokenizers()
+    trained = _tokenizer({})
+    trainer = library.trainers.WordLevelTrainer(
+        vocab_size=vocabulary, special_tokens=_SPECIAL, show_progress=False
+    )
+    trained.train_from_iterator(texts, trainer)
+    # Training made the special tokens special: a text with `[PAD]` in it would have padding in its middle. Built
+    # from the words alone, the tokeniser takes that for what it is: a word in brackets.
+    return _tokenizer(trained.get_vocab())
+
+
+def _tokenizer(words: dict[str, int]) -> Tokenizer:
+    library = require_tokenizers()
+    tokenizer = library.Tokenizer(library.models.WordLevel(vocab=words, unk_token=_SPECIAL[UNKNOWN]))
+    tokenizer.normalizer = library.normalizers.Lowercase()
+    tokenizer.pre_tokenizer = library.pre_tokenizers.Sequence(
+        [library.pre_tokenizers.WhitespaceSplit(), library.pre_tokenizers.Punctuation()]
+    )
+    return tokenizer
+
+
+def _encode(tokenizer: Tokenizer, texts: list[str], length: int) -> tuple[np.ndarray, int]:
+    """The tokens, and how many texts were cut."""
+    tokens, cut = np.full((len(texts), length), PADDING, dtype=np.int32), 0
+    for row, found in enumerate(_encoded(tokenizer, texts)):
+        cut += len(found) > length
+        # A text without a word would be nothing but padding, which has no mean.
+        kept = found[:length] or [UNKNOWN]
+        tokens[row, : len(kept)] = kept
+    return tokens, cut
+
+
+def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Iterator[list[int]]:
+    for start in range(0, len(texts), _CHUNK):
+        for encoding in tokenizer.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False):
+            yield encoding.ids

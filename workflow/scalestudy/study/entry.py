@@ -1,0 +1,11 @@
+"""What every entry of the config is made of."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Entry(BaseModel):
+    """An entry of the config: frozen, unknown keys refused, the text under a field is its documentation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)

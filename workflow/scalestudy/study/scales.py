@@ -1,0 +1,32 @@
+"""Scales: NODESxDEVICES, such as 2x4, two nodes with four devices each."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from pydantic import AfterValidator
+
+
+def _scale(text: str) -> str:
+    match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
+    if not match:
+        raise ValueError("a scale is NODESxDEVICES, such as 1x4: one node with four devices")
+    if int(match[1]) > 1:
+        raise ValueError(f"{text} spans {match[1]} nodes; this version launches on one node: use 1xDEVICES")
+    return text
+
+
+Scale = Annotated[str, AfterValidator(_scale)]
+
+
+def nodes_and_devices(scale: str) -> tuple[int, int]:
+    """'2x4' -> (2, 4): nodes, devices per node."""
+    nodes, devices = scale.split("x")
+    return int(nodes), int(devices)
+
+
+def world_size(scale: str) -> int:
+    """Ranks of a scale: nodes times devices per node."""
+    nodes, devices = nodes_and_devices(scale)
+    return nodes * devices

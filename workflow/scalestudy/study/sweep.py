@@ -1,0 +1,64 @@
+"""Sweeps: one entry that stands for several, `sweep: {ddp.bucket_cap_mb: [5, 25, 100]}`.
+
+They are written out before the study is checked, so that everything after this sees plain variants and workloads.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+from scalestudy.errors import UserError
+
+SECTIONS = ("variants", "workloads")
+
+
+def expand_sweeps(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
+    """The study with every swept variant and workload written out, one entry for each combination of values.
+
+    An entry's name gets the last word of each key and its value: `ddp-bucket-cap-mb-25`. Raises UserError where a
+    sweep is no mapping of keys to lists, or where two entries come to the same name.
+    """
+    expanded = dict(content)
+    for section in SECTIONS:
+        entries = content.get(section)
+        if not isinstance(entries, Mapping):
+            continue  # the model says what is wrong
+        written: dict[str, Any] = {}
+        for name, entry in entries.items():
+            for new_name, new_entry in _expand(name, entry, f"{source}: {section}.{name}.sweep"):
+                if new_name in written:
+                    raise UserError(f"{source}: {section}.{new_name}: two entries have this name, one by a sweep")
+                written[new_name] = new_entry
+        expanded[section] = written
+    return expanded
+
+
+def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
+    if not isinstance(entry, Mapping) or "sweep" not in entry:
+        yield name, entry
+        return
+    sweep = entry["sweep"]
+    if not isinstance(sweep, Mapping) or not all(isinstance(values, list) and values for values in sweep.values()):
+        raise UserError(
+            f"{path}: a mapping of keys to lists of values is expected, such as {{ddp.bucket_cap_mb: [5, 25]}}"
+        )
+    plain = {key: value for key, value in entry.items() if key != "sweep"}
+    for values in itertools.product(*sweep.values()):
+        new, words = deepcopy(plain), [str(name)]
+        for key, value in zip(sweep, values, strict=True):
+            _set(new, str(key).split("."), value, path)
+            words.append(f"{str(key).split('.')[-1]}-{value}")
+        yield re.sub(r"[^a-z0-9]+", "-", "-".join(words).lower()).strip("-"), new
+
+
+def _set(entry: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+    *parents, last = keys
+    for key in parents:
+        entry = entry.setdefault(key, {})
+        if not isinstance(entry, dict):
+            raise UserError(f"{path}: {'.'.join(keys)}: {key} holds no keys of its own")
+    entry[last] = value

@@ -1,0 +1,48 @@
+"""What a strategy sends in an optimizer step, from the spec and the number of parameters: bytes, no measurement.
+
+Ring algorithms: an all-reduce of M bytes over W ranks makes every rank send 2 M (W - 1) / W, an all-gather or a
+reduce-scatter half of that. Source: Patarasuk and Yuan (2009), Journal of Parallel and Distributed Computing 69;
+for the passes of FSDP Zhao et al. (2023), PyTorch FSDP, VLDB 16.
+"""
+
+from __future__ import annotations
+
+from scalestudy.study.spec import RunSpec
+
+FP32, HALF = 4, 2
+
+
+def bytes_sent(spec: RunSpec, parameters: int) -> float | None:
+    """Bytes that every rank sends in an optimizer step; 0 for one process, None where it is not known (PowerSGD).
+
+    Buffers that DDP broadcasts are not counted: they are sent before the forward pass, and few models have any.
+    """
+    synchronised = spec.accumulation_steps if spec.accumulation_sync else 1
+    if spec.strategy == "single" or spec.world_size == 1:
+        return 0.0
+    if spec.strategy == "ddp":
+        if spec.ddp.communication_hook == "powersgd":
+            return None
+        size = FP32 if spec.ddp.communication_hook == "none" else HALF
+        return 2 * _share(spec.world_size) * parameters * size * synchronised
+    return _fsdp(spec, parameters, synchronised)
+
+
+def _fsdp(spec: RunSpec, parameters: int, synchronised: int) -> float:
+    """All-gathers of parameters and reduce-scatters of gradients; with hybrid also an all-reduce of the shards."""
+    options, groups = spec.fsdp, 1
+    shards = spec.world_size
+    if options.sharding == "hybrid":
+        shards = options.shard_ranks or spec.devices_per_node
+        groups = spec.world_size // shards
+    gathered = HALF if spec.precision == "bf16" else FP32
+    reduced = HALF if spec.precision == "bf16" and options.reduce_dtype == "bf16" else FP32
+    # For the forward pass of every micro-batch, and for its backward pass unless parameters were kept.
+    gathers = spec.accumulation_steps * (1 if options.sharding == "gradients" else 2)
+    inside = _share(shards) * parameters * (gathers * gathered + synchronised * reduced)
+    across = 2 * _share(groups) * parameters / shards * reduced * synchronised
+    return inside + across
+
+
+def _share(ranks: int) -> float:
+    return (ranks - 1) / ranks

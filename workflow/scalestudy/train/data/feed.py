@@ -1,0 +1,107 @@
+"""How a batch comes to the loop: read by the loop itself, or by torch's DataLoader and its processes.
+
+Both give the same batches in the same order. `open` announces an epoch, `read` gives its next batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset, Sampler
+
+from scalestudy.study.variants import InputOptions
+from scalestudy.train.data.split import Split
+
+Batch = tuple[Tensor, Tensor]
+
+
+class Feed(Protocol):
+    """Gives inputs and targets."""
+
+    def open(self, batches: list[Tensor]) -> None:
+        """Announce the index batches that will be read, in order. What was announced before is forgotten."""
+
+    def read(self, index: Tensor) -> Batch:
+        """Inputs and targets of the next index batch, which is this one."""
+
+
+class Arrays(Dataset):
+    """Training samples by whole batches of indices."""
+
+    def __init__(self, split: Split) -> None:
+        self.inputs, self.targets, self._delay_s = split.train_inputs, split.train_targets, split.sample_delay_s
+
+    def __getitem__(self, index: Tensor) -> Batch:
+        if self._delay_s:
+            time.sleep(self._delay_s * len(index))
+        return self.inputs[index], self.targets[index]
+
+
+class DirectFeed:
+    """The loop reads by itself; nothing is read ahead."""
+
+    def __init__(self, split: Split) -> None:
+        self._arrays = Arrays(split)
+        if not split.sample_delay_s:
+            inputs, targets = split.train_inputs, split.train_targets
+            self.read = lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+
+    def open(self, batches: list[Tensor]) -> None:
+        pass
+
+    def read(self, index: Tensor) -> Batch:
+        return self._arrays[index]
+
+
+class _Announced(Sampler):
+    """The announced batches, as the DataLoader asks for them."""
+
+    def __init__(self) -> None:
+        self.batches: list[Tensor] = []
+
+    def __iter__(self) -> Iterator[Tensor]:
+        return iter(self.batches)
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+
+class LoaderFeed:
+    """torch's DataLoader; its processes read ahead while the loop trains."""
+
+    def __init__(self, split: Split, options: InputOptions, *, pin: bool) -> None:
+        self._announced = _Announced()
+        processes = {}
+        if options.workers:
+            processes = {
+                "persistent_workers": options.persistent_workers,
+                "prefetch_factor": options.prefetch_factor or 2,
+            }
+        self._loader = DataLoader(
+            Arrays(split),
+            batch_size=None,  # the sampler gives whole batches
+            sampler=self._announced,
+            num_workers=options.workers,
+            pin_memory=pin,
+            **processes,
+        )
+        self._batches: Iterator[Batch] = iter(())
+
+    def open(self, batches: list[Tensor]) -> None:
+        self._batches = iter(())  # processes of the epoch before end before new ones start
+        self._announced.batches = batches
+        self._batches = iter(self._loader)
+
+    def read(self, index: Tensor) -> Batch:
+        return next(self._batches)
+
+
+def make_feed(split: Split, options: InputOptions, device: torch.device) -> Feed:
+    """The feed of a spec. Memory is pinned where there is a CUDA device to copy to."""
+    if options.loader == "direct":
+        return DirectFeed(split)
+    return LoaderFeed(split, options, pin=options.pin_memory and device.type == "cuda")

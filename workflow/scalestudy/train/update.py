@@ -1,0 +1,54 @@
+"""The backward pass and what follows it: loss scaling, clipping, the optimizer's step, the learning rate's."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils import clip_grad_norm_
+from torch.optim.lr_scheduler import LambdaLR
+
+
+class Update:
+    """`backward(loss)` for every micro-batch, then `step()`.
+
+    Without loss scaling, clipping and schedule these are the calls of a plain loop and nothing else.
+    """
+
+    def __init__(
+        self,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        *,
+        schedule: LambdaLR | None = None,
+        clip: float | None = None,
+        scaled_on: str | None = None,
+    ) -> None:
+        """scaled_on: type of the device whose fp16 gradients are scaled; None where there are none."""
+        self.optimizer = optimizer
+        self._parameters = list(model.parameters())
+        self._schedule, self._clip = schedule, clip
+        self._scaler = torch.amp.GradScaler(scaled_on) if scaled_on else None
+        self.backward = self._backward_scaled if self._scaler else Tensor.backward
+        self.step = self._step if self._scaler or schedule or clip else self._plain_step
+
+    def _plain_step(self) -> None:
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
+
+    def _backward_scaled(self, loss: Tensor) -> None:
+        self._scaler.scale(loss).backward()
+
+    def _step(self) -> None:
+        scaler = self._scaler
+        if self._clip:
+            if scaler:
+                scaler.unscale_(self.optimizer)
+            clip_grad_norm_(self._parameters, self._clip)
+        if scaler:
+            scaler.step(self.optimizer)
+            scaler.update()
+        else:
+            self.optimizer.step()
+        if self._schedule:
+            self._schedule.step()
+        self.optimizer.zero_grad(set_to_none=True)

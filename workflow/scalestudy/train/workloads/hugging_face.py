@@ -1,0 +1,164 @@
+"""Models of the transformers library, built from a configuration and from nothing else: no file, no network.
+
+transformers keeps a setting that it does not know as one more attribute and says nothing. A mistyped
+`num_hiden_layers` would train the default size, so every setting is looked up before.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from scalestudy.errors import UserError
+from scalestudy.study.datasets import Data
+from scalestudy.study.models import HuggingFaceModel
+from scalestudy.train.workloads.text_classifier import PADDING
+
+KEY = "workloads.model"
+LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len")
+"""What architectures call the number of positions they have."""
+NOT_CAUSAL = frozenset({"cpmant", "xlm", "xlnet"})
+"""Architectures with a next-token head that see the token they are to predict, called as they are called here."""
+DECIDED = {
+    **dict.fromkeys(("vocab_size", "num_labels", "id2label", "label2id"), "data"),
+    **dict.fromkeys(("is_decoder", "is_encoder_decoder", "problem_type", "use_cache"), "model.task"),
+    **dict.fromkeys(("dtype", "torch_dtype"), "precision of the variant"),
+    **dict.fromkeys(("model_type", "architectures"), "model.architecture"),
+}
+"""Settings that follow from other keys of the study."""
+
+
+class LogitsOnly(nn.Module):
+    """A Hugging Face model that is called as the other models are."""
+
+    def __init__(self, model: nn.Module, *, padded: bool) -> None:
+        super().__init__()
+        self.model, self.padded = model, padded
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Tokens (B, L), integers -> logits: (B, classes) of texts, (B, L, vocabulary) of a stream."""
+        mask = (inputs != PADDING).long() if self.padded else None
+        return self.model(input_ids=inputs, attention_mask=mask).logits
+
+
+def build_hugging_face(config: HuggingFaceModel, data: Data) -> nn.Module:
+    """The model of a config entry, initialised at random as its architecture has it.
+
+    Raises UserError where transformers is missing, does not know the architecture for this task, does not know a
+    setting, or cannot build what the settings say.
+    """
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before the import. Nothing here downloads; nor may a setting that could
+    try:
+        import transformers
+        from transformers.models.auto import modeling_auto
+    except ImportError:
+        raise UserError(
+            f"{KEY}.type: hugging-face needs the transformers library: pip install 'scalestudy[huggingface]'"
+        ) from None
+    texts = config.task == "classify"
+    if texts:
+        auto = transformers.AutoModelForSequenceClassification
+        names = modeling_auto.MODEL_FOR_SEQUENCE_CLASSIFICATION_MAPPING_NAMES
+    else:
+        auto = transformers.AutoModelForCausalLM
+        names = modeling_auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.keys() - NOT_CAUSAL
+    default = _default_of(config, transformers, names)
+    _check_settings(config, default)
+    settings = config.settings | _decided(config, data, default)
+    with _refusals(f"{KEY}.settings", config):
+        model = auto.from_config(transformers.AutoConfig.for_model(config.architecture, **settings))
+    _check_positions(model, data)
+    return LogitsOnly(model, padded=texts)
+
+
+def _default_of(config: HuggingFaceModel, transformers: Any, names: Collection[str]) -> Any:
+    """The configuration an architecture has by itself."""
+    name = config.architecture
+    if name not in transformers.CONFIG_MAPPING:
+        raise UserError(f"{KEY}.architecture: transformers knows no {name!r}{_near(name, names)}")
+    with _refusals(f"{KEY}.architecture", config):
+        default = transformers.AutoConfig.for_model(name)
+    # One that is made of parts for text and images keeps the vocabulary in a part, and takes no text alone.
+    takes_text = name in names and hasattr(default, "vocab_size")
+    if not takes_text or (config.task == "classify" and default.is_encoder_decoder):
+        raise UserError(
+            f"{KEY}.architecture: {name} cannot be trained with task: {config.task}{_near(name, names, but=name)}"
+        )
+    return default
+
+
+@contextmanager
+def _refusals(key: str, config: HuggingFaceModel) -> Iterator[None]:
+    """What transformers raises, as a UserError of this key: it has an exception for every way to be wrong."""
+    try:
+        yield
+    except RuntimeError:  # torch's, of memory for one: nothing that a setting is wrong about
+        raise
+    except Exception as error:
+        message = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise UserError(f"{key}: transformers cannot build this {config.architecture}: {message}") from error
+
+
+def _check_settings(config: HuggingFaceModel, default: Any) -> None:
+    """Raise UserError for a setting that would be ignored, or that other keys decide."""
+    known = {name for name in default.to_dict() if not name.startswith("_")} - {"transformers_version"}
+    known |= set(default.attribute_map) | {"attn_implementation"}  # other names of the same; taken, not kept
+    for name in config.settings:
+        origin = DECIDED.get(name, "data" if name.endswith("_token_id") else None)
+        if origin:
+            raise UserError(f"{KEY}.settings.{name}: follows from the {origin}; leave it out")
+        if name not in known:
+            near = _near(name, known - DECIDED.keys())
+            raise UserError(f"{KEY}.settings.{name}: {config.architecture} has no such setting{near}")
+
+
+def _decided(config: HuggingFaceModel, data: Data, default: Any) -> dict[str, Any]:
+    """The settings that are not free."""
+    texts, length = config.task == "classify", data.shape[0]
+    decided: dict[str, Any] = {"vocab_size": data.tokens}
+    # Marks of a tokenizer's own, at places that this vocabulary may not have. A stream has no pad token where an
+    # architecture does not insist on one: its embedding would not be trained.
+    marks = [name for name in default.to_dict() if name.endswith("_token_id")]
+    decided |= {name: PADDING for name in marks if getattr(default, name) is not None}
+    if texts:
+        decided |= {"num_labels": data.classes, "pad_token_id": PADDING}
+    elif hasattr(default, "is_decoder"):
+        decided["is_decoder"] = True  # without it BERT and its like see the tokens they are to predict
+    if hasattr(default, "use_cache"):
+        decided["use_cache"] = False
+    for name in LENGTHS:
+        least = getattr(default, name, None)
+        if name in default.to_dict() and isinstance(least, int) and least > 0:
+            aliases = {name} | {alias for alias, meant in default.attribute_map.items() if meant == name}
+            asked = [config.settings[alias] for alias in aliases & config.settings.keys()]
+            if not asked:
+                decided[name] = max(least, length)
+            elif isinstance(asked[0], int) and asked[0] < length:
+                raise UserError(
+                    f"{KEY}.settings.{name}: {asked[0]} positions are too few for data.sequence_length: {length}"
+                )
+    return decided
+
+
+def _check_positions(model: nn.Module, data: Data) -> None:
+    """RoBERTa and its like count positions from 1, since 0 is that of padding: the last one must be there too."""
+    words = model.get_input_embeddings()
+    for module in model.modules():
+        if isinstance(module, nn.Embedding) and module is not words and module.padding_idx is not None:
+            positions, needed = module.num_embeddings, data.shape[0] + 1 + module.padding_idx
+            if data.shape[0] <= positions < needed:
+                raise UserError(
+                    f"{KEY}.settings.max_position_embeddings: {needed} positions are needed for"
+                    f" data.sequence_length: {data.shape[0]}, since this architecture keeps the first for padding"
+                )
+
+
+def _near(name: str, names: Iterable[str], *, but: str | None = None) -> str:
+    """'; did you mean X or Y?', or nothing."""
+    near = [found for found in difflib.get_close_matches(name, names, n=4) if found != but][:3]
+    return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,0 +1,62 @@
+"""The Transformer layer of the text classifier and of the language model, and how both are initialised."""
+
+from __future__ import annotations
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+
+class Attention(nn.Module):
+    """Multi-head self-attention; queries, keys and values come from one linear layer."""
+
+    def __init__(self, width: int, heads: int, *, causal: bool) -> None:
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.qkv = nn.Linear(width, 3 * width)
+        self.out = nn.Linear(width, width)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(B, L, width) -> (B, L, width). mask: booleans that expand to (B, heads, L, L), true where a query may
+        look; not together with `causal`."""
+        batch, length, width = x.shape
+        qkv = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
+        query, key, value = qkv.permute(2, 0, 3, 1, 4)
+        x = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=self.causal)
+        return self.out(x.transpose(1, 2).reshape(batch, length, width))
+
+
+class Block(nn.Module):
+    """Pre-norm Transformer layer: attention and feed-forward network with GELU, each added to its input.
+
+    Dropout is on what is added. Attention weights have none: fused kernels for the CPU do not know it.
+    """
+
+    def __init__(self, width: int, heads: int, feedforward: int, *, dropout: float, causal: bool) -> None:
+        super().__init__()
+        self.attention_norm = nn.LayerNorm(width)
+        self.attention = Attention(width, heads, causal=causal)
+        self.feedforward_norm = nn.LayerNorm(width)
+        self.feedforward_in = nn.Linear(width, feedforward)
+        self.feedforward_out = nn.Linear(feedforward, width)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """(B, L, width) -> (B, L, width); `mask` as in Attention."""
+        x = x + self.dropout(self.attention(self.attention_norm(x), mask))
+        hidden = F.gelu(self.feedforward_in(self.feedforward_norm(x)))
+        return x + self.dropout(self.feedforward_out(hidden))
+
+
+def initialise(model: nn.Module, *, layers: int) -> None:
+    """GPT-2's initialisation, in place: N(0, 0.02) for weights, embeddings and positions, biases 0.
+
+    The two projections of each Block that write to the residual stream are smaller by sqrt(2 layers), so that the
+    stream does not grow with depth. Radford et al. (2019), Language Models are Unsupervised Multitask Learners,
+    section 2.3; the 0.02 is from the code they released.
+    """
+    for name, parameter in model.named_parameters():
+        if parameter.dim() > 1:
+            writes = name.endswith(("attention.out.weight", "feedforward_out.weight"))
+            nn.init.normal_(parameter, std=0.02 / (2 * layers) ** 0.5 if writes else 0.02)
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)
