@@ -48,7 +48,7 @@ check: env
 $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constraints/bench.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(if $(TORCH),$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt $(TORCH))
-	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable .
+	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable '.[huggingface]'
 	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --requirement constraints/bench.txt
 	touch $@
 

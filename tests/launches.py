@@ -16,7 +16,7 @@ from scalestudy.study.spec import RunSpec
 DIGITS_MLP: dict[str, Any] = {
     "model": {"type": "mlp", "hidden_dim": 32, "num_layers": 2},
     "data": {"type": "digits"},
-    "optimizer": {"type": "sgd", "learning_rate": 0.1},
+    "optimizer": {"type": "sgd", "learning_rate": 0.05},
     "batch_size": 64,
     "epochs": 2,
 }

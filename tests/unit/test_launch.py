@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from builders import observation
 from scalestudy.launch.command import THREAD_VARIABLES, rank_command, rank_environment
-from scalestudy.record.lock import exclusive
 from scalestudy.launch.outcome import judge
 from scalestudy.launch.process import run_group
+from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RankReport
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import sys
 
 from scalestudy import __version__
@@ -11,6 +12,7 @@ from scalestudy.errors import UserError
 
 # In the order of the chain. Each module has HELP, add_arguments(parser) and run(arguments) -> exit status.
 VERBS = (
+    "new",
     "plan",
     "prepare",
     "train",
@@ -21,6 +23,7 @@ VERBS = (
     "text",
     "page",
     "summary",
+    "find-batch",
     "retry",
     "schema",
 )
@@ -32,6 +35,9 @@ def main(argv: list[str] | None = None) -> int:
     arguments = _parser(argv).parse_args(argv)
     try:
         return arguments.run(arguments)
+    except BrokenPipeError:  # `| head` has seen enough; without this Python complains when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except UserError as error:
         print(f"scalestudy {arguments.verb}: {error}", file=sys.stderr)
         return 2
@@ -48,7 +54,7 @@ def _parser(argv: list[str]) -> argparse.ArgumentParser:
     for verb in VERBS:
         if called in VERBS and verb != called:
             continue  # its imports are not needed
-        module = importlib.import_module(f"scalestudy.cli.{verb}")
+        module = importlib.import_module(f"scalestudy.cli.{verb.replace('-', '_')}")
         child = verbs.add_parser(verb, help=module.HELP, description=module.__doc__)
         module.add_arguments(child)
         child.set_defaults(run=module.run)

@@ -15,6 +15,11 @@ def cores(count: int) -> str:
     return f"{count} CPU core" if count == 1 else f"{count} CPU cores"
 
 
+def micro_batches(count: int, size: int) -> str:
+    """'4 micro-batches of 2'; '' where a batch is passed as a whole."""
+    return f"{count} micro-batches of {size}" if count > 1 else ""
+
+
 def points(fraction: float) -> str:
     """A difference of percentages: '1 point', '0.5 points'."""
     number = f"{100 * fraction:g}"

@@ -41,6 +41,9 @@ def show(value: float, low: float | None = None, high: float | None = None, *, f
         if half_width > 0
         else _decimals(value, significant=3)
     )
+    if low > 0:
+        # A ratio or a time is above zero: however little is known of it, it is not printed as 0.
+        digits = max(digits, _decimals(value, significant=2))
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
 
 

@@ -76,6 +76,8 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         f" batch {int(row['batch_per_rank'])} per rank",
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
+        "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
+        "settings": as_text(row["settings"]),
         "outcomes": row["outcomes"],
         "failure": _failure(row),
         "partial": 0 < row["launches_ok"] < row["launches"],

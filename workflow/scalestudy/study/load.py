@@ -25,10 +25,15 @@ def load_study(*paths: str | Path) -> Study:
     That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
     mapping, or says something the model refuses.
     """
+    return parse_study(read_content(*paths), source=" ".join(map(str, paths)))
+
+
+def read_content(*paths: str | Path) -> dict[str, Any]:
+    """What study files say, merged and not checked; raises UserError where one is missing or no YAML mapping."""
     content: dict[str, Any] = {}
     for path in paths:
         _merge(content, _read(Path(path)))
-    return parse_study(content, source=" ".join(map(str, paths)))
+    return content
 
 
 def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:

@@ -40,6 +40,11 @@ def limit_memory(gib: float | None, place: Placement) -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
+def lift_limit() -> None:
+    """No limit any more: what is known of a run that was out of memory has still to be written."""
+    resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that there was no memory left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):

@@ -18,7 +18,7 @@ from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.devices import device_environment
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
-from scalestudy.train.limits import is_out_of_memory, limit_memory
+from scalestudy.train.limits import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.placement import Placement, PlacementError, place_rank
 from scalestudy.train.probes import run_probes
@@ -100,6 +100,7 @@ def _train(
     except StoppedError as error:
         return "timeout", str(error)
     except Exception as error:
+        lift_limit()
         # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
         traceback.print_exc()
         if is_out_of_memory(error):

@@ -1,0 +1,73 @@
+"""The two-mode input check: processes that read ahead change the wait for data, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from launches import spec_of, step_losses, succeeded
+from scalestudy.analyse.steps import measured
+from scalestudy.record.observation import Observation
+
+BATCH, DELAY_US = 32, 500  # 16 ms a batch; a step computes about as long, so two processes keep up
+DELAY_S = BATCH * DELAY_US * 1e-6
+
+SLOW_DATA: dict[str, Any] = {
+    "model": {"type": "mlp", "widths": [1024] * 4},
+    "data": {
+        "type": "synthetic-vectors",
+        "features": 256,
+        "samples": 60 * BATCH,
+        "on_device": False,
+        "sample_delay_us": DELAY_US,
+    },
+    "batch_size": BATCH,
+    "epochs": 1,
+}
+MODES: dict[str, dict[str, Any]] = {
+    "direct": {"loader": "direct"},
+    "no workers": {"loader": "dataloader", "workers": 0},
+    "two workers": {"loader": "dataloader", "workers": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def observations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Observation]:
+    results = tmp_path_factory.mktemp("input")
+    return {
+        mode: succeeded(spec_of({"strategy": "single", "input": options}, SLOW_DATA), results)
+        for mode, options in MODES.items()
+    }
+
+
+@pytest.fixture(scope="module")
+def breakdown(observations: dict[str, Observation]) -> dict[str, dict[str, Any]]:
+    """Step time and its parts, as the analysis tells them."""
+    return {mode: measured(observation, confidence=0.95) for mode, observation in observations.items()}
+
+
+@pytest.mark.parametrize("mode", ["direct", "no workers"])
+def test_without_processes_the_loop_waits_for_every_sample(breakdown: dict[str, Any], mode: str) -> None:
+    assert DELAY_S < breakdown[mode]["data_time_s"] < 2 * DELAY_S
+
+
+def test_processes_that_keep_up_take_the_wait_away(breakdown: dict[str, Any]) -> None:
+    alone, ahead = breakdown["no workers"], breakdown["two workers"]
+    assert ahead["data_time_s"] < 0.25 * alone["data_time_s"]
+    assert ahead["step_time_s"] < alone["step_time_s"]
+
+
+@pytest.mark.parametrize("mode", ["direct", "two workers"])
+@pytest.mark.parametrize("part", ["forward_time_s", "backward_time_s", "optimizer_time_s"])
+def test_nothing_else_changes(breakdown: dict[str, Any], part: str, mode: str) -> None:
+    """Within what a machine that others use too makes of the same work."""
+    ratio = breakdown[mode][part] / breakdown["no workers"][part]
+    assert 1 / 2 < ratio < 2
+
+
+def test_the_training_is_the_same(observations: dict[str, Observation]) -> None:
+    losses = {mode: step_losses(observation).tolist() for mode, observation in observations.items()}
+    assert len(losses["direct"]) == 60
+    assert len(set(losses["direct"])) > 50
+    assert losses["no workers"] == losses["direct"]
+    assert losses["two workers"] == losses["direct"]

@@ -1,0 +1,58 @@
+"""`scalestudy new`: every option of the config as a flag, and what it writes is a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+from scalestudy.cli.main import main
+from scalestudy.study.load import load_study
+
+
+def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.yaml"
+    flags = "--model mlp --hidden-dim 1024 --num-layers 4 --data synthetic-vectors --features 64 --on-device false"
+    flags += " --optimizer adamw --learning-rate 0.01 --batch-size 256 --strategy ddp --scales 1x2 1x4"
+    flags += " --precision bf16 --ddp-bucket-cap-mb 50 --accumulation-steps 2 --input-drop-last false"
+    assert main(["new", *flags.split(), "--out", str(file)]) == 0
+    study = load_study(file)
+    workload = study.workloads["mlp"]
+    assert (workload.model.hidden_dim, workload.model.num_layers) == (1024, 4)
+    assert (workload.data.features, workload.data.on_device) == (64, False)
+    assert (workload.optimizer.type, workload.optimizer.learning_rate) == ("adamw", 0.01)
+    ddp, single = study.variants["ddp"], study.variants["single"]
+    assert (ddp.ddp.bucket_cap_mb, ddp.precision, ddp.accumulation_steps) == (50, "bf16", 2)
+    # The base case has the settings of the variant, but not those of its strategy.
+    assert (single.strategy, single.precision, single.accumulation_steps) == ("single", "bf16", 2)
+    assert not ddp.input.drop_last
+    assert f"snakemake --configfile {file}" in capsys.readouterr().out
+
+
+def test_it_prints_what_was_asked_for_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "--widths", "[4096, 4096]", "--data", "digits", "--study", "wide"]) == 0
+    study = yaml.safe_load(capsys.readouterr().out)
+    assert study["workloads"]["mlp"]["model"] == {"type": "mlp", "widths": [4096, 4096]}
+    assert set(study) == {"study", "scales", "variants", "workloads", "host"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ("--d-model 64", "workloads.mlp.model.d_model: unknown key; valid keys are"),
+        ("--strategy fsdp --ddp-bucket-cap-mb 5", "ddp.bucket_cap_mb: strategy fsdp takes no options of ddp"),
+        ("--batch-size 33 --scales 1x2", "33 does not divide among the 2 ranks"),
+        ("--model text-classifier", "text-classifier takes texts; digits gives images"),
+    ],
+)
+def test_what_cannot_work_is_refused(flags: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", *flags.split()]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "there.yaml"
+    file.write_text("precious")
+    assert main(["new", "--out", str(file)]) == 2
+    assert file.read_text() == "precious"
+    assert "is there already" in capsys.readouterr().err
