@@ -10,6 +10,7 @@ launches' means, since rounds of one process share its memory layout.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import subprocess
@@ -23,7 +24,7 @@ import pandas as pd
 from scalestudy.analyse.intervals import mean, mean_on_logs
 from scalestudy.launch.command import THREAD_VARIABLES
 
-from bench.task import SIZES
+from bench.task import CASES
 
 TESTS = Path(__file__).resolve().parents[1]
 CONFIDENCE = 0.95
@@ -35,7 +36,7 @@ QUIET = {"TRANSFORMERS_VERBOSITY": "error", "HF_HUB_OFFLINE": "1", "PYTHONWARNIN
 def compare(
     contenders: dict[str, str],
     *,
-    size: str,
+    case: str,
     ranks: int,
     rounds: int,
     launches: int = 1,
@@ -44,17 +45,17 @@ def compare(
 ) -> list[dict[str, Any]]:
     """A row per contender; the first is the reference.
 
-    contenders: name -> 'module:function' of its `prepare`. steps: of a turn, if not the size's own.
+    contenders: name -> 'module:function' of its `prepare`. steps: of a turn, if not the case's own.
     """
     frames = []
     for launch in range(launches):
-        request = {"contenders": contenders, "size": size, "rounds": rounds, "steps": steps}
+        request = {"contenders": contenders, "case": case, "rounds": rounds, "steps": steps}
         rows = _launch(request | {"seed": seed + 1000 * launch}, ranks)
         frames.append(pd.DataFrame(rows).assign(launch=launch))
-    return summarise(pd.concat(frames), reference=next(iter(contenders)), size=size, ranks=ranks)
+    return summarise(pd.concat(frames), reference=next(iter(contenders)), case=case, ranks=ranks)
 
 
-def summarise(turns: pd.DataFrame, *, reference: str, size: str, ranks: int) -> list[dict[str, Any]]:
+def summarise(turns: pd.DataFrame, *, reference: str, case: str, ranks: int) -> list[dict[str, Any]]:
     """Ratio to the reference, and microseconds a step beyond it, each with its interval."""
     unit = ["launch"] if turns["launch"].nunique() > 1 else ["launch", "round"]
     keys = ["launch", "round", "contender"]
@@ -68,7 +69,7 @@ def summarise(turns: pd.DataFrame, *, reference: str, size: str, ranks: int) -> 
         extra = mean(beyond_us.tolist(), confidence=CONFIDENCE)
         rows.append(
             {
-                "size": size,
+                "case": case,
                 "ranks": ranks,
                 "contender": name,
                 "step_time_ms": _geometric_mean(table[name]) * 1e3,
@@ -88,14 +89,14 @@ def summarise(turns: pd.DataFrame, *, reference: str, size: str, ranks: int) -> 
     return first + sorted(rest, key=lambda row: row["ratio"])
 
 
-def render(rows: list[dict[str, Any]], *, reference: str) -> str:
-    """The rows as a plain table."""
+def render(rows: list[dict[str, Any]]) -> str:
+    """The rows as a plain table; the first of a case is its reference."""
     lines = []
-    for size, ranks in dict.fromkeys((row["size"], row["ranks"]) for row in rows):
-        mine = [row for row in rows if (row["size"], row["ranks"]) == (size, ranks)]
+    for case, ranks in dict.fromkeys((row["case"], row["ranks"]) for row in rows):
+        mine = [row for row in rows if (row["case"], row["ranks"]) == (case, ranks)]
         counts = f"{mine[0]['rounds']} rounds in {mine[0]['launches']} launch(es)"
         lines += [
-            f"step of about {size}, {ranks} rank(s), {counts}; ratio to {reference}, 95 % interval",
+            f"{case}, {ranks} rank(s), {counts}; ratio to {mine[0]['contender']}, 95 % interval",
             f"  {'':22}{'ms a step':>10}{'ratio':>8}{'low':>8}{'high':>8}{'medians':>9}{'extra us':>10}",
         ]
         for row in mine:
@@ -109,33 +110,34 @@ def render(rows: list[dict[str, Any]], *, reference: str) -> str:
     return "\n".join(lines)
 
 
-def run_command(contenders: dict[str, str], *, description: str, argv: list[str] | None = None) -> int:
-    """The command line that the benchmarks of loops share."""
+def run_command(comparisons: dict[str, dict[str, str]], *, description: str, argv: list[str] | None = None) -> int:
+    """The command line that the benchmarks of loops share. comparisons: case -> its contenders, the reference first."""
+    everyone = list(dict.fromkeys(name for contenders in comparisons.values() for name in contenders))
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--rounds", type=int, default=20, help="rounds of a launch")
     parser.add_argument("--launches", type=int, default=1, help="fresh processes; from 2 on the unit")
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2], help="numbers of ranks, one core each")
-    parser.add_argument("--sizes", nargs="+", choices=list(SIZES), default=list(SIZES), help="by seconds a step")
-    parser.add_argument("--steps", type=int, help="steps of a turn, if not the size's own")
-    parser.add_argument("--only", nargs="+", choices=list(contenders), help="these beside the reference")
+    parser.add_argument("--cases", nargs="+", choices=list(comparisons), default=list(comparisons))
+    parser.add_argument("--steps", type=int, help="steps of a turn, if not the case's own")
+    parser.add_argument("--only", nargs="+", choices=everyone, default=everyone, help="these beside the reference")
     parser.add_argument("--out", type=Path, help="also write the rows as JSON")
     arguments = parser.parse_args(argv)
-    reference = next(iter(contenders))
-    if arguments.only:
-        contenders = {name: contenders[name] for name in contenders if name in [reference, *arguments.only]}
     rows: list[dict[str, Any]] = []
-    for ranks in arguments.ranks:
-        for size in arguments.sizes:
-            found = compare(
-                contenders,
-                size=size,
-                ranks=ranks,
-                rounds=arguments.rounds,
-                launches=arguments.launches,
-                steps=arguments.steps,
-            )
-            print(render(found, reference=reference), flush=True)
-            rows += found
+    for ranks, case in itertools.product(arguments.ranks, arguments.cases):
+        if ranks not in CASES[case].ranks:
+            continue
+        reference, *others = comparisons[case]
+        wanted = [reference, *(name for name in others if name in arguments.only)]
+        found = compare(
+            {name: comparisons[case][name] for name in wanted},
+            case=case,
+            ranks=ranks,
+            rounds=arguments.rounds,
+            launches=arguments.launches,
+            steps=arguments.steps,
+        )
+        print(render(found), flush=True)
+        rows += found
     if arguments.out:
         arguments.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     return 0

@@ -24,7 +24,7 @@ import torch.distributed as dist
 from scalestudy.study.model import Host
 from scalestudy.train.placement import Placement, place_rank
 
-from bench.task import SIZES, Contender, Task, make_task
+from bench.task import CASES, Contender, Task, make_task
 
 CHECKED_STEPS = 10
 DROPPED_STEPS = 5  # of every turn: the framework's start-up, DDP's second look at its buckets, caches gone cold
@@ -58,8 +58,8 @@ def take_turn(contender: Contender, task: Task, stamps: list[int]) -> list[float
     if dist.is_initialized():
         dist.barrier()
     stamps.clear()
-    contender.run(task.size.steps)
-    assert len(stamps) == task.size.steps, f"{len(stamps)} steps were made; {task.size.steps} were asked for"
+    contender.run(task.case.steps)
+    assert len(stamps) == task.case.steps, f"{len(stamps)} steps were made; {task.case.steps} were asked for"
     ends = stamps[DROPPED_STEPS - 1 :]
     return [(after - before) * 1e-9 for before, after in itertools.pairwise(ends)]
 
@@ -97,10 +97,10 @@ def open_group(place: Placement) -> None:
 def main(request: dict[str, Any]) -> None:
     place = place_rank(Host(device="cpu"))
     open_group(place)
-    size = SIZES[request["size"]]
+    case = CASES[request["case"]]
     if request["steps"]:
-        size = dataclasses.replace(size, steps=request["steps"])
-    task = make_task(size, place)
+        case = dataclasses.replace(case, steps=request["steps"])
+    task = make_task(case, place)
     rows = run_rounds(request["contenders"], task, rounds=request["rounds"], seed=request["seed"])
     if place.rank == 0:
         Path(request["out"]).write_text(json.dumps(rows), encoding="utf-8")

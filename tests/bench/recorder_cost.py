@@ -12,17 +12,18 @@ import itertools
 import sys
 
 import numpy as np
+from scalestudy.record.observation import STEP_PARTS
 
 from bench.harness import run_command
 from bench.peers.ours import blocks, make_trainer
-from bench.task import Contender, Task
+from bench.task import SIZES, Contender, Task
 
 
 class Nothing:
-    """Times that were not taken, in whatever shape they are asked for."""
+    """Times that were not taken: nothing for every part of every step."""
 
-    def reshape(self, *shape: int) -> np.ndarray:
-        return np.zeros(shape)
+    def reshape(self, steps: int, _marks: int) -> np.ndarray:
+        return np.zeros((steps, len(STEP_PARTS)))
 
 
 class NullClock:
@@ -48,7 +49,7 @@ def prepare_off(task: Task) -> Contender:
         for block in blocks(trainer, next(epochs), steps):
             trainer.stepper.run_block(block)
 
-    return Contender(run, trainer.plain, trainer.stepper.optimizer)
+    return Contender(run, trainer.plain, trainer.stepper.update.optimizer)
 
 
 # The second "off" is the control: it shows what the harness cannot tell apart.
@@ -59,4 +60,4 @@ CONTENDERS = {
 }
 
 if __name__ == "__main__":
-    sys.exit(run_command(CONTENDERS, description=__doc__.splitlines()[0]))
+    sys.exit(run_command(dict.fromkeys(SIZES, CONTENDERS), description=__doc__.splitlines()[0]))

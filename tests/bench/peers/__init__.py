@@ -1,4 +1,4 @@
-"""The contenders: the same model, data and optimizer, trained by six loops, one file each.
+"""The contenders: the same model, data and optimizer, trained by six loops, a file each.
 
 `prepare(task)` builds everything once and returns a Contender whose `run(steps)` trains that many optimizer steps.
 A module is imported when it is asked for, so that our own loop can be measured where no peer is installed.
@@ -20,3 +20,4 @@ LOOPS = {
     "Lightning unpatched": "bench.peers.lightning_trainer:prepare_unpatched",
     "transformers unpatched": "bench.peers.hf_trainer:prepare_unpatched",
 }
+OURS = {name: LOOPS[name] for name in ("hand-written", "hand-written again", "scalestudy")}

@@ -6,12 +6,9 @@ a module (lomo_optim) that few have; and it asks for the signature of the optimi
 
 from __future__ import annotations
 
-import itertools
-
-import torch.nn.functional as F
 from accelerate import Accelerator
 
-from bench.task import Contender, Task
+from bench.task import Contender, Task, loop_of
 
 
 def prepare(task: Task) -> Contender:
@@ -20,15 +17,4 @@ def prepare(task: Task) -> Contender:
     assert accelerator.num_processes == task.place.world_size
     model, optimizer = task.build()
     wrapped, wrapped_optimizer = accelerator.prepare(model, optimizer)
-    epochs = itertools.count(1)
-
-    def run(steps: int) -> None:
-        wrapped.train()
-        for index in task.batches(steps, next(epochs)):
-            inputs, targets = task.inputs[index], task.targets[index]
-            loss = F.cross_entropy(wrapped(inputs), targets)
-            accelerator.backward(loss)
-            wrapped_optimizer.step()
-            wrapped_optimizer.zero_grad(set_to_none=True)
-
-    return Contender(run, model, optimizer)
+    return Contender(loop_of(task, wrapped, wrapped_optimizer, backward=accelerator.backward), model, optimizer)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-
-import torch.nn.functional as F
 from lightning.fabric import Fabric
 
-from bench.task import Contender, Task
+from bench.task import Contender, Task, loop_of
 
 
 def prepare(task: Task) -> Contender:
@@ -17,15 +14,4 @@ def prepare(task: Task) -> Contender:
     fabric.launch()
     model, optimizer = task.build()
     wrapped, wrapped_optimizer = fabric.setup(model, optimizer)
-    epochs = itertools.count(1)
-
-    def run(steps: int) -> None:
-        wrapped.train()
-        for index in task.batches(steps, next(epochs)):
-            inputs, targets = task.inputs[index], task.targets[index]
-            loss = F.cross_entropy(wrapped(inputs), targets)
-            fabric.backward(loss)
-            wrapped_optimizer.step()
-            wrapped_optimizer.zero_grad(set_to_none=True)
-
-    return Contender(run, model, optimizer)
+    return Contender(loop_of(task, wrapped, wrapped_optimizer, backward=fabric.backward), model, optimizer)

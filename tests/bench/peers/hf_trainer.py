@@ -92,8 +92,8 @@ def _prepare(task: Task, kind: type[transformers.Trainer]) -> Contender:
     model, optimizer = task.build()
     arguments = transformers.TrainingArguments(
         output_dir=tempfile.mkdtemp(prefix="bench-hf-"),
-        max_steps=task.size.steps,
-        per_device_train_batch_size=task.size.batch_per_rank,
+        max_steps=task.case.steps,
+        per_device_train_batch_size=task.case.batch_per_rank,
         use_cpu=True,
         ddp_backend="gloo",
         ddp_find_unused_parameters=False,

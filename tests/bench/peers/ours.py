@@ -5,7 +5,6 @@ What it needs of train/ stands in `make_trainer`, `blocks` and `train_steps`, an
 
 from __future__ import annotations
 
-import dataclasses
 import itertools
 import tempfile
 from collections.abc import Iterator
@@ -15,28 +14,29 @@ from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.clock import Clock
+from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer, block_sizes
 from scalestudy.train.placement import Placement
 from scalestudy.train.strategies import Ddp, Single
 from torch import Tensor
 
-from bench.task import DATA, OPTIMIZER, SEED, Contender, Task
+from bench.task import OPTIMIZER, SEED, Contender, Task
 
 
 class JoinedDdp(Ddp):
     """DDP over the process group that the harness has opened for all contenders."""
 
-    def __init__(self, place: Placement) -> None:
-        self._place = place
+    def __init__(self, spec: RunSpec, place: Placement) -> None:
+        self._spec, self._place = spec, place
 
 
 def make_spec(task: Task) -> RunSpec:
     """The spec that a study of this task would plan; so that a new key of the spec has the study's default."""
-    world, batch = task.place.world_size, task.size.batch_per_rank
+    world, batch, parts = task.place.world_size, task.case.batch_per_rank, task.case.parts
     workload = {
-        "model": task.size.model.model_dump(),
-        "data": DATA.model_dump(),
+        "model": task.case.model.model_dump(),
+        "data": task.data.model_dump(),
         "optimizer": OPTIMIZER.model_dump(),
         "batch_size": batch,
         "epochs": 1,
@@ -45,7 +45,7 @@ def make_spec(task: Task) -> RunSpec:
     study = {
         "study": "bench",
         "scales": [f"1x{max(world, 2)}"],
-        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "variants": {name: {"strategy": name, "accumulation_steps": parts} for name in ("single", "ddp")},
         "workloads": {"bench": workload},
         "host": {"device": "cpu"},
     }
@@ -57,19 +57,20 @@ def make_spec(task: Task) -> RunSpec:
 def make_trainer(task: Task, *, clock: Clock | None = None) -> Trainer:
     """A Trainer of our own for the task: the same network from the same seed; it writes where nobody looks.
 
-    It loads the digits once; it gets the longer data of the task.
+    It reads the arrays of the task instead of its own, equal ones: a cache that others have warmed serves it too.
     """
+    spec = make_spec(task)
     recorder = Recorder(tempfile.mkdtemp(prefix="bench-ours-"), rank=task.place.rank)
-    strategy = JoinedDdp(task.place) if task.place.world_size > 1 else Single(task.place)
-    trainer = Trainer(make_spec(task), task.place, strategy, recorder, Gauges(task.place), clock=clock)
-    split = dataclasses.replace(trainer.split, train_inputs=task.inputs, train_targets=task.targets)
-    trainer.split = trainer.stepper.split = split
+    strategy = (JoinedDdp if task.place.world_size > 1 else Single)(spec, task.place)
+    trainer = Trainer(spec, task.place, strategy, recorder, Gauges(task.place), clock=clock)
+    trainer.split = task.split
+    trainer.feed = trainer.stepper.feed = make_feed(task.split, spec.input, task.place.device)
     return trainer
 
 
 def blocks(trainer: Trainer, epoch: int, steps: int) -> Iterator[list[Tensor]]:
     """The first `steps` index batches of an epoch, in blocks of the length that a study has them in."""
-    remaining = iter(trainer.epoch_batches(epoch))
+    remaining = iter(trainer.open_epoch(epoch))
     for size in block_sizes(steps, trainer.spec.measure.block_steps):
         yield list(itertools.islice(remaining, size))
 
@@ -86,6 +87,5 @@ def prepare(task: Task) -> Contender:
     """With everything that is on in a study."""
     trainer = make_trainer(task)
     epochs = itertools.count(1)
-    return Contender(
-        lambda steps: train_steps(trainer, next(epochs), steps), trainer.plain, trainer.stepper.optimizer
-    )
+    optimizer = trainer.stepper.update.optimizer
+    return Contender(lambda steps: train_steps(trainer, next(epochs), steps), trainer.plain, optimizer)
