@@ -111,7 +111,10 @@ def render(rows: list[dict[str, Any]]) -> str:
 
 
 def run_command(comparisons: dict[str, dict[str, str]], *, description: str, argv: list[str] | None = None) -> int:
-    """The command line that the benchmarks of loops share. comparisons: case -> its contenders, the reference first."""
+    """The command line that the benchmarks of loops share.
+
+    comparisons: case -> its contenders, the reference first.
+    """
     everyone = list(dict.fromkeys(name for contenders in comparisons.values() for name in contenders))
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--rounds", type=int, default=20, help="rounds of a launch")

@@ -3,8 +3,8 @@
     python -m bench.loops --rounds 20 --out loops.json
 
 Needs `.venv-bench` (constraints/bench.txt). Every loop trains the same network on the same batches from the same
-parameters, which is checked; each peer's file says what was switched off in it. The others train MLPs of two sizes;
-every further class of workload, and micro-batches, is ours beside the hand-written loop alone.
+parameters, which is checked; each peer's file says what was switched off in it. The peers train MLPs of two sizes.
+The other classes of workloads, and micro-batches, are for ours and the hand-written loop alone.
 """
 
 from __future__ import annotations

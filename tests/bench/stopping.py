@@ -4,7 +4,9 @@
 
 Both begin with five launches (the adaptive one also with three) and add as many as the spread of those asks for.
 First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then
-once for real, on one process of a small network on this machine.
+once for real, on one process, twice: a network whose launches scatter as this machine makes them, for a target that
+it can reach; and steps that wait for a clock nearly all of their time, as those on a GPU wait for the device, whose
+launches scatter as little.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,27 @@ STEP_CVS = (0.005, 0.01, 0.03)
 FIRST = (3, 5)  # launches whose spread decides how many there will be
 MOST = 300  # launches; far beyond what any of the simulated spreads asks for
 MOST_REAL = 12
+
+
+@dataclass(frozen=True)
+class Real:
+    """A configuration of one process, and the half-width of its step time that is wanted."""
+
+    model: dict[str, Any]
+    data: dict[str, Any]
+    batch_size: int
+    target: float
+
+
+REAL = {
+    "convnet": Real({"type": "convnet"}, {"type": "digits"}, batch_size=64, target=0.10),
+    "paced": Real(
+        {"type": "mlp", "hidden_dim": 64, "num_layers": 1},
+        {"type": "synthetic-vectors", "on_device": False, "sample_delay_us": 1250},  # 20 ms a batch
+        batch_size=16,
+        target=0.01,
+    ),
+}
 
 
 def simulate(
@@ -85,20 +109,20 @@ def half_width(interval: Interval) -> float:
     return (interval.high - interval.low) / 2 / interval.value
 
 
-def measure(folder: Path, name: str, *, repeats: int, max_repeats: int, rule: dict[str, Any]) -> dict[str, float]:
-    """Run a configuration for real, one process, launch after launch."""
+def measure(folder: Path, name: str, real: Real, rule: dict[str, Any]) -> dict[str, float]:
+    """Run a configuration launch after launch by one protocol."""
     study = {
         "study": name,
-        "repeats": repeats,
-        "max_repeats": max_repeats,
+        "repeats": FIXED_LAUNCHES,
+        "max_repeats": MOST_REAL,
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}},
         "workloads": {
-            "convnet": {
-                "model": {"type": "convnet"},
-                "data": {"type": "digits"},
+            "real": {
+                "model": real.model,
+                "data": real.data,
                 "optimizer": {"type": "sgd"},
-                "batch_size": 64,
+                "batch_size": real.batch_size,
                 "epochs": 0,
             }
         },
@@ -117,14 +141,47 @@ def measure(folder: Path, name: str, *, repeats: int, max_repeats: int, rule: di
     observations = [read_observation(results / "runs" / run_id) for run_id in plan.runs]
     made = [one for one in observations if one.record.outcome == "ok"]
     times = [measured(one, confidence=0.95)["step_time_s"] for one in made]
-    deciding = [t for one, t in zip(made, times, strict=True) if one.record.spec.repeat <= repeats]
+    deciding = [t for one, t in zip(made, times, strict=True) if one.record.spec.repeat <= FIXED_LAUNCHES]
+    step_time = mean_on_logs(Sample(times, deciding), confidence=0.95)
     return {
         "launches": len(made),
         "steps": sum(one.record.totals.steps for one in made),
         "training_s": sum(one.record.totals.train_time_s for one in made),
         "wall_s": sum(one.record.totals.wall_time_s for one in made),
-        "half_width": half_width(mean_on_logs(Sample(times, deciding), confidence=0.95)),
+        "step_time_s": step_time.value,
+        "half_width": half_width(step_time),
     }
+
+
+def measure_both(name: str, real: Real) -> dict[str, Any]:
+    """A configuration by the fixed protocol and by the stopping rule, and what the one took of the other."""
+    limits = {"half_width": real.target, "max_steps": FIXED_STEPS}
+    fixed = limits | {
+        "warmup_steps": FIXED_WARMUP,
+        "max_warmup_steps": FIXED_WARMUP,
+        "min_steps": FIXED_STEPS,
+    }
+    with tempfile.TemporaryDirectory(prefix="bench-stopping-") as folder:
+        rows = {
+            protocol: measure(Path(folder), f"{name}-{protocol}", real, rule)
+            for protocol, rule in (("fixed", fixed), ("adaptive", limits))
+        }
+    ratio = {key: rows["adaptive"][key] / rows["fixed"][key] for key in ("steps", "training_s", "wall_s")}
+    return {"target": real.target, **rows, "ratio": ratio}
+
+
+def show_real(name: str, found: dict[str, Any]) -> None:
+    """A line a protocol, and one for the ratio."""
+    print(f"\nfor real, {name}, target +-{found['target']:.0%}")
+    for protocol in ("fixed", "adaptive"):
+        row = found[protocol]
+        print(
+            f"  {protocol:10s}step {row['step_time_s'] * 1e3:.2f} ms +-{row['half_width']:.2%}; {row['launches']}"
+            f" launches, {row['steps']} steps, {row['training_s']:.1f} s of steps, {row['wall_s']:.1f} s with"
+            " start-up"
+        )
+    steps, training, wall = found["ratio"].values()
+    print(f"  adaptive / fixed: {steps:.2f} of the steps, {training:.2f} of their time, {wall:.2f} with start-up")
 
 
 def run(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -134,32 +191,18 @@ def run(arguments: argparse.Namespace) -> dict[str, Any]:
     )
     rows = simulate_all(target, arguments.studies)
     mean = {key: float(np.mean([row[key] for row in rows])) for key in rows[0] if key.startswith(("covers", "of"))}
-    print("mean over rows: " + ", ".join(f"{key} {value:.3f}" for key, value in mean.items()), end="\n\n")
-    limits = {"half_width": target, "max_steps": FIXED_STEPS}
-    fixed = limits | {
-        "warmup_steps": FIXED_WARMUP,
-        "max_warmup_steps": FIXED_WARMUP,
-        "min_steps": FIXED_STEPS,
-    }
-    with tempfile.TemporaryDirectory(prefix="bench-stopping-") as folder:
-        real = {
-            name: measure(Path(folder), name, repeats=FIXED_LAUNCHES, max_repeats=MOST_REAL, rule=rule)
-            for name, rule in (("fixed", fixed), ("adaptive", limits))
-        }
-    for name, row in real.items():
-        print(
-            f"for real, {name}: {row['launches']} launches, {row['steps']} steps, {row['training_s']:.1f} s of"
-            f" steps, {row['wall_s']:.1f} s with start-up, half-width {row['half_width']:.1%}"
-        )
-    ratio = {key: real["adaptive"][key] / real["fixed"][key] for key in ("training_s", "wall_s")}
-    print(f"adaptive / fixed: {ratio['training_s']:.2f} of the steps' time, {ratio['wall_s']:.2f} with start-up")
-    return {"simulated": rows, "mean": mean, "real": real, "ratio": ratio}
+    print("mean over rows: " + ", ".join(f"{key} {value:.3f}" for key, value in mean.items()), flush=True)
+    real = {name: measure_both(name, REAL[name]) for name in arguments.real}
+    for name, found in real.items():
+        show_real(name, found)
+    return {"simulated": rows, "mean": mean, "real": real}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.stopping", description=__doc__.splitlines()[0])
     parser.add_argument("--studies", type=int, default=500, help="simulated configurations a row")
-    parser.add_argument("--target", type=float, default=0.01, help="relative half-width that is wanted")
+    parser.add_argument("--target", type=float, default=0.01, help="half-width wanted of the simulated")
+    parser.add_argument("--real", nargs="*", choices=list(REAL), default=list(REAL), help="measured for real")
     parser.add_argument("--out", type=Path, help="also write the figures as JSON")
     arguments = parser.parse_args()
     found = run(arguments)

@@ -49,8 +49,8 @@ WIDE = MlpModel(type="mlp", hidden_dim=1024, num_layers=3)
 
 # By what a step takes on one core of the machine that this was written on.
 SIZES = {
-    "mlp, 1 ms": Case(MlpModel(type="mlp", hidden_dim=256, num_layers=3), VECTORS, batch_per_rank=96, steps=405),
-    "mlp, 20 ms": Case(WIDE, VECTORS, batch_per_rank=128, steps=105),
+    "mlp-1ms": Case(MlpModel(type="mlp", hidden_dim=256, num_layers=3), VECTORS, batch_per_rank=96, steps=405),
+    "mlp-20ms": Case(WIDE, VECTORS, batch_per_rank=128, steps=105),
 }
 # A step of each takes 10 to 15 ms. 55 steps have one end of a block in the 50 that count, as a study has.
 CLASSES = {
@@ -61,7 +61,7 @@ CLASSES = {
     "language-model": Case(
         LanguageModel(type="language-model", **TRANSFORMER), STREAM, batch_per_rank=16, steps=55
     ),
-    "mlp, 4 micro-batches": Case(WIDE, VECTORS, batch_per_rank=128, steps=55, parts=4, ranks=(2,)),
+    "mlp-accumulated": Case(WIDE, VECTORS, batch_per_rank=128, steps=55, parts=4, ranks=(2,)),
 }
 CASES = SIZES | CLASSES
 

@@ -9,7 +9,7 @@ from typing import Any
 from scalestudy.record.observation import RunRecord
 
 # Recorded with the environment by the rank that knows them, but properties of the model.
-OF_A_WORKLOAD = ("parameters", "gradient_bytes")
+OF_A_WORKLOAD = ("parameters", "gradient_bytes", "bytes_sent_per_step", "flops_per_sample")
 
 
 def study_environment(records: list[RunRecord]) -> dict[str, list[Any]]:

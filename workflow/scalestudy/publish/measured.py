@@ -134,6 +134,28 @@ def notes_view(row: pd.Series) -> list[str]:
     return notes
 
 
+def work_view(row: pd.Series) -> str:
+    """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
+    said = []
+    if not isnan(row["parameters"]):
+        said.append(f"{_scaled(row['parameters'])} parameters")
+    flops = row["flops_per_sample"]
+    if not isnan(flops):
+        rate = flops * row["throughput_samples_per_s"] / row["world_size"]
+        said.append(f"{_scaled(flops)}FLOP a sample, {_scaled(rate)}FLOP/s a rank")
+    if row["bytes_sent_per_step"] > 0:
+        said.append(f"each rank sends {row['bytes_sent_per_step'] / 2**20:.3g} MiB a step")
+    return "; ".join(said)
+
+
+def _scaled(number: float) -> str:
+    """'42 M', '1.28 G': three digits and the prefix of the SI."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g} {prefix}"
+    return f"{number:.3g} "
+
+
 def as_text(value: Any) -> str:
     """A text column of a CSV: what was empty comes back as nan."""
     return value if isinstance(value, str) else ""

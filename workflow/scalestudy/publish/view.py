@@ -19,6 +19,7 @@ from scalestudy.publish.measured import (
     parts_sum_view,
     parts_view,
     spread_view,
+    work_view,
 )
 from scalestudy.publish.numbers import DASH, Shown, show, table_format
 from scalestudy.study.plan import Plan
@@ -76,6 +77,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         f" batch {int(row['batch_per_rank'])} per rank",
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
+        "work": work_view(row),
         "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
         "settings": as_text(row["settings"]),
         "outcomes": row["outcomes"],

@@ -204,6 +204,17 @@ class Study(Entry):
         return self
 
     @model_validator(mode="after")
+    def _inputs(self) -> Study:
+        loading = [name for name, variant in self.variants.items() if variant.input.loader == "dataloader"]
+        for name, workload in self.workloads.items():
+            if loading and getattr(workload.data, "on_device", False):
+                raise ValueError(
+                    f"workloads.{name}.data.on_device: variant {loading[0]} reads through a dataloader, which data"
+                    " on the device do not need; set on_device: false, or input.loader: direct"
+                )
+        return self
+
+    @model_validator(mode="after")
     def _batches(self) -> Study:
         """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
         runs."""

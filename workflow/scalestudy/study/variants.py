@@ -121,9 +121,10 @@ class Knobs(Entry):
 
     @property
     def settings(self) -> str:
-        """What differs from the defaults, as `compile=True, ddp.bucket_cap_mb=50`; '' if nothing."""
+        """What differs from the defaults, as `compile: true, ddp.bucket_cap_mb: 50`; '' if nothing."""
+        said = ((name, value) for name, value in _differing(self, Knobs, DEFAULTS) if name != "strategy")
         return ", ".join(
-            f"{name}={value}" for name, value in _differing(self, Knobs, DEFAULTS) if name != "strategy"
+            f"{name}: {str(value).lower() if isinstance(value, bool) else value}" for name, value in said
         )
 
     @model_validator(mode="after")
