@@ -142,7 +142,8 @@ def work_view(row: pd.Series) -> str:
     flops = row["flops_per_sample"]
     if not isnan(flops):
         rate = flops * row["throughput_samples_per_s"] / row["world_size"]
-        said.append(f"{_scaled(flops)}FLOP a sample, {_scaled(rate)}FLOP/s a rank")
+        done = "" if isnan(rate) else f", {_scaled(rate)}FLOP/s a rank"
+        said.append(f"{_scaled(flops)}FLOP a sample{done}")
     if row["bytes_sent_per_step"] > 0:
         said.append(f"each rank sends {row['bytes_sent_per_step'] / 2**20:.3g} MiB a step")
     return "; ".join(said)

@@ -87,6 +87,7 @@ def _train(
         strategy = make_strategy(spec, place)
         facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
         trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
+        facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes
         facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)

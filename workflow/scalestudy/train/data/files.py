@@ -19,5 +19,8 @@ def load_files(data: Data, directory: Path | None) -> Split:
     """
     if directory is None:
         raise UserError(f"data.type: {data.type} comes in files; say with --data where they were prepared")
-    _, arrays = read_store(directory, data)
-    return Split(**{name.replace("-", "_"): torch.from_numpy(array) for name, array in arrays.items()})
+    manifest, arrays = read_store(directory, data)
+    return Split(
+        **{name.replace("-", "_"): torch.from_numpy(array) for name, array in arrays.items()},
+        checksums={name: file.sha256 for name, file in manifest.arrays.items()},
+    )

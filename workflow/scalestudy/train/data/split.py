@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from torch import Tensor
 
@@ -17,6 +17,9 @@ class Split:
     validation_targets: Tensor
     sample_delay_s: float = 0.0
     """Seconds that the reading of a sample takes on top, where a study asks for slow data."""
+
+    checksums: dict[str, str] = field(default_factory=dict)
+    """SHA-256 of the prepared arrays, by file; empty for data that do not come in files."""
 
     @property
     def train_samples(self) -> int:
