@@ -4,8 +4,8 @@
 
 Both begin with five launches (the adaptive one also with three) and add as many as the spread of those asks for.
 First simulated, where the truth is known: the share of intervals that hold it and the steps that were made. Then
-once for real, on one process, twice: a network whose launches scatter as this machine makes them, for a target that
-it can reach; and steps that wait for a clock nearly all of their time, as those on a GPU wait for the device, whose
+for real, on one process, twice: a network whose launches scatter as this machine makes them, for a target that it
+can reach; and steps that wait for a clock nearly all of their time, as those on a GPU wait for the device, whose
 launches scatter as little.
 """
 
@@ -149,6 +149,7 @@ def measure(folder: Path, name: str, real: Real, rule: dict[str, Any]) -> dict[s
         "training_s": sum(one.record.totals.train_time_s for one in made),
         "wall_s": sum(one.record.totals.wall_time_s for one in made),
         "step_time_s": step_time.value,
+        "launch_cv": float(np.std(times, ddof=1) / np.mean(times)),
         "half_width": half_width(step_time),
     }
 
@@ -177,8 +178,8 @@ def show_real(name: str, found: dict[str, Any]) -> None:
         row = found[protocol]
         print(
             f"  {protocol:10s}step {row['step_time_s'] * 1e3:.2f} ms +-{row['half_width']:.2%}; {row['launches']}"
-            f" launches, {row['steps']} steps, {row['training_s']:.1f} s of steps, {row['wall_s']:.1f} s with"
-            " start-up"
+            f" launches, CV {row['launch_cv']:.2%}; {row['steps']} steps, {row['training_s']:.1f} s of steps,"
+            f" {row['wall_s']:.1f} s with start-up"
         )
     steps, training, wall = found["ratio"].values()
     print(f"  adaptive / fixed: {steps:.2f} of the steps, {training:.2f} of their time, {wall:.2f} with start-up")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 import pytest
 from launches import spec_of, step_losses, succeeded
-from scalestudy.analyse.steps import measured
-from scalestudy.record.observation import Observation
+from scalestudy.analyse.steps import measured, steady_steps
+from scalestudy.record.observation import PART_COLUMNS, Observation
 
 BATCH, DELAY_US = 32, 500  # 16 ms a batch; a step computes about as long, so two processes keep up
 DELAY_S = BATCH * DELAY_US * 1e-6
@@ -27,7 +28,7 @@ SLOW_DATA: dict[str, Any] = {
 MODES: dict[str, dict[str, Any]] = {
     "direct": {"loader": "direct"},
     "no workers": {"loader": "dataloader", "workers": 0},
-    "two workers": {"loader": "dataloader", "workers": 2},
+    "two workers": {"loader": "dataloader", "workers": 2, "prefetch_factor": 4},
 }
 
 
@@ -35,31 +36,33 @@ MODES: dict[str, dict[str, Any]] = {
 def observations(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Observation]:
     results = tmp_path_factory.mktemp("input")
     return {
-        mode: succeeded(spec_of({"strategy": "single", "input": options}, SLOW_DATA), results)
+        mode: succeeded(spec_of({"strategy": "single", "input": options}, SLOW_DATA, host={"pin": False}), results)
         for mode, options in MODES.items()
     }
 
 
 @pytest.fixture(scope="module")
-def breakdown(observations: dict[str, Observation]) -> dict[str, dict[str, Any]]:
-    """Step time and its parts, as the analysis tells them."""
-    return {mode: measured(observation, confidence=0.95) for mode, observation in observations.items()}
+def breakdown(observations: dict[str, Observation]) -> dict[str, pd.Series]:
+    """The parts of a steady step; their medians, since others may use the machine too."""
+    return {mode: steady_steps(found)[list(PART_COLUMNS)].median() for mode, found in observations.items()}
 
 
 @pytest.mark.parametrize("mode", ["direct", "no workers"])
-def test_without_processes_the_loop_waits_for_every_sample(breakdown: dict[str, Any], mode: str) -> None:
+def test_without_processes_the_loop_waits_for_every_sample(breakdown: dict[str, pd.Series], mode: str) -> None:
     assert DELAY_S < breakdown[mode]["data_time_s"] < 2 * DELAY_S
 
 
-def test_processes_that_keep_up_take_the_wait_away(breakdown: dict[str, Any]) -> None:
-    alone, ahead = breakdown["no workers"], breakdown["two workers"]
-    assert ahead["data_time_s"] < 0.25 * alone["data_time_s"]
-    assert ahead["step_time_s"] < alone["step_time_s"]
+def test_processes_that_keep_up_take_the_wait_away(
+    breakdown: dict[str, pd.Series], observations: dict[str, Observation]
+) -> None:
+    assert breakdown["two workers"]["data_time_s"] < 0.25 * breakdown["no workers"]["data_time_s"]
+    alone, ahead = (measured(observations[mode], confidence=0.95) for mode in ("no workers", "two workers"))
+    assert ahead["data_time_s"] < 0.7 * alone["data_time_s"], "what the report says"
 
 
 @pytest.mark.parametrize("mode", ["direct", "two workers"])
 @pytest.mark.parametrize("part", ["forward_time_s", "backward_time_s", "optimizer_time_s"])
-def test_nothing_else_changes(breakdown: dict[str, Any], part: str, mode: str) -> None:
+def test_nothing_else_changes(breakdown: dict[str, pd.Series], part: str, mode: str) -> None:
     """Within what a machine that others use too makes of the same work."""
     ratio = breakdown[mode][part] / breakdown["no workers"][part]
     assert 1 / 2 < ratio < 2

@@ -26,6 +26,10 @@ def test_work_is_said_with_its_units_and_only_as_far_as_it_is_known() -> None:
     )
     unknown = row | {"flops_per_sample": nan, "bytes_sent_per_step": 0.0}
     assert work_view(pd.Series(unknown)) == "42 M parameters"
+    not_measured = row | {"throughput_samples_per_s": nan}
+    assert (
+        work_view(pd.Series(not_measured)) == "42 M parameters; 250 MFLOP a sample; each rank sends 160 MiB a step"
+    )
 
 
 def test_rows_name_micro_batches_and_what_differs_from_the_defaults(content: dict[str, Any]) -> None:

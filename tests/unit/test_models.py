@@ -294,6 +294,33 @@ def test_blocks_of_other_models() -> None:
     assert blocks_of(nn.Linear(1, 1)) == []
 
 
+COMPILED = [
+    pytest.param(MLP, IMAGES, id="mlp"),
+    pytest.param(CONVNET, IMAGES, id="convnet"),
+    pytest.param(CLASSIFIER, TOKENS, id="text-classifier"),
+    pytest.param(DECODER, TOKENS, id="language-model"),
+    pytest.param(GPT2, TOKENS, marks=needs_transformers, id="gpt2"),
+]
+
+
+@pytest.mark.parametrize(("model", "data"), COMPILED)
+def test_every_model_is_one_graph_to_the_compiler(model: dict[str, Any], data: dict[str, Any]) -> None:
+    """torch leaves out the forward passes of its own containers, and says nothing of it."""
+    graphs = []
+
+    def backend(graph: torch.fx.GraphModule, _inputs: list[Tensor]) -> Any:
+        graphs.append(graph)
+        return graph.forward
+
+    torch.compiler.reset()
+    network = build(model, data).eval()
+    inputs = some_tokens(2, 12) if data is TOKENS else torch.randn(2, *data_of(data).shape)
+    expected = network(inputs)
+    network.compile(backend=backend)
+    torch.testing.assert_close(network(inputs), expected)
+    assert len(graphs) == 1
+
+
 # Operations
 
 

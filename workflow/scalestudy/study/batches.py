@@ -17,12 +17,15 @@ def refuse_batches(workload: Workload, variants: Mapping[str, Variant], scales: 
     distributed = any(variant.strategy != "single" for variant in variants.values())
     for name, variant in variants.items():
         # A single process also runs at the batch per rank of every scale, as a reference.
-        for scale in ("1x1", *(scales if distributed else ())):
+        alone = ("1x1", *(scales if distributed else ()))
+        for scale in alone if variant.strategy == "single" else scales:
             ranks, parts = world_size(scale), variant.accumulation_steps
-            if "strong" in workload.scaling and batch % (ranks * parts):
-                whom = f"the {ranks} ranks of scale {scale}" if ranks > 1 else "the process"
+            if "strong" in workload.scaling and ranks > 1 and batch % (ranks * parts):
                 parts_text = f", each {parts} micro-batches (variant {name})" if parts > 1 else ""
-                return f"{batch} does not divide among {whom}{parts_text}; {_near(batch, ranks * parts)} would"
+                return (
+                    f"{batch} does not divide among the {ranks} ranks of scale {scale}{parts_text};"
+                    f" {_near(batch, ranks * parts)} would"
+                )
             if batch % parts:
                 return f"{batch} does not make {parts} micro-batches (variant {name}); {_near(batch, parts)} would"
             if "weak" in workload.scaling and samples is not None and batch * ranks > samples:

@@ -6,6 +6,7 @@ from torch import nn
 
 from scalestudy.study.datasets import Data
 from scalestudy.study.models import ConvnetModel
+from scalestudy.train.workloads.layers import Layers
 
 POOLED = 2
 
@@ -19,7 +20,7 @@ def build_convnet(config: ConvnetModel, data: Data) -> nn.Module:
     for depth in range(config.num_layers):
         inputs = data.shape[0] if depth == 0 else config.channels
         layers += [nn.Conv2d(inputs, config.channels, kernel_size=3, padding=1), nn.ReLU()]
-    return nn.Sequential(
+    return Layers(
         *layers,
         nn.AdaptiveAvgPool2d(POOLED),
         nn.Flatten(),

@@ -9,6 +9,7 @@ from torch import nn
 
 from scalestudy.study.datasets import Data
 from scalestudy.study.models import MlpModel
+from scalestudy.train.workloads.layers import Layers
 
 
 def build_mlp(config: MlpModel, data: Data) -> nn.Module:
@@ -17,4 +18,4 @@ def build_mlp(config: MlpModel, data: Data) -> nn.Module:
     layers: list[nn.Module] = [nn.Flatten()]
     for wide, narrow in itertools.pairwise(widths):
         layers += [nn.Linear(wide, narrow), nn.ReLU()]
-    return nn.Sequential(*layers, nn.Linear(widths[-1], data.classes))
+    return Layers(*layers, nn.Linear(widths[-1], data.classes))
