@@ -140,6 +140,10 @@ class Knobs(Entry):
                 )
         if self.strategy == "fsdp" and self.precision == "fp16":
             raise ValueError("precision: fp16 needs loss scaling, which fsdp has not here; bf16 needs none")
+        if self.compile and self.ddp.bucket_cap_mb < 1:
+            raise ValueError(
+                "ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least; use 1 or more"
+            )
         if self.ddp.static_graph and self.accumulation_steps > 1 and not self.accumulation_sync:
             raise ValueError(
                 "ddp.static_graph: DDP learns the graph in a first step that has to be synchronised, which"

@@ -133,7 +133,7 @@ class Trainer:
     def _wrap(self, *, hooked: bool = True) -> nn.Module:
         model = self.strategy.wrap(self.plain, hooked=hooked)
         if self.spec.compile:
-            model.compile()
+            model.compile(dynamic=False)  # a short last batch gets code of its own, and leaves that of the others
         return model
 
     def open_extra(self, steps: int) -> Iterator[Tensor]:

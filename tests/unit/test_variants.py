@@ -86,6 +86,10 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
         {f"{DDP}.accumulation_steps": 2, f"{DDP}.ddp": {"static_graph": True}},
         "variants.ddp: ddp.static_graph: DDP learns the graph in a first step",
     ),
+    (
+        {f"{DDP}.compile": True, f"{DDP}.ddp": {"bucket_cap_mb": 0.5}},
+        "variants.ddp: ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least",
+    ),
     ({f"{DDP}.accumulation_sync": True}, "variants.ddp: accumulation_sync: there is nothing to choose"),
     ({DDP: fsdp(precision="fp16")}, "variants.ddp: precision: fp16 needs loss scaling, which fsdp has not here"),
     ({DDP: fsdp(fsdp={"shard_ranks": 2})}, "variants.ddp: fsdp.shard_ranks: is an option of sharding: hybrid"),
