@@ -35,8 +35,10 @@ report: env
 	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
+# Launches have the host to themselves; the rest may share it.
 test: env
-	$(BIN)/pytest
+	$(BIN)/pytest tests/unit tests/publish tests/workflow --numprocesses 2 --dist loadfile
+	$(BIN)/pytest tests/e2e
 
 check: env
 	$(BIN)/ruff check .

@@ -18,9 +18,9 @@ SLEEP_S = 0.2
 build = loop.build_model
 
 
-def build_slow(config: Any) -> nn.Module:
+def build_slow(config: Any, data: Any) -> nn.Module:
     """The model; on the last rank its output layer, the first in a backward pass, takes SLEEP_S longer."""
-    model = build(config)
+    model = build(config, data)
     if int(os.environ["RANK"]) == int(os.environ["WORLD_SIZE"]) - 1:
         model[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
     return model

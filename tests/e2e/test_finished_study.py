@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from conftest import Checkout
 from scalestudy.analyse.steps import training_steps
-from scalestudy.record.observation import PART_COLUMNS, Observation, read_observation
+from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
 
 
 @pytest.fixture(scope="module")
@@ -146,7 +146,7 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
     result = edited.run("snakemake", "--forcerun", "aggregate_runs", check=False)
     assert result.returncode != 0
     log = (edited.root / "results/tiny/logs/aggregate_runs.log").read_text()
-    assert f"{run.name}/run.json: not a whole run.json of schema version 2" in log
+    assert f"{run.name}/run.json: not a whole run.json of schema version {SCHEMA_VERSION}" in log
     assert "Traceback" not in log
 
 
