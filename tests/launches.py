@@ -7,11 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import torch
 from scalestudy.launch.run import measure_run
 from scalestudy.record.observation import Observation, read_observation
+from scalestudy.record.recorder import Recorder
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
+from scalestudy.train.gauges import Gauges
+from scalestudy.train.loop import Trainer
+from scalestudy.train.placement import Placement
+from scalestudy.train.strategies import Single
 
 DIGITS_MLP: dict[str, Any] = {
     "model": {"type": "mlp", "hidden_dim": 32, "num_layers": 2},
@@ -65,3 +71,19 @@ def step_losses(observation: Observation) -> pd.Series:
     """Loss of every step of training, the mean over ranks."""
     training = observation.steps[observation.steps["phase"].isin(["warmup", "measured", "tail"])]
     return training.groupby("step")["loss"].mean()
+
+
+def trainer_of(spec: RunSpec, directory: Path) -> Trainer:
+    """The trainer of a spec of one process, in this one; it is bound to nothing."""
+    place = Placement(
+        rank=0,
+        world_size=1,
+        local_rank=0,
+        local_world_size=1,
+        cores=(0,),
+        threads=1,
+        device=torch.device("cpu"),
+        backend="gloo",
+        choice="",
+    )
+    return Trainer(spec, place, Single(spec, place), Recorder(directory, rank=0), Gauges(place))

@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 import pytest
 import slow_rank
-import torch
 from builders import observation as made_up
 from conftest import Checkout, make_checkout, tiny_study
+from launches import trainer_of
 from scalestudy.analyse.arrivals import late_rank
 from scalestudy.analyse.communication import communication_of
 from scalestudy.analyse.steps import measured
@@ -23,14 +23,9 @@ from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.publish.measured import notes_view
 from scalestudy.record.observation import PROBE_PHASES, Observation, read_observation
 from scalestudy.record.parts import read_parts
-from scalestudy.record.recorder import Recorder
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
-from scalestudy.train.gauges import Gauges
-from scalestudy.train.loop import Trainer
-from scalestudy.train.placement import Placement
-from scalestudy.train.strategies import Single
 
 
 def study_of_step_times() -> dict[str, Any]:
@@ -216,19 +211,7 @@ def test_a_block_takes_as_long_as_its_parts(tmp_path: Path) -> None:
     study["workloads"]["first"] |= {"model": {"type": "convnet"}, "batch_size": 128}
     plan = make_plan(parse_study(study, source="x"))
     spec = next(s for s in plan.runs.values() if s.workload == "first" and s.world_size == 1)
-    place = Placement(
-        rank=0,
-        world_size=1,
-        local_rank=0,
-        local_world_size=1,
-        cores=(0,),
-        threads=1,
-        device=torch.device("cpu"),
-        backend="gloo",
-        choice="",
-    )
-    recorder = Recorder(tmp_path, rank=0)
-    trainer = Trainer(spec, place, Single(spec, place), recorder, Gauges(place))
+    trainer = trainer_of(spec, tmp_path)
     batches = trainer.open_epoch(1)
     trainer.stepper.run_block(batches[:2])
     begin = time.monotonic()

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 import torch
-from launches import spec_of
+from launches import spec_of, trainer_of
 from pydantic import TypeAdapter
 from scalestudy.errors import UserError
-from scalestudy.record.recorder import Recorder
 from scalestudy.study.models import LanguageModel
 from scalestudy.study.optimizers import Optimizer
 from scalestudy.study.variants import InputOptions
@@ -21,12 +20,9 @@ from scalestudy.train.checkpoints import Checkpoints
 from scalestudy.train.data.batches import batch_indices, tail_indices
 from scalestudy.train.data.feed import DirectFeed, LoaderFeed, make_feed
 from scalestudy.train.data.split import Split
-from scalestudy.train.gauges import Gauges
 from scalestudy.train.limits import is_out_of_memory
 from scalestudy.train.loop import Trainer
 from scalestudy.train.optimizers import build_optimizer, build_schedule, learning_rate_share
-from scalestudy.train.placement import Placement
-from scalestudy.train.strategies import Single
 from scalestudy.train.update import Update
 from torch import Tensor, nn
 
@@ -40,18 +36,7 @@ def optimizer_of(**config: Any) -> Optimizer:
 def trainer(directory: Path, variant: dict[str, Any], **workload: Any) -> Trainer:
     """The trainer of one process, in this one."""
     spec = spec_of({"strategy": "single", **variant}, workload)
-    place = Placement(
-        rank=0,
-        world_size=1,
-        local_rank=0,
-        local_world_size=1,
-        cores=(0,),
-        threads=1,
-        device=CPU,
-        backend="gloo",
-        choice="",
-    )
-    return Trainer(spec, place, Single(spec, place), Recorder(directory, rank=0), Gauges(place))
+    return trainer_of(spec, directory)
 
 
 # Learning rate

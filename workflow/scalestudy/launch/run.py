@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import shutil
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, write_data
+from scalestudy.record.say import say
 from scalestudy.study.spec import RunSpec
 
 LOG_TAIL_LINES = 20
@@ -53,7 +53,7 @@ def _keep_or_record(
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
     code = fingerprint(*MEASURING)  # now: an edit while the ranks run is not what they run
-    with exclusive(partial.with_suffix(".lock"), waiting=lambda: _say("waiting: the run is under way")):
+    with exclusive(partial.with_suffix(".lock"), waiting=lambda: say("waiting: the run is under way")):
         kept = _kept(final, code)
         if kept is not None:
             return kept, False
@@ -116,10 +116,10 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float, data
     write_text(partial / "spec.json", spec.to_json())
     log = partial / "log.txt"
     progress = Progress(partial, name=spec.run_id)
-    with exclusive(host_lock(), waiting=lambda: _say("waiting: another measurement has this host")):
+    with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         guard = look(spec, rank_environment(spec))
         for warning in guard.environment["warnings"]:
-            _say(f"{spec.run_id}: warning: {warning['text']}")
+            say(f"{spec.run_id}: warning: {warning['text']}")
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
         exit_code, timed_out = 1, False
@@ -161,7 +161,3 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float, data
         totals=summarise(parts, wall_time_s=wall_time_s),
         files={},
     )
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

@@ -14,8 +14,8 @@ import urllib3
 from scalestudy.errors import UserError
 from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.lock import alone
-from scalestudy.prepare.say import say
 from scalestudy.prepare.store import public_url
+from scalestudy.record.say import say
 
 # Before the second, third ... try. A try that brought something to speak of starts the count anew.
 PAUSES_S = (1, 2, 4, 8)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.say import say
 from scalestudy.record.lock import exclusive
+from scalestudy.record.say import say
 
 
 @contextlib.contextmanager

@@ -11,7 +11,6 @@ from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.fetch import fetch
 from scalestudy.prepare.lock import alone
 from scalestudy.prepare.samples import Samples
-from scalestudy.prepare.say import say
 from scalestudy.prepare.store import (
     MANIFEST,
     ImageFacts,
@@ -23,6 +22,7 @@ from scalestudy.prepare.store import (
     write_store,
 )
 from scalestudy.prepare.tokens import encode, require_tokenizers
+from scalestudy.record.say import say
 from scalestudy.study.datasets import AgNewsData, CifarData, Dataset, ImdbData, TextFileData
 
 

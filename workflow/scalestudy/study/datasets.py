@@ -101,15 +101,8 @@ class CifarData(_Files):
     """10: `cifar-10-batches-bin` with `data_batch_*.bin`. 100: `cifar-100-binary` with `train.bin`."""
 
 
-class _Texts(_Files):
-    """Labelled texts, tokenised once."""
-
-    gives: ClassVar[frozenset[str]] = frozenset({"texts"})
-
-    sequence_length: int = Field(256, ge=4)
-    """Tokens of a sample: longer texts are cut, shorter ones padded."""
-    vocabulary: int = Field(20000, ge=8)
-    """Words that have a token of their own at the most, the commonest of the training part; the rest share one."""
+class _Tokens(Dataset):
+    """Samples that are sequences of tokens: `sequence_length` of them, out of `vocabulary`."""
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -118,6 +111,17 @@ class _Texts(_Files):
     @property
     def tokens(self) -> int:
         return self.vocabulary
+
+
+class _Texts(_Tokens, _Files):
+    """Labelled texts, tokenised once."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"texts"})
+
+    sequence_length: int = Field(256, ge=4)
+    """Tokens of a sample: longer texts are cut, shorter ones padded."""
+    vocabulary: int = Field(20000, ge=8)
+    """Words that have a token of their own at the most, the commonest of the training part; the rest share one."""
 
 
 class ImdbData(_Texts):
@@ -214,7 +218,7 @@ class SyntheticImages(_Synthetic):
         return (self.channels, self.size, self.size)
 
 
-class SyntheticTokens(_Synthetic):
+class SyntheticTokens(_Tokens, _Synthetic):
     """Random tokens: texts with random classes for a classifier, a stream for a language model."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"texts", "stream"})
@@ -226,14 +230,6 @@ class SyntheticTokens(_Synthetic):
     """Number of different tokens."""
     classes: int = Field(2, ge=2)
     """Number of classes, for a classifier."""
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.sequence_length,)
-
-    @property
-    def tokens(self) -> int:
-        return self.vocabulary
 
 
 Data = Annotated[

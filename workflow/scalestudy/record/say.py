@@ -1,4 +1,4 @@
-"""What a preparation tells while it works: lines on stderr, since stdout is for what came out of it."""
+"""What a command tells while it works: lines on stderr, since stdout is for what came out of it."""
 
 from __future__ import annotations
 
