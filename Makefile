@@ -39,6 +39,7 @@ report: env
 test: env
 	$(BIN)/pytest tests/unit tests/publish tests/workflow --numprocesses 2 --dist loadfile
 	$(BIN)/pytest tests/e2e
+	$(BIN)/pytest tests/slurm
 
 check: env
 	$(BIN)/ruff check .

@@ -1,7 +1,7 @@
 rule aggregate_runs:
     input:
         plan="<results>/plan.json",
-        runs=collect("<results>/runs/{run}/run.json", run=RUNS),
+        runs=collect("<results>/runs/{run}/run.sha256", run=RUNS),
     output:
         runs="<results>/runs.csv",
         epochs="<results>/epochs.csv",

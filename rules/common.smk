@@ -1,15 +1,18 @@
 # Helpers only. The plan is made here, in memory, from the config: rules look runs up in it.
+import hashlib
 import json
 import os
 import sys
-from math import ceil
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
 from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
+from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.launch.starters import Here, make_starter
+from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -18,12 +21,21 @@ from scalestudy.study.plan import make_plan
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 
+SUBMITTED = "SCALESTUDY_SUBMITTED"  # names the file with the config that jobs of a cluster were submitted with
+
+
+def read_config():
+    """The config; in a job of a cluster the one that the job was submitted with, whatever was edited since."""
+    if not workflow.is_main_process and SUBMITTED in os.environ:
+        return json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8"))
+    # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
+    return {key: value for key, value in config.items() if key != "pathvars"}
+
+
 def make_checked_plan():
     """The plan of the config, or one clear message where the config does not allow it."""
-    # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
-    study = {key: value for key, value in config.items() if key != "pathvars"}
     try:
-        return make_plan(parse_study(study, source="config"))
+        return make_plan(parse_study(read_config(), source="config"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
@@ -32,7 +44,10 @@ PLAN = make_checked_plan()
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = json.dumps(PLAN.study.model_dump(mode="json"))
-TIME_LIMIT_MIN = PLAN.study.time_limit_min
+LIMITS = PLAN.study.limits
+ALLOCATIONS = make_allocations(PLAN)
+ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
+MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
 FIGURES = ["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"]
 FIGURE_FORMATS = ["pdf", "svg", "png"]
 
@@ -52,23 +67,66 @@ def get_launch_priority(wildcards):
     return len(RUNS) - PLAN.launch_order(wildcards.run)
 
 
+def refuse_what_does_not_fit():
+    """One clear message where jobs are to run here, and a scale asks for more than there is."""
+    # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
+    gpus = workflow.global_resources.get("gpu")
+    try:
+        starter = make_starter()
+        here = isinstance(starter, Here)
+        check_capacity(
+            PLAN,
+            nodes=starter.nodes,
+            cores=workflow.cores if here else None,
+            gpus=gpus.value if gpus and here else None,
+        )
+    except UserError as error:
+        raise WorkflowError(str(error)) from None
+
+
 def get_cores(wildcards):
-    """Cores of one launch on its host; refused while jobs are planned where this host is to run it and has fewer."""
+    """Cores of one launch on each of its hosts; asked while jobs are planned, which is when to refuse them."""
     if workflow.is_main_process and workflow.local_exec and not workflow.dryrun:
-        # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
-        gpus = workflow.global_resources.get("gpu")
-        try:
-            check_capacity(PLAN, cores=workflow.cores, gpus=gpus.value if gpus else None)
-        except UserError as error:
-            raise WorkflowError(str(error)) from None
+        refuse_what_does_not_fit()
     spec = PLAN.runs[wildcards.run]
     return spec.devices_per_node * spec.host.cores_per_rank
 
 
+def get_allocation(wildcards):
+    """The job of a cluster that a launch shares with others of its scale; on this host every launch is one of its own."""
+    return None if workflow.local_exec else ALLOCATION_OF[wildcards.run]
+
+
 def get_devices(wildcards):
-    """GPUs of one launch on its host; none where the study runs on CPUs."""
+    """GPUs of one launch on each of its hosts; none where the study runs on CPUs."""
     spec = PLAN.runs[wildcards.run]
     return 0 if spec.host.device == "cpu" else spec.devices_per_node
+
+
+def get_local_devices(wildcards):
+    """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
+    return get_devices(wildcards) if workflow.local_exec else 0
+
+
+def get_gres(wildcards):
+    """GPUs of each node as SLURM is asked for them; empty for none."""
+    devices = get_devices(wildcards)
+    return f"gpu:{devices}" if devices else ""
+
+
+def get_nodes(wildcards):
+    """Nodes of one launch, and its tasks: one on each."""
+    return PLAN.runs[wildcards.run].nodes
+
+
+def get_mpi(wildcards):
+    """What keeps the SLURM executor from a step of its own around ours; without it two nodes would be one, in silence."""
+    return "srun" if PLAN.runs[wildcards.run].nodes > 1 else ""
+
+
+def get_memory_mb(wildcards):
+    """Memory of each host of a launch."""
+    return PLAN.runs[wildcards.run].devices_per_node * MEMORY_PER_RANK_MB
 
 
 def matching_runs(single, reserve=False):
@@ -83,7 +141,7 @@ def matching_runs(single, reserve=False):
 
 def get_deciding_runs(wildcards):
     """Records of the launches whose spread decides whether one in reserve is made."""
-    return collect("<results>/runs/{run}/run.json", run=PLAN.reserve_of(wildcards.run))
+    return collect("<results>/runs/{run}/run.sha256", run=PLAN.reserve_of(wildcards.run))
 
 
 def get_reserve_arguments(wildcards):
@@ -118,3 +176,20 @@ def get_prepared_data(wildcards):
 def get_data_arguments(wildcards, input):
     """What tells `scalestudy train` where prepared data stand."""
     return ["--data", str(Path(input.data).parents[1])] if input.data else []
+
+
+def keep_config_for_jobs():
+    """Jobs read the workflow again when their turn comes; they are to find what was submitted."""
+    digest = hashlib.sha256(CONFIG_JSON.encode()).hexdigest()[:12]
+    path = Path("results") / PLAN.study.study / "submitted" / f"{digest}.json"
+    write_text(path, CONFIG_JSON)
+    os.environ[SUBMITTED] = str(path.resolve())
+
+
+if workflow.is_main_process and not workflow.local_exec and not workflow.dryrun:
+    keep_config_for_jobs()
+
+# Snakemake joins jobs that do not depend on each other only in groups that it is told to join.
+workflow.group_settings.group_components = {
+    allocation.name: len(allocation.runs) for allocation in ALLOCATIONS
+}

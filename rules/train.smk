@@ -1,32 +1,38 @@
-# A run directory is written by its command in one rename and never by halves. `update` keeps Snakemake from removing
-# what was measured before: the command itself knows whether a run is there and by which code it was measured.
-# run.json vouches for the steps, epochs and log beside it.
-# `slot` is the one measurement that a host can hold at a time; on a cluster the allocation separates them.
-# The time limit is a resource and no parameter, since a longer one is no reason to measure again; the scheduler's own
-# limit leaves time to write the record.
+# A run directory is written by its command in one rename and never by halves, and its record is no output here: Snakemake
+# removes the outputs of jobs that fail or run again. What it knows a run by is the checksum of the record, which the
+# command writes again wherever it finds the run measured.
+# `slot` is the one measurement that a host, or an allocation, can hold at a time.
+# Limits are resources and no parameters, since a longer one is no reason to measure again; the scheduler's own leaves
+# time to write the record.
 # The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
 rule train_baseline:
     input:
         # Prepared once: newer files are no reason to measure again, another entry in the config has another name.
         data=get_prepared_data,
     output:
-        update("<results>/runs/{run}/run.json"),
+        "<results>/runs/{run}/run.sha256",
     log:
         "<logs>/train/{run}.log",
     wildcard_constraints:
         run=matching_runs(single=True),
     priority: get_launch_priority
+    group: get_allocation
     conda:
         "../workflow/envs/scalestudy.yaml"
     threads: get_cores
     resources:
         slot=1,
-        gpu=get_devices,
-        nodes=1,
-        tasks=1,
-        mem_mb=8000,
-        time_limit_min=str(TIME_LIMIT_MIN),
-        runtime=ceil(TIME_LIMIT_MIN) + 5,
+        gpu=get_local_devices,
+        gres=get_gres,
+        nodes=get_nodes,
+        tasks=get_nodes,
+        tasks_per_gpu=0,
+        mpi=get_mpi,
+        mem_mb=get_memory_mb,
+        time_limit_min=str(LIMITS.time_min),
+        start_limit_s=str(LIMITS.start_s),
+        stall_limit_s=str(LIMITS.stall_s),
+        runtime=launch_min(PLAN),
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
@@ -34,7 +40,8 @@ rule train_baseline:
         reserve=[],
         data=get_data_arguments,
     shell:
-        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min} {params.reserve:q}"
+        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
+        " --start-limit-s {resources.start_limit_s} --stall-limit-s {resources.stall_limit_s} {params.reserve:q}"
         " {params.data:q} --results {params.results:q} > {log:q} 2>&1"
 
 

@@ -62,11 +62,13 @@ def observation(
         RankReport(
             rank=rank,
             host="here",
+            node="here",
             device="cpu",
             cores=tuple(cores[rank]),
             threads=threads,
             outcome="ok",
             reason="",
+            waited=False,
             steps=len(times),
             memory=Memory(
                 peak_resident_gib=0.5,

@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
+pytest_plugins = ["slurm_studies"]
+
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 

@@ -10,7 +10,9 @@ import pandas as pd
 import torch
 from scalestudy.launch.run import measure_run
 from scalestudy.record.observation import Observation, read_observation
+from scalestudy.record.parts import Parts
 from scalestudy.record.recorder import Recorder
+from scalestudy.study.limits import Limits
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -53,7 +55,7 @@ def launched(spec: RunSpec, results: Path) -> Observation:
     """What a launch of a spec leaves. Handlers of signals, which a launch sets, are as they were before."""
     before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        record, _ = measure_run(spec, results, time_limit_min=3)
+        record, _ = measure_run(spec, results, limits=Limits(time_min=3))
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)
@@ -67,7 +69,7 @@ def succeeded(spec: RunSpec, results: Path) -> Observation:
     return observation
 
 
-def step_losses(observation: Observation) -> pd.Series:
+def step_losses(observation: Observation | Parts) -> pd.Series:
     """Loss of every step of training, the mean over ranks."""
     training = observation.steps[observation.steps["phase"].isin(["warmup", "measured", "tail"])]
     return training.groupby("step")["loss"].mean()
@@ -78,6 +80,7 @@ def trainer_of(spec: RunSpec, directory: Path) -> Trainer:
     place = Placement(
         rank=0,
         world_size=1,
+        node="here",
         local_rank=0,
         local_world_size=1,
         cores=(0,),

@@ -184,11 +184,13 @@ def _report(rank: int) -> RankReport:
     return RankReport(
         rank=rank,
         host="here",
+        node="here",
         device="cpu",
         cores=(rank,),
         threads=1,
         outcome="ok",
         reason="",
+        waited=False,
         steps=STEPS,
         memory=Memory(**sizes),
     )

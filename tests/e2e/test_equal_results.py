@@ -5,12 +5,17 @@ Losses of every step are compared with those of one process without accumulation
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
+import many_trainings
 import pytest
-from launches import spec_of, step_losses, succeeded
-from scalestudy.record.observation import Observation
+from launches import spec_of, step_losses
+from scalestudy.launch.command import rank_environment
+from scalestudy.record.parts import Parts, read_parts
 
 # Losses differ in the order in which the same numbers are added. What that does grows from step to step.
 RELATIVE = 1e-4
@@ -61,40 +66,54 @@ VARIANTS: dict[str, dict[str, Any]] = {
     },
 }
 
-Trained = Callable[[str, str], Observation]
+TOGETHER = [
+    ("mlp", "ddp"),
+    ("mlp", "ddp in micro-batches"),
+    ("mlp", "fsdp"),
+    ("mlp", "fsdp in micro-batches"),
+    ("mlp", "fsdp gradients"),
+    ("mlp", "fsdp gradients in micro-batches"),
+    ("language-model", "ddp options, recomputed, every micro-batch synchronised"),
+    ("language-model", "fsdp recomputed"),
+    ("language-model", "fsdp replicas, every micro-batch synchronised"),
+    ("language-model", "fsdp one group, as a whole"),
+]
+Trained = dict[tuple[str, str], Parts]
 
 
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
-    """The observation of a workload and a variant by their names; each is launched once, when it is asked for."""
-    made: dict[tuple[str, str], Observation] = {}
-    results = tmp_path_factory.mktemp("equal")
-
-    def launch(workload: str, variant: str) -> Observation:
-        if (workload, variant) not in made:
-            made[workload, variant] = succeeded(spec_of(VARIANTS[variant], WORKLOADS[workload]), results)
-        return made[workload, variant]
-
-    return launch
+    """Every training by the names of its workload and variant."""
+    alone = train_all(tmp_path_factory.mktemp("alone"), [(workload, "single") for workload in WORKLOADS])
+    together = [*TOGETHER, ("mlp", "ddp fp16 hook")]
+    return alone | train_all(tmp_path_factory.mktemp("together"), together)
 
 
-@pytest.mark.parametrize(
-    ("workload", "variant"),
-    [
-        ("mlp", "ddp"),
-        ("mlp", "ddp in micro-batches"),
-        ("mlp", "fsdp"),
-        ("mlp", "fsdp in micro-batches"),
-        ("mlp", "fsdp gradients"),
-        ("mlp", "fsdp gradients in micro-batches"),
-        ("language-model", "ddp options, recomputed, every micro-batch synchronised"),
-        ("language-model", "fsdp recomputed"),
-        ("language-model", "fsdp replicas, every micro-batch synchronised"),
-        ("language-model", "fsdp one group, as a whole"),
-    ],
-)
+def train_all(folder: Path, names: list[tuple[str, str]]) -> Trained:
+    """Trainings that share their processes: one, or two where the variants are distributed."""
+    specs = {name: spec_of(VARIANTS[name[1]], WORKLOADS[name[0]]) for name in names}
+    directories = {name: folder / spec.run_id for name, spec in specs.items()}
+    for name, spec in specs.items():
+        directories[name].mkdir()
+        (directories[name] / "spec.json").write_text(spec.to_json())
+    first = specs[names[0]]
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node=2"]
+    command = [sys.executable, *(torchrun if first.world_size > 1 else []), many_trainings.__file__]
+    environment = rank_environment(first) | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [*command, *map(str, directories.values())],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout
+    return {name: read_parts(directories[name], world_size=spec.world_size) for name, spec in specs.items()}
+
+
+@pytest.mark.parametrize(("workload", "variant"), TOGETHER)
 def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: str, variant: str) -> None:
-    alone, together = trained(workload, "single"), trained(workload, variant)
+    alone, together = trained[workload, "single"], trained[workload, variant]
     expected, found = step_losses(alone), step_losses(together)
     assert together.steps["rank"].nunique() == 2
     assert found.index.tolist() == expected.index.tolist()
@@ -110,20 +129,20 @@ def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: st
 
 def test_the_ranks_have_different_parts_of_a_batch(trained: Trained) -> None:
     """Ranks that all trained on the same samples would agree with each other, and with nobody else."""
-    losses = trained("mlp", "ddp").steps.pivot_table(index="step", columns="rank", values="loss")
+    losses = trained["mlp", "ddp"].steps.pivot_table(index="step", columns="rank", values="loss")
     assert (losses[0] != losses[1]).mean() > 0.9
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_there_is_something_to_agree_on(trained: Trained, workload: str) -> None:
     """Losses of a model that learns nothing would be the same whatever happened to its gradients."""
-    losses = step_losses(trained(workload, "single"))
+    losses = step_losses(trained[workload, "single"])
     assert losses.iloc[-4:].mean() < 0.9 * losses.iloc[:4].mean()
 
 
 def test_gradients_sent_as_fp16_train_nearly_the_same(trained: Trained) -> None:
-    expected = step_losses(trained("mlp", "single"))
-    found = step_losses(trained("mlp", "ddp fp16 hook"))
-    plain = step_losses(trained("mlp", "ddp"))
+    expected = step_losses(trained["mlp", "single"])
+    found = step_losses(trained["mlp", "ddp fp16 hook"])
+    plain = step_losses(trained["mlp", "ddp"])
     assert found.tolist() == pytest.approx(expected.tolist(), rel=0.05)
     assert (found - expected).abs().max() > 3 * (plain - expected).abs().max(), "the hook is there"

@@ -160,7 +160,7 @@ def test_knobs_go_together(trained: Trained, case: str) -> None:
     assert totals.parameters == PARAMETERS
     assert totals.flops_per_sample == FLOPS
     assert totals.bytes_sent_per_step == SENT[case]
-    assert {path.name for path in launched.directory.iterdir()} == {*DATA_FILES, "run.json"}
+    assert {path.name for path in launched.directory.iterdir()} == {*DATA_FILES, "run.json", "run.sha256"}
     phases = set(launched.observation.steps["phase"]) - set(TRAINING_PHASES)
     assert phases == PROBED.get(case, set())
 

@@ -99,7 +99,7 @@ def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp
     checkout.configure(study)
     runs = make_plan(parse_study(study, source="x")).runs
     alone = next(name for name, spec in runs.items() if spec.world_size == 1 and spec.repeat == 3)
-    checkout.run("snakemake", f"results/tiny/runs/{alone}/run.json")
+    checkout.run("snakemake", f"results/tiny/runs/{alone}/run.sha256")
     record = read_observation(checkout.root / "results/tiny/runs" / alone).record
     assert record.outcome == "ok"
     assert record.stopping is not None

@@ -41,7 +41,6 @@ REFUSED = [
     ("study", "My Study", "study: "),
     ("scales", [], "scales: "),
     ("scales", ["4"], "scales.0: a scale is NODESxDEVICES, such as 1x4"),
-    ("scales", ["2x4"], "scales.0: 2x4 spans 2 nodes; this version launches on one node"),
     ("scales", ["1x2", "1x2"], "repeated: 1x2"),
     ("variants.ddp.stratgy", "ddp", "variants.ddp.stratgy: unknown key; did you mean strategy?"),
     (

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from builders import observation
 from scalestudy.launch.command import THREAD_VARIABLES, rank_command, rank_environment
-from scalestudy.launch.outcome import judge
+from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import run_group
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RankReport
+from scalestudy.study.limits import Limits
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -37,16 +38,14 @@ def reports(spec: RunSpec, *outcomes: tuple[str, str]) -> tuple[RankReport, ...]
     )
 
 
+def evidence(reports: tuple[RankReport, ...], **changes: Any) -> Evidence:
+    return Evidence(**({"reports": reports, "exit_code": 0, "log": "", "limits": Limits()} | changes))
+
+
 def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int, RunSpec]) -> None:
     """A step's time is the largest over ranks: where one is missing steps, no number may be made of it."""
     first, second = reports(specs[2], ("ok", ""), ("ok", ""))
-    found = judge(
-        specs[2],
-        reports=(first, second.model_copy(update={"steps": 3})),
-        exit_code=0,
-        timed_out_min=None,
-        refused=None,
-    )
+    found = judge(specs[2], evidence((first, second.model_copy(update={"steps": 3}))))
     assert found == ("failed", "rank 1 made 3 steps, rank 0 5; all make the same")
 
 
@@ -101,11 +100,7 @@ def test_outcome_is_the_first_cause(
 ) -> None:
     spec = specs[2]
     found, reason = judge(
-        spec,
-        reports=reports(spec, *ranks),
-        exit_code=exit_code,
-        timed_out_min=30 if timed_out else None,
-        refused=refused,
+        spec, evidence(reports(spec, *ranks), exit_code=exit_code, timed_out=timed_out, refused=refused)
     )
     assert found == outcome
     assert words in reason

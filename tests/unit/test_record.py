@@ -43,7 +43,7 @@ def run(spec: RunSpec, tmp_path: Path) -> Path:
 
 def test_what_is_published_is_read_back(run: Path) -> None:
     back = read_observation(run)
-    assert {path.name for path in run.iterdir()} == {*DATA_FILES, "run.json"}
+    assert {path.name for path in run.iterdir()} == {*DATA_FILES, "run.json", "run.sha256"}
     assert len(back.steps) == 40
     assert back.record.run_id == run.name
 

@@ -106,8 +106,8 @@ def test_changed_training_code_sets_the_old_run_aside(edited: Checkout) -> None:
     results = edited.root / "results/tiny"
     run = next(results.glob("runs/first-single-*"))
     before = (run / "run.json").read_bytes()
-    edited.run("snakemake", str((run / "run.json").relative_to(edited.root)))
+    edited.run("snakemake", str((run / "run.sha256").relative_to(edited.root)))
     kept = list(results.glob(f"superseded/{run.name}.*/run.json"))
     assert [path.read_bytes() for path in kept] == [before]
-    assert {path.name for path in kept[0].parent.iterdir()} == {*DATA_FILES, "run.json"}
+    assert {path.name for path in kept[0].parent.iterdir()} == {*DATA_FILES, "run.json", "run.sha256"}
     assert (run / "run.json").read_bytes() != before

@@ -45,10 +45,12 @@ def is_reading(key: str) -> bool:
 
 def _facts(environment: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """(name, value) of everything recorded, blocks taken apart."""
-    plain = {k: v for k, v in environment.items() if k not in (*OF_A_WORKLOAD, "warnings")}
+    plain = {k: v for k, v in environment.items() if k not in (*OF_A_WORKLOAD, "warnings", "earlier_attempts")}
+    nodes = plain.pop("nodes", [])
     hardware = plain.pop("hardware", None) or {}
     packages, variables = (plain.pop(name, None) or {} for name in ("packages", "variables"))
     yield from plain.items()
+    yield "nodes", ", ".join(node["name"] for node in nodes) or None
     yield from ((f"version of {name}", value) for name, value in packages.items())
     yield from ((f"variable {name}", value) for name, value in variables.items())
     for part, block in hardware.items():

@@ -59,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.write and arguments.workload not in read_content(*arguments.study)["workloads"]:
         raise UserError(f"--write: {arguments.workload} comes from a sweep, which a second file cannot change")
     single = study.variants[arguments.variant].strategy == "single"
+    if single and arguments.scale not in (None, "1x1"):
+        raise UserError(f"--scale {arguments.scale}: {arguments.variant} is one process, which runs at 1x1")
     scale = arguments.scale or ("1x1" if single else study.scales[0])
     results = (arguments.results or Path("results") / study.study) / "batch_search"
     unit = study.variants[arguments.variant].accumulation_steps
@@ -69,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def attempt(batch: int) -> Trial:
         spec = _spec(study, arguments.workload, arguments.variant, scale, batch)
-        record, _ = measure_run(spec, results, time_limit_min=study.time_limit_min, data=arguments.data)
+        record, _ = measure_run(spec, results, limits=study.limits, data=arguments.data)
         records[batch] = record
         trial = Trial(batch, record.outcome, _throughput(results / "runs" / spec.run_id, record), record.reason)
         print(_line(trial, record), flush=True)

@@ -25,6 +25,7 @@ VERBS = (
     "summary",
     "find-batch",
     "retry",
+    "settle",
     "schema",
 )
 

@@ -11,8 +11,8 @@ from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run, record_unneeded
 from scalestudy.record.parts import TRACES
+from scalestudy.study.limits import Limits
 from scalestudy.study.load import load_study
-from scalestudy.study.model import Study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec, parse_spec
 
@@ -33,6 +33,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--confidence", type=float, default=0.95, help="confidence level of that decision")
     parser.add_argument("--time-limit-min", type=float, help="end the launch after so many minutes")
+    parser.add_argument(
+        "--start-limit-s", type=float, help="give nodes up that have not come after so many seconds"
+    )
+    parser.add_argument(
+        "--stall-limit-s", type=float, help="give up on ranks that stand still for so many seconds"
+    )
     parser.add_argument("--data", type=Path, default=DATA, help=f"prepared data (default: {DATA})")
     parser.add_argument("--results", type=Path, help="results folder (default: results/STUDY)")
 
@@ -42,11 +48,11 @@ def run(arguments: argparse.Namespace) -> int:
         spec = parse_spec(arguments.spec)
         if arguments.results is None:
             raise UserError("--spec needs --results: a spec does not know its study's folder")
-        results, limit = arguments.results, Study.model_fields["time_limit_min"].default
+        results, limits = arguments.results, Limits()
     else:
         study = load_study(*arguments.study)
         spec = _find(arguments.run_id, make_plan(study).runs)
-        results, limit = arguments.results or Path("results") / study.study, study.time_limit_min
+        results, limits = arguments.results or Path("results") / study.study, study.limits
     if arguments.profile_steps is not None:
         if arguments.profile_steps < 1:
             raise UserError("--profile-steps: at least 1 step can be traced")
@@ -61,10 +67,13 @@ def run(arguments: argparse.Namespace) -> int:
             record = record_unneeded(spec, results, reason)
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
             return 0
+    limits = Limits(
+        time_min=arguments.time_limit_min or limits.time_min,
+        start_s=arguments.start_limit_s or limits.start_s,
+        stall_s=arguments.stall_limit_s or limits.stall_s,
+    )
     try:
-        record, anew = measure_run(
-            spec, results, time_limit_min=arguments.time_limit_min or limit, data=arguments.data
-        )
+        record, anew = measure_run(spec, results, limits=limits, data=arguments.data)
     except Interrupted as stop:
         print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
         return 128 + stop.signum
@@ -76,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
     traces = [name for name in record.files if name.endswith(TRACES.removeprefix("*"))]
     if traces:
         print(f"  {len(traces)} traces in {results / 'runs' / record.run_id}")
-    return 0
+    return 1 if record.outcome == "preempted" else 0  # it is to be measured again
 
 
 def _find(run_id: str, runs: dict[str, RunSpec]) -> RunSpec:

@@ -2,48 +2,111 @@
 
 from __future__ import annotations
 
+import re
 import signal
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from scalestudy.record.observation import Outcome, RankReport
+from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
+# What SLURM prints when a job or one of its processes had more memory than it asked for.
+MEMORY_KILLS = (
+    r"(?:Job|Step|StepId|JobId)[ =]?\S* exceeded (?:job )?memory limit[^\n]*",
+    r"Exceeded job memory limit[^\n]*",
+    r"Detected \d+ oom[-_]kill event[^\n]*",
+)
+NO_MEETING = ("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError", "DistNetworkError")
+ELASTIC_EXIT = re.compile(r"rank\s*: (\d+) \(local_rank: \d+\)\s*\n\s*exitcode\s*: (-?\d+)")
 
-def judge(
-    spec: RunSpec,
-    *,
-    reports: tuple[RankReport, ...],
-    exit_code: int,
-    timed_out_min: float | None,
-    refused: str | None,
-) -> tuple[Outcome, str]:
-    """(outcome, reason) of a run; `timed_out_min` is the time limit that ended it, None if none did.
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is left of a launch."""
+
+    reports: tuple[RankReport, ...]
+    exit_code: int
+    log: str
+    limits: Limits
+    timed_out: bool = False
+    refused: str | None = None
+    """Why ranks or a node refused to train."""
+    taken: tuple[Outcome, str] | None = None
+    """How the job around the launch ended, where it took the launch with it."""
+    nodes: Mapping[int, str] = field(default_factory=dict)
+    """Names of the nodes of ranks, as far as the ranks had met."""
+
+
+def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
+    """(outcome, reason) of a run.
 
     The first cause counts, not what followed from it: when one rank runs out of memory the others fail in their
     next collective, and the run is `oom`.
     """
-    if refused:
-        return "failed", refused
+    if found.refused:
+        return "failed", found.refused
     for outcome in ("oom", "diverged"):
-        for report in reports:
+        for report in found.reports:
             if report.outcome == outcome:
                 return outcome, report.reason
-    if timed_out_min is not None:
-        steps = max((report.steps for report in reports), default=0)
-        return "timeout", f"time limit of {timed_out_min:g} min reached after {steps} steps"
-    for report in reports:
-        if report.outcome == "failed":
-            return "failed", report.reason
-    missing = sorted(set(range(spec.world_size)) - {report.rank for report in reports})
+    if killed := memory_kill(found.log):
+        return "oom", killed
+    if found.taken:
+        return found.taken
+    if found.timed_out:
+        steps = max((report.steps for report in found.reports), default=0)
+        cut = f" ({found.limits.cut})" if found.limits.cut else ""
+        return "timeout", f"time limit of {found.limits.time_min:.3g} min{cut} reached after {steps} steps"
+    reason = _failure(spec, found)
+    return ("failed", reason) if reason else ("ok", "")
+
+
+def memory_kill(log: str) -> str | None:
+    """The reason where a scheduler says in this log that it killed for memory."""
+    for pattern in MEMORY_KILLS:
+        if said := re.search(pattern, log, re.IGNORECASE):
+            return f"more memory was used than the job was given: {said[0].strip()}"
+    return None
+
+
+def _failure(spec: RunSpec, found: Evidence) -> str:
+    """Why a launch that was left alone did not end well; empty where it did."""
+    reports = {report.rank: report for report in found.reports}
+    for report in found.reports:
+        if report.outcome == "failed" and not report.waited:
+            return report.reason
+    missing = sorted(set(range(spec.world_size)) - set(reports))
+    if len(missing) == spec.world_size and any(word in found.log for word in NO_MEETING):
+        nodes = f"{spec.nodes} nodes" if spec.nodes > 1 else "ranks"
+        return f"the {nodes} did not meet within {found.limits.start_s:g} s; the log has torchrun's own words"
+    waiting = [rank for rank, report in reports.items() if report.waited]
+    absent = sorted(set(range(spec.world_size)) - set(waiting))
     if missing:
-        ranks = ", ".join(map(str, missing))
-        return "failed", f"rank {ranks} left no report; {_ended(exit_code)}"
-    counts = {report.rank: report.steps for report in reports}
+        exits = {int(rank): int(code) for rank, code in ELASTIC_EXIT.findall(found.log)}
+        # A rank that torchrun itself told to end (SIGTERM) is no cause.
+        killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
+        first = killed or missing
+        others = "; the others waited for it" if waiting else ""
+        return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
+    if waiting:
+        if not absent:
+            return f"every rank waited for the others in a collective: {reports[waiting[0]].reason}"
+        return f"{_named(absent, found)} did not come to where the others waited: {reports[waiting[0]].reason}"
+    counts = {rank: report.steps for rank, report in reports.items()}
     if len(set(counts.values())) > 1:
         few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
-        return "failed", f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
-    if exit_code != 0 or any(report.outcome != "ok" for report in reports):
-        return "failed", f"the processes did not end well; {_ended(exit_code)}"
-    return "ok", ""
+        return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
+    if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
+        return f"the processes did not end well; {_ended(found.exit_code)}"
+    return ""
+
+
+def _named(ranks: list[int], found: Evidence) -> str:
+    """'rank 1 on node2', 'rank 0, 1'."""
+    if len(ranks) == 1 and ranks[0] in found.nodes:
+        return f"rank {ranks[0]} on {found.nodes[ranks[0]]}"
+    return f"rank {', '.join(map(str, ranks))}"
 
 
 def _ended(exit_code: int) -> str:

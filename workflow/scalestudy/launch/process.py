@@ -34,11 +34,13 @@ def run_group(
     time_limit_s: float,
     watch: Callable[[], None],
     grace_s: float = GRACE_S,
+    end: Callable[[str], None] | None = None,
 ) -> tuple[int, bool]:
     """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
 
     `watch` is called every 0.1 s. Whatever raises here (Interrupted included), the process and all its descendants
-    are ended first, by SIGKILL where SIGTERM has not done it after `grace_s` seconds.
+    are ended first, by SIGKILL where SIGTERM has not done it after `grace_s` seconds. `end` sends "TERM" or "KILL"
+    to processes that the command started elsewhere.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -60,21 +62,26 @@ def run_group(
                 break
             time.sleep(POLL_S)
     finally:
-        _end_family(process, grace_s)
+        _end_family(process, grace_s, end)
     return process.returncode, timed_out
 
 
-def _end_family(process: subprocess.Popen, grace_s: float) -> None:
+def _end_family(process: subprocess.Popen, grace_s: float, end: Callable[[str], None] | None) -> None:
     """SIGTERM to the group, SIGKILL to what is left of the family: torchrun puts its ranks into other sessions."""
     try:
         family = psutil.Process(process.pid).children(recursive=True)
     except psutil.NoSuchProcess:
         family = []
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGTERM)
+    if end is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+    elif process.poll() is None:
+        end("TERM")  # the command itself waits for what it started: told to end, it would leave it alone
     try:
         process.wait(timeout=grace_s)
     except subprocess.TimeoutExpired:
+        if end is not None:
+            end("KILL")
         process.kill()
         process.wait()
     _, alive = psutil.wait_procs(family, timeout=1)

@@ -6,37 +6,43 @@ import datetime
 import shutil
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
-from scalestudy.launch.command import rank_command, rank_environment
-from scalestudy.launch.guards import look
+from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
+from scalestudy.launch.command import rank_environment
 from scalestudy.launch.lock import host_lock
-from scalestudy.launch.outcome import judge
-from scalestudy.launch.process import hold_signals, raise_on_signals, run_group
+from scalestudy.launch.nodes import Arrivals, NotAllCameError, gathered, nodes_of_ranks, read_nodes, read_refusal
+from scalestudy.launch.outcome import Evidence, judge
+from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
+from scalestudy.launch.starters import Starter, make_starter
 from scalestudy.record.environment import host_environment
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, read_record
-from scalestudy.record.parts import publish, read_parts, summarise, write_data
+from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
 from scalestudy.record.say import say
+from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
 LOG_TAIL_LINES = 20
+DEFAULT = Limits()
 DATA = Path("resources/data")  # where prepared data stand, unless told otherwise
 
 
 def measure_run(
-    spec: RunSpec, results: Path, *, time_limit_min: float, data: Path = DATA
+    spec: RunSpec, results: Path, *, limits: Limits = DEFAULT, data: Path = DATA
 ) -> tuple[RunRecord, bool]:
     """Measure a run into results/runs/<run id>/: (its record, whether it was measured now). data: prepared data.
 
-    A run that is there already, measured by the same code, is kept as it is. One measured by other code is
-    set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
-    read, Interrupted (process.py) when told to end; then nothing new stands in results/runs.
+    A run that is there already, measured by the same code, is kept as it is. One measured by other code, or
+    preempted, is set aside under results/superseded/ once the new one is whole. Raises UserError where what is
+    there cannot be read, Interrupted (process.py) when told to end; then nothing new stands in results/runs. Told
+    to end by a scheduler it records that instead.
     """
-    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, time_limit_min, data))
+    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, limits, data))
 
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
@@ -56,10 +62,13 @@ def _keep_or_record(
     with exclusive(partial.with_suffix(".lock"), waiting=lambda: say("waiting: the run is under way")):
         kept = _kept(final, code)
         if kept is not None:
+            vouch(final)
             return kept, False
         # Nobody else holds the lock, so what lies here was left by a process that was killed.
+        earlier = earlier_attempts(partial, final)
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
+        begin_attempt(partial, earlier)
         try:
             record = make(partial, code)
             hold_signals()
@@ -108,44 +117,47 @@ def _kept(final: Path, code: str) -> RunRecord | None:
     if not (final / "run.json").exists():
         return None
     record = read_record(final)
-    return record if record.fingerprint == code and record.outcome != "unneeded" else None
+    return record if record.fingerprint == code and record.outcome not in ("unneeded", "preempted") else None
 
 
-def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float, data: Path) -> RunRecord:
+def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
-    log = partial / "log.txt"
-    progress = Progress(partial, name=spec.run_id)
+    earlier = read_attempt(partial)["earlier"]
+    starter = make_starter()
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
-        guard = look(spec, rank_environment(spec))
-        for warning in guard.environment["warnings"]:
-            say(f"{spec.run_id}: warning: {warning['text']}")
+        limits = starter.limits(limits)
+        guard = starter.look(spec, rank_environment(spec))
+        refused = starter.refuse(spec) or (guard.refused if guard else None)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
-        exit_code, timed_out = 1, False
-        if guard.refused:
-            guard.refuse(partial)
-        else:
-            exit_code, timed_out = run_group(
-                rank_command(spec, partial, data),
-                environment=rank_environment(spec),
-                log=log,
-                time_limit_s=time_limit_min * 60,
-                watch=progress.watch,
-            )
+        ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data)
         wall_time_s = time.monotonic() - begin
-    progress.close()
     parts = read_parts(partial, world_size=spec.world_size)
-    refused = partial / "refused.txt"
+    taken = None
+    if ended.interrupted:
+        steps = max((report.steps for report in parts.reports), default=0)
+        taken = starter.took(ended.interrupted.signum, steps)
+        if taken is None:
+            raise ended.interrupted
+    log = (partial / "log.txt").read_text(encoding="utf-8", errors="replace")
     outcome, reason = judge(
         spec,
-        reports=parts.reports,
-        exit_code=exit_code,
-        timed_out_min=time_limit_min if timed_out else None,
-        refused=refused.read_text(encoding="utf-8").strip() if refused.exists() else None,
+        Evidence(
+            reports=parts.reports,
+            exit_code=ended.exit_code,
+            log=log,
+            limits=limits,
+            timed_out=ended.timed_out,
+            refused=ended.refused or read_refusal(partial),
+            taken=taken,
+            nodes=nodes_of_ranks(partial),
+        ),
     )
-    refused.unlink(missing_ok=True)
-    tail = log.read_text(encoding="utf-8", errors="replace").splitlines()[-LOG_TAIL_LINES:]
+    place = guard.environment if guard else gathered(read_nodes(partial))
+    place["warnings"] = [*place["warnings"], *repeated(earlier)]
+    for warning in place["warnings"]:
+        say(f"{spec.run_id}: warning: {warning['text']}")
     write_data(partial, parts)
     return RunRecord(
         run_id=spec.run_id,
@@ -153,11 +165,57 @@ def _launch(spec: RunSpec, partial: Path, code: str, time_limit_min: float, data
         spec=spec,
         outcome=outcome,
         reason=reason,
-        log_tail=() if outcome == "ok" else tuple(tail),
+        log_tail=() if outcome == "ok" else tuple(log.splitlines()[-LOG_TAIL_LINES:]),
         started_at=started.isoformat(timespec="seconds"),
-        environment=(parts.environment or host_environment()) | guard.environment,
+        environment=(parts.environment or host_environment())
+        | place
+        | ({"earlier_attempts": earlier} if earlier else {}),
         stopping=parts.stopping,
         ranks=parts.reports,
         totals=summarise(parts, wall_time_s=wall_time_s),
         files={},
     )
+
+
+@dataclass(frozen=True)
+class _Ended:
+    """How the processes of a launch ended, as seen from outside."""
+
+    exit_code: int = 1
+    timed_out: bool = False
+    refused: str | None = None
+    interrupted: Interrupted | None = None
+
+
+def _refuse(partial: Path, sentence: str) -> _Ended:
+    """No process is started where there is nothing right to measure."""
+    write_text(partial / "log.txt", f"{sentence}\n")
+    return _Ended(refused=sentence)
+
+
+def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: Path) -> _Ended:
+    """Start all processes and wait until they have ended."""
+    progress = Progress(partial, name=spec.run_id)
+    arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_s)
+
+    def watch() -> None:
+        progress.watch()
+        arrivals.check()
+
+    try:
+        exit_code, timed_out = run_group(
+            starter.command(spec, partial, data, limits),
+            environment=rank_environment(spec),
+            log=partial / "log.txt",
+            time_limit_s=limits.time_min * 60,
+            watch=watch,
+            end=starter.ender(partial),
+        )
+        return _Ended(exit_code, timed_out)
+    except NotAllCameError as error:
+        return _Ended(refused=str(error))
+    except Interrupted as stop:
+        hold_signals()  # whatever is known is to be written now
+        return _Ended(interrupted=stop)
+    finally:
+        progress.close()

@@ -15,6 +15,9 @@ from scalestudy import __version__
 
 PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
 
+NODE = "SCALESTUDY_NODE"
+"""Holds the name of its node for a rank that was started on one of several."""
+
 # What of the process environment bears on speed; the values of others are nobody's business.
 PREFIXES = ("NCCL_", "GLOO_", "OMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "CUDA_", "KMP_")
 

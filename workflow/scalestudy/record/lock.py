@@ -19,3 +19,16 @@ def exclusive(path: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
             waiting()
             fcntl.flock(handle, fcntl.LOCK_EX)
         yield
+
+
+@contextlib.contextmanager
+def exclusive_now(path: Path) -> Iterator[bool]:
+    """Hold `path` alone if nobody else does: whether we do."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a") as handle:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        yield True

@@ -7,6 +7,7 @@
     runs/<run>/collectives.parquet  a row per rank and call of the collectives' micro-benchmark
     runs/<run>/epochs.csv           a row per epoch
     runs/<run>/log.txt              what the processes printed
+    runs/<run>/run.sha256           checksum of run.json, which vouches for the rest: the run is measured
     runs/<run>/*.pt.trace.json.gz   traces, where the study asked for them
 
 A run directory appears whole, by one rename, or not at all. A reader refuses another schema version, a file
@@ -27,7 +28,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from scalestudy.errors import UserError
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
 """`unneeded`: a launch that was held in reserve, and those before it were enough."""
 
@@ -133,6 +134,8 @@ class RankReport(Part):
 
     rank: int
     host: str
+    node: str
+    """The scheduler's name of the host, where there is a scheduler."""
     device: str
     """'cpu' or the device's name, such as 'NVIDIA H100 80GB HBM3'."""
     cores: tuple[int, ...]
@@ -141,6 +144,8 @@ class RankReport(Part):
     """Threads of torch's intra-op pool."""
     outcome: Outcome
     reason: str
+    waited: bool
+    """Whether a failed rank failed only because it waited for another in vain."""
     steps: int
     memory: Memory
 
@@ -166,7 +171,7 @@ class Totals(Part):
 class RunRecord(Part):
     """run.json."""
 
-    schema_version: Literal[3] = SCHEMA_VERSION
+    schema_version: Literal[4] = SCHEMA_VERSION
     run_id: str
     fingerprint: str
     """Of the measuring code (record/fingerprint.py)."""

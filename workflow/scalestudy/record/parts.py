@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from dataclasses import dataclass
@@ -108,19 +109,35 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         pyarrow.parquet.write_table(table, directory / f"{name}.parquet", compression="zstd")
     write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
     patterns = [f"{name}-*.parquet" for name in TABLES]
-    patterns += ["epochs-*.csv", "rank-*.json", "progress.json", "spec.json"]
+    patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
+    patterns += ["progress.json", "spec.json", "world.json", "attempt.json", "refused.txt"]
     shutil.rmtree(directory / "checkpoints", ignore_errors=True)
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:
-    """Write run.json and move the whole directory to its place, in one rename.
+    """Write run.json, vouch for it, and move the whole directory to its place, in one rename.
 
     `final` must not exist, or be empty (Snakemake makes the directory of an output before its job).
     """
     traces = sorted(path.name for path in partial.glob(TRACES))
     record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
     write_json(partial / "run.json", record.model_dump(mode="json"))
+    vouch(partial)
     final.parent.mkdir(parents=True, exist_ok=True)
     partial.rename(final)
+
+
+def vouch(directory: Path) -> bool:
+    """Write run.sha256 beside run.json where the run need not be measured again: whether it was missing.
+
+    It is what Snakemake knows a run by. Snakemake removes the output of a job that failed, or is to run again;
+    a record is never its to remove.
+    """
+    path = directory / "run.sha256"
+    if path.exists() or json.loads((directory / "run.json").read_bytes())["outcome"] == "preempted":
+        return False
+    digest = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
+    write_text(path, f"{digest}  run.json\n")
+    return True

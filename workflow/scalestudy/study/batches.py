@@ -9,15 +9,19 @@ from scalestudy.study.variants import Variant
 from scalestudy.study.workloads import Workload
 
 
-def refuse_batches(workload: Workload, variants: Mapping[str, Variant], scales: Sequence[str]) -> str | None:
-    """What is wrong with the batch and what would be right; None where nothing is."""
+def refuse_batches(
+    workload: Workload, variants: Mapping[str, Variant], scales: Sequence[str], *, references: bool
+) -> str | None:
+    """What is wrong with the batch and what would be right; None where nothing is.
+
+    references: whether a single process also runs at the batch per rank of every scale.
+    """
     batch, samples = workload.batch_size, workload.data.known_train_samples
     if samples is not None and batch > samples:
         return f"{batch} is more than the {samples} training samples"
     distributed = any(variant.strategy != "single" for variant in variants.values())
     for name, variant in variants.items():
-        # A single process also runs at the batch per rank of every scale, as a reference.
-        alone = ("1x1", *(scales if distributed else ()))
+        alone = ("1x1", *(scales if distributed and references else ()))
         for scale in alone if variant.strategy == "single" else scales:
             ranks, parts = world_size(scale), variant.accumulation_steps
             if "strong" in workload.scaling and ranks > 1 and batch % (ranks * parts):

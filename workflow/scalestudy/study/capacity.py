@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from scalestudy.errors import UserError
 from scalestudy.study.plan import Plan
+from scalestudy.study.scales import nodes_and_devices
 
 
-def check_capacity(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
-    """Raise UserError where a scale asks for more than one host offers.
+def check_capacity(plan: Plan, *, nodes: int, cores: int | None, gpus: int | None) -> None:
+    """Raise UserError where a scale asks for more than is on offer.
 
-    cores: CPU cores on offer, None if not known. gpus: CUDA devices on offer, None if not known;
-    it binds only a study that insists on CUDA, since `auto` falls back to the CPU.
+    nodes: hosts on offer. cores: CPU cores, None if not known. gpus: CUDA devices, None if not known;
+    the latter binds only a study that insists on CUDA, since `auto` falls back to the CPU.
     """
     host = plan.study.host
     for index, scale in enumerate(plan.study.scales):
-        ranks = int(scale.split("x")[1])
+        wanted, ranks = nodes_and_devices(scale)
+        if wanted > nodes:
+            raise UserError(
+                f"scales[{index}]: {scale} needs {wanted} nodes; {nodes} on offer here. Submit it with"
+                " `--profile slurm`, run it in an allocation of so many nodes, or name hosts (SCALESTUDY_HOSTS)"
+            )
         need = ranks * host.cores_per_rank
         if cores is not None and host.pin and need > cores:
             raise UserError(

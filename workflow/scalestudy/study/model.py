@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.study.batches import refuse_batches
 from scalestudy.study.entry import Entry
+from scalestudy.study.limits import Limits
 from scalestudy.study.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.threads import refuse_threads
 from scalestudy.study.variants import Name, Variant
@@ -118,6 +119,14 @@ class Study(Entry):
     TensorBoard, with a summary in the report. Timed steps are never traced."""
     time_limit_min: float = Field(30, gt=0)
     """Minutes after which a launch is ended, with outcome `timeout`."""
+    start_limit_s: float = Field(300, gt=0)
+    """Seconds for all nodes of a launch to come up and meet; then it is `failed`, and the reason says who came."""
+    stall_limit_s: float = Field(300, gt=0)
+    """Seconds in which every rank has to move on. One that stands still in a single call for longer, as all do in
+    a collective that a rank never comes to, ends the launch as `failed`, and the reason names the rank."""
+    allocation_limit_min: float = Field(300, gt=0)
+    """Minutes that one job of a cluster is asked for at the most. Launches of one scale share as few jobs as that
+    allows; each job holds time for all of its launches to reach `time_limit_min`."""
     scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
     """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
     variants: dict[Name, Variant] = Field(min_length=1)
@@ -163,6 +172,11 @@ class Study(Entry):
         if self.most_repeats > self.repeats and self.repeats < 2:
             raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
         return self
+
+    @property
+    def limits(self) -> Limits:
+        """What ends a launch."""
+        return Limits(time_min=self.time_limit_min, start_s=self.start_limit_s, stall_s=self.stall_limit_s)
 
     @property
     def most_repeats(self) -> int:
@@ -219,7 +233,9 @@ class Study(Entry):
         """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
         runs."""
         for name, workload in self.workloads.items():
-            refused = refuse_batches(workload, self.variants, self.scales)
+            refused = refuse_batches(
+                workload, self.variants, self.scales, references=self.report.overhead_reference
+            )
             if refused:
                 raise ValueError(f"workloads.{name}.batch_size: {refused}")
         return self

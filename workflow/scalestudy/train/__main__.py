@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from pathlib import Path
 
@@ -16,9 +17,10 @@ def main() -> int:
     parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")
     parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
     parser.add_argument("--data", type=Path, help="directory with prepared data")
+    parser.add_argument("--stall-limit-s", type=float, default=math.inf, help="give up after so long in one call")
     arguments = parser.parse_args()
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
-    return 0 if run_rank(spec, arguments.out, data=arguments.data) == "ok" else 1
+    return 0 if run_rank(spec, arguments.out, data=arguments.data, stall_s=arguments.stall_limit_s) == "ok" else 1
 
 
 if __name__ == "__main__":

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import platform
 from dataclasses import dataclass
 
 import torch
 
+from scalestudy.record.environment import NODE
 from scalestudy.study.model import Host
+
+NO_DEVICES = ("", "-1", "NoDevFiles")
+"""What CUDA_VISIBLE_DEVICES says where no GPU was given."""
 
 
 class PlacementError(RuntimeError):
@@ -20,6 +25,8 @@ class Placement:
 
     rank: int
     world_size: int
+    node: str
+    """The scheduler's name of this host, or its own."""
     local_rank: int
     local_world_size: int
     cores: tuple[int, ...]
@@ -50,6 +57,7 @@ def place_rank(host: Host) -> Placement:
     return Placement(
         rank=int(os.environ.get("RANK", 0)),
         world_size=int(os.environ.get("WORLD_SIZE", 1)),
+        node=os.environ.get(NODE) or platform.node(),
         local_rank=local_rank,
         local_world_size=local_world_size,
         cores=cores,
@@ -89,6 +97,12 @@ def choose_device(host: Host, *, local_rank: int, local_world_size: int) -> tupl
     if visible == 0:
         if host.device == "cuda":
             raise PlacementError("host.device is cuda, but no CUDA device is visible to this job")
+        given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        if given not in NO_DEVICES:
+            raise PlacementError(
+                f"this job was given GPUs (CUDA_VISIBLE_DEVICES={given}), and torch sees none: is it a build"
+                " without CUDA, or one for a newer driver? host.device: cpu says that the CPU is meant"
+            )
         return torch.device("cpu"), "device: auto -> cpu (no CUDA device is visible); gloo"
     if visible < local_world_size:
         raise PlacementError(

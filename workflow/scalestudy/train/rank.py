@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import faulthandler
+import math
+import os
 import platform
 import signal
 import sys
+import time
 import traceback
 from pathlib import Path
 from typing import Any
@@ -22,17 +26,22 @@ from scalestudy.train.limits import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.placement import Placement, PlacementError, place_rank
 from scalestudy.train.probes import run_probes
-from scalestudy.train.strategies import make_strategy
+from scalestudy.train.strategies import lost_peer, make_strategy
+from scalestudy.train.watchdog import Watchdog
+from scalestudy.train.world import meet
+
+OTHERS_S = 3.0
+"""Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
 
 
 class StoppedError(RuntimeError):
     """Whoever launched this rank asked it to end."""
 
 
-def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None) -> Outcome:
+def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_s: float = math.inf) -> Outcome:
     """Train one rank of a run and write its part into `out`; the outcome is also in its report.
 
-    data: where prepared data stand.
+    data: where prepared data stand. stall_s: seconds without moving on after which the rank gives up.
     """
     signal.signal(signal.SIGTERM, _stop)
     environment = host_environment()  # before this rank is bound to a part of the host
@@ -51,22 +60,39 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None) -> Outcome:
         )
     recorder, gauges = Recorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
-    outcome, reason = _train(spec, place, recorder, gauges, facts, data)
-    if reason:
-        print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
-    report = RankReport(
-        rank=place.rank,
-        host=platform.node(),
-        device=place.device_name,
-        cores=place.cores,
-        threads=place.threads,
-        outcome=outcome,
-        reason=reason,
-        steps=recorder.steps,
-        memory=gauges.memory(),
-    )
-    stopping = facts.pop("stopping", None)
-    recorder.write(report, environment | device_environment(place) | facts, stopping)
+
+    def write(outcome: Outcome, reason: str, *, waited: bool) -> None:
+        if reason:
+            print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
+        report = RankReport(
+            rank=place.rank,
+            host=platform.node(),
+            node=place.node,
+            device=place.device_name,
+            cores=place.cores,
+            threads=place.threads,
+            outcome=outcome,
+            reason=reason,
+            waited=waited,
+            steps=recorder.steps,
+            memory=gauges.memory(),
+        )
+        stopping = facts.pop("stopping", None)
+        recorder.write(report, environment | device_environment(place) | facts, stopping)
+
+    def give_up(where: str, waiting: bool) -> None:
+        """The main thread will not come back: say where it is, keep what was measured, and end the process."""
+        faulthandler.dump_traceback(all_threads=False)
+        own = f"rank {place.rank} on {place.node} did not move on for {stall_s:g} s; it was in {where}"
+        write("failed", f"{stall_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
+        time.sleep(OTHERS_S)
+        os._exit(1)
+
+    watchdog = Watchdog(stall_s, give_up)
+    watchdog.start()
+    outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data)
+    watchdog.stop()
+    write(outcome, reason, waited=waited)
     return outcome
 
 
@@ -77,15 +103,18 @@ def _train(
     gauges: Gauges,
     facts: dict[str, Any],
     data: Path | None,
-) -> tuple[Outcome, str]:
-    """(outcome, reason); what is known of the model and of the measurement is put into `facts`."""
+) -> tuple[Outcome, str, bool]:
+    """(outcome, reason, whether it failed for want of another rank); what is known of the model and of the
+    measurement is put into `facts`."""
     strategy = None
     try:
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         limit_memory(spec.host.memory_limit_gib, place)
         strategy = make_strategy(spec, place)
-        facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
+        meet(spec, place, recorder.directory)
+        if place.rank == 0:  # it speaks for all of them
+            facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
         trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
         facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
@@ -95,22 +124,22 @@ def _train(
         gauges.end_training()
         run_probes(trainer)
     except (UserError, PlacementError) as error:
-        return "failed", str(error)
+        return "failed", str(error), False
     except DivergedError as error:
-        return "diverged", str(error)
+        return "diverged", str(error), False
     except StoppedError as error:
-        return "timeout", str(error)
+        return "timeout", str(error), False
     except Exception as error:
         lift_limit()
         # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
         traceback.print_exc()
         if is_out_of_memory(error):
-            return "oom", _out_of_memory(spec, place, gauges)
-        return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}"
+            return "oom", _out_of_memory(spec, place, gauges), False
+        return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}", lost_peer(error)
     finally:
         if strategy is not None:
             strategy.close()
-    return "ok", ""
+    return "ok", "", False
 
 
 def _out_of_memory(spec: RunSpec, place: Placement, gauges: Gauges) -> str:

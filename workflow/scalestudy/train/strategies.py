@@ -25,6 +25,24 @@ from scalestudy.train.placement import Placement, PlacementError
 _ENDED: list[dist.ProcessGroup | None] = []
 
 
+# What gloo and NCCL say when another rank is gone, or does not answer.
+LOST = (
+    "connection closed by peer",
+    "connection reset",
+    "timed out waiting",
+    "broken pipe",
+    "socket timeout",
+    "nccl",
+)
+
+
+def lost_peer(error: BaseException) -> bool:
+    """Whether an error says that another rank is gone: then it is no cause, but what follows from one."""
+    if isinstance(error, dist.DistBackendError | dist.DistNetworkError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in LOST)
+
+
 class Strategy(Protocol):
     """What the training loop asks of a strategy."""
 

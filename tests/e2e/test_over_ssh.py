@@ -1,0 +1,123 @@
+"""A launch over a list of hosts: two names of this one, reached through an ssh server of the test's own."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Checkout
+from scalestudy.launch.hosts import HOSTS, REMOTE_SHELL
+from scalestudy.record.observation import RunRecord, read_record
+from slurm_studies import small_study, wait_for
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
+pytestmark = pytest.mark.skipif(
+    SSHD is None, reason="no ssh server here; on Debian: apt-get install openssh-server"
+)
+
+
+@pytest.fixture(scope="module")
+def remote_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The command that reaches any host, which is this one; its server is stopped afterwards."""
+    folder = tmp_path_factory.mktemp("ssh")
+    for name in ("host", "user"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    shutil.copy(folder / "user.pub", folder / "authorized")
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    Path("/run/sshd").mkdir(exist_ok=True)  # where it puts itself aside until somebody is known
+    settings = {
+        "HostKey": folder / "host",
+        "AuthorizedKeysFile": folder / "authorized",
+        "StrictModes": "no",
+        "UsePAM": "no",
+        "PidFile": "none",
+        "PermitRootLogin": "yes",
+    }
+    options = [word for key, value in settings.items() for word in ("-o", f"{key}={value}")]
+    server = subprocess.Popen(
+        [SSHD, "-D", "-e", "-f", "/dev/null", "-p", str(port), "-h", str(folder / "host"), *options]
+    )
+    client = {
+        "IdentityFile": folder / "user",
+        "StrictHostKeyChecking": "no",
+        "UserKnownHostsFile": "/dev/null",
+        "BatchMode": "yes",
+        "LogLevel": "ERROR",
+        "Port": port,
+        "User": getpass.getuser(),
+    }
+    command = "ssh -F /dev/null " + " ".join(f"-o {key}={value}" for key, value in client.items())
+    try:
+        wait_for(lambda: subprocess.run([*command.split(), "127.0.0.1", "true"]).returncode == 0, seconds=20)
+        yield command
+    finally:
+        server.terminate()
+        server.wait(timeout=10)
+
+
+def start(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, shell: str, epochs: int) -> subprocess.Popen:
+    """The run of two nodes with one rank each, under way."""
+    monkeypatch.setenv(HOSTS, "127.0.0.1,localhost")
+    monkeypatch.setenv(REMOTE_SHELL, shell)
+    checkout.configure(small_study(scales=["2x1"], epochs=epochs, host={"device": "cpu"}))
+    return checkout.start("snakemake", "--", "results/small/runs/" + run_of(checkout) + "/run.sha256")
+
+
+def run_of(checkout: Checkout) -> str:
+    import yaml
+    from scalestudy.study.load import parse_study
+    from scalestudy.study.plan import make_plan
+
+    study = parse_study(yaml.safe_load((checkout.root / "config/config.yaml").read_text()), source="x")
+    return next(name for name, spec in make_plan(study).runs.items() if spec.nodes == 2)
+
+
+def ranks_of(checkout: Checkout) -> list[Path]:
+    """Processes that train in the checkout."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        try:
+            words = path.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if b"scalestudy.train" in words and str(checkout.root).encode() in b" ".join(words):
+            found.append(path.parent)
+    return found
+
+
+def test_one_rank_on_each_of_two_hosts(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
+) -> None:
+    assert start(checkout, monkeypatch, remote_shell, epochs=2).wait(timeout=120) == 0
+    record: RunRecord = read_record(checkout.root / "results/small/runs" / run_of(checkout))
+    assert record.outcome == "ok", record.reason
+    assert [rank.node for rank in sorted(record.ranks, key=lambda rank: rank.rank)] in (
+        ["127.0.0.1", "localhost"],
+        ["localhost", "127.0.0.1"],
+    )
+    assert record.environment["interconnect"] == "network between hosts (gloo)"
+
+
+def test_ranks_on_other_hosts_end_with_the_launch(
+    checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
+) -> None:
+    """Killed outright, the launch cannot tell anybody: the hosts notice that nobody is there any more."""
+    process = start(checkout, monkeypatch, remote_shell, epochs=100_000)
+    partial = checkout.root / "results/small/runs/.partial"
+    wait_for(lambda: list(partial.glob("*/progress.json")), seconds=60)
+    assert ranks_of(checkout)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    wait_for(lambda: not ranks_of(checkout), seconds=60)
+    time.sleep(0.5)
+    assert not (checkout.root / "results/small/runs" / run_of(checkout) / "run.json").exists()

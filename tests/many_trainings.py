@@ -1,0 +1,56 @@
+"""Trainings one after another in the same processes: `[torchrun] many_trainings.py DIRECTORY...`.
+
+Each directory has a spec.json. Starting the processes takes longer than any of these trainings; the process group
+is made once and kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import torch.distributed as dist
+from scalestudy.record.observation import RankReport
+from scalestudy.record.recorder import Recorder
+from scalestudy.study.spec import parse_spec
+from scalestudy.train.gauges import Gauges
+from scalestudy.train.loop import Trainer
+from scalestudy.train.placement import Placement, place_rank
+from scalestudy.train.strategies import make_strategy
+
+
+def train(directory: Path, place: Placement) -> None:
+    """One training; this rank's part is left in the directory."""
+    spec = parse_spec((directory / "spec.json").read_text())
+    recorder, gauges = Recorder(directory, rank=place.rank), Gauges(place)
+    stopping = Trainer(spec, place, make_strategy(spec, place), recorder, gauges).train()
+    report = RankReport(
+        rank=place.rank,
+        host="here",
+        node=place.node,
+        device="cpu",
+        cores=place.cores,
+        threads=place.threads,
+        outcome="ok",
+        reason="",
+        waited=False,
+        steps=recorder.steps,
+        memory=gauges.memory(),
+    )
+    recorder.write(report, {}, stopping)
+
+
+def main() -> None:
+    directories = [Path(name) for name in sys.argv[1:]]
+    place = place_rank(parse_spec((directories[0] / "spec.json").read_text()).host)
+    if place.world_size > 1:
+        dist.init_process_group("gloo")
+        dist.init_process_group = lambda *_, **__: None  # what each strategy would do anew
+    for directory in directories:
+        train(directory, place)
+    if place.world_size > 1:
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""The exact lines that SLURM is given for 1 GPU, 4 on one node, 16 on four; docs/cluster.md shows them."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from scalestudy.launch.slurm import step_command
+from scalestudy.launch.slurm_job import Job
+from slurm_studies import Submitting, small_study
+
+# By scale: what sbatch is told of the allocation, and srun of the step inside it.
+SBATCH = {
+    "1x1": "-t 5 --mem 8000 --nodes=1 --cpus-per-task=8 --gres=gpu:1",
+    "1x4": "-t 5 --mem 32000 --nodes=1 --cpus-per-task=32 --gres=gpu:4",
+    "4x4": "-t 5 --mem 32000 --nodes=4 --ntasks=4 --cpus-per-task=32 --gres=gpu:4",
+}
+SRUN = {
+    "1x1": "srun --jobid=7 --job-name=RUN --nodes=1 --nodelist=a --ntasks=1 --ntasks-per-node=1 --cpus-per-task=8"
+    " --gpus-per-node=1 --kill-on-bad-exit=1 --export=ALL --input=none",
+    "1x4": "srun --jobid=7 --job-name=RUN --nodes=1 --nodelist=a --ntasks=1 --ntasks-per-node=1 --cpus-per-task=32"
+    " --gpus-per-node=4 --kill-on-bad-exit=1 --export=ALL --input=none",
+    "4x4": "srun --jobid=7 --job-name=RUN --nodes=4 --nodelist=a,b,c,d --ntasks=4 --ntasks-per-node=1"
+    " --cpus-per-task=32 --gpus-per-node=4 --kill-on-bad-exit=1 --export=ALL --input=none",
+}
+
+
+@pytest.fixture
+def gpus(submitting: Submitting) -> Submitting:
+    """A study on GPUs, eight cores each, whose batch divides among sixteen ranks."""
+    study = small_study(scales=["1x4", "4x4"], host={"device": "cuda", "cores_per_rank": 8})
+    submitting.configure(study)
+    return submitting
+
+
+def test_what_sbatch_is_told(gpus: Submitting, tmp_path: Path) -> None:
+    said = tmp_path / "said"
+    recorder = tmp_path / "bin/sbatch"
+    recorder.parent.mkdir()
+    recorder.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {said}\nexit 1\n')
+    recorder.chmod(0o755)
+
+    class Recording(Submitting):
+        @property
+        def environment(self) -> dict[str, str]:
+            before = super().environment
+            # behind `python`'s own folder, before SLURM's
+            return before | {"PATH": f"{recorder.parent}:{before['PATH']}"}
+
+    Recording(gpus.root, gpus.cluster).submit(check=False)
+    lines = [line.split(" --wrap=")[0] for line in said.read_text().splitlines() if line.startswith("--parsable")]
+    found = {}
+    for line in lines:
+        scale = re.search(r"group_n(\d+)g(\d+)-1", line)
+        found[f"{scale[1]}x{scale[2]}"] = re.search(r"-t .*?(?= -D )", line)[0]
+        gres = re.search(r"--gres=\S+", line)
+        found[f"{scale[1]}x{scale[2]}"] += f" {gres[0]}"
+    assert found == SBATCH
+
+
+@pytest.mark.parametrize("scale", SRUN)
+def test_what_srun_is_told(gpus: Submitting, scale: str) -> None:
+    nodes, devices = map(int, scale.split("x"))
+    specs = gpus.plan().runs.values()
+    spec = next(s for s in specs if (s.nodes, s.devices_per_node) == (nodes, devices))
+    job = Job("7", "RUNNING", tuple("abcd"), has_gpus=True)
+    line = step_command(spec, job, job.nodes[:nodes])
+    assert shlex.join(line).replace(spec.run_id, "RUN") == SRUN[scale]
+
+
+def test_the_guide_shows_these_lines() -> None:
+    guide = " ".join((ROOT / "docs/cluster.md").read_text().split())
+    for line in [*SBATCH.values(), *SRUN.values()]:
+        assert line in guide

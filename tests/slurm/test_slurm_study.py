@@ -1,0 +1,89 @@
+"""A study through `snakemake --profile slurm`: one node and two, to the report."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import make_checkout
+from slurm_cluster import Cluster
+from slurm_studies import Submitting, small_study
+
+
+@pytest.fixture(scope="module")
+def studied(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Submitting, str]:
+    """A study of 1, 2 and 4 ranks on one node and on two that was submitted, and what Snakemake said."""
+    root = make_checkout(tmp_path_factory.mktemp("studied") / "checkout").root
+    submitting = Submitting(root, cluster)
+    submitting.configure(small_study(repeats=2, scales=["1x2", "2x1", "2x2"]))
+    return submitting, submitting.submit().stdout
+
+
+def test_every_run_came_up_as_planned(studied: tuple[Submitting, str]) -> None:
+    """Exactly world-size ranks, on as many nodes as the scale says: nothing doubled, nothing squeezed together."""
+    submitting, _ = studied
+    records = submitting.records()
+    assert set(records) == set(submitting.plan().runs)
+    for record in records.values():
+        assert record.outcome == "ok", f"{record.run_id}: {record.reason}\n" + "\n".join(record.log_tail)
+        assert [rank.rank for rank in record.ranks] == list(range(record.spec.world_size))
+        ranks = Counter(rank.node for rank in record.ranks)
+        assert len(ranks) == record.spec.nodes
+        assert set(ranks.values()) == {record.spec.devices_per_node}
+        assert set(ranks) <= {"node1", "node2"}
+        assert record.environment["slurm_job_id"]
+        assert [node["name"] for node in record.environment["nodes"]] == sorted(ranks)
+
+
+def test_launches_of_a_scale_share_a_job(studied: tuple[Submitting, str]) -> None:
+    submitting, output = studied
+    jobs = {}
+    for record in submitting.records().values():
+        scale = (record.spec.nodes, record.spec.devices_per_node)
+        jobs.setdefault(scale, set()).add(record.environment["slurm_job_id"])
+    assert {scale: len(ids) for scale, ids in jobs.items()} == {(1, 1): 1, (1, 2): 1, (2, 1): 1, (2, 2): 1}
+    assert len(re.findall(r"submitted with SLURM jobid", output)) == 4
+
+
+def test_the_plan_says_how_many_jobs_there_will_be(studied: tuple[Submitting, str]) -> None:
+    submitting, _ = studied
+    assert "on a cluster: 4 jobs" in submitting.run("scalestudy", "plan").stdout
+
+
+def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:
+    submitting, _ = studied
+    text = (submitting.results / "performance_report.txt").read_text()
+    assert "8 launches: 8 ok." in text
+    assert "node1, node2" in text
+    assert "2 nodes" in text
+    assert "Nothing to be done" in submitting.submit("-n").stdout
+
+
+def test_nothing_is_left(studied: tuple[Submitting, str]) -> None:
+    submitting, _ = studied
+    assert submitting.cluster.jobs() == []
+    assert not list(submitting.results.glob("runs/.partial/*/"))
+
+
+def test_jobs_find_the_config_they_were_submitted_with(submitting: Submitting) -> None:
+    """An edit between submission and start would make a job look for runs that are not there."""
+    submitting.configure(small_study(study="kept"))
+    cluster, results = submitting.cluster, Path(submitting.root / "results/kept")
+    cluster.run("scontrol", "update", "partition=main", "state=down")  # jobs wait
+    try:
+        process = submitting.start(
+            "snakemake", "--profile", "slurm", "--slurm-init-seconds-before-status-checks", "2"
+        )
+        from slurm_studies import wait_for
+
+        wait_for(lambda: len(cluster.jobs()) == 2)
+        edited = small_study(study="kept")
+        edited["workloads"]["mlp"]["batch_size"] = 64
+        (submitting.root / "config/config.yaml").write_text(yaml.safe_dump(edited))
+    finally:
+        cluster.run("scontrol", "update", "partition=main", "state=up")
+    assert process.wait(timeout=180) == 0
+    assert {path.name.split("-")[2] for path in results.glob("runs/*")} == {"b32", "b16"}

@@ -1,0 +1,90 @@
+"""Launches that were cut off are known of, and recorded by those left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import observation
+from scalestudy.launch import settle as settling
+from scalestudy.launch.attempt import begin_attempt, earlier_attempts, repeated
+from scalestudy.launch.settle import settle
+from scalestudy.launch.slurm_job import Job
+from scalestudy.record.files import write_text
+from scalestudy.record.observation import read_record
+from scalestudy.record.parts import publish, vouch
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    """A run of two ranks."""
+    return next(s for s in make_plan(parse_study(content, source="x")).runs.values() if s.world_size == 2)
+
+
+@pytest.fixture
+def cut_off(spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What a launch in SLURM job 7 left that was killed together with everything around it."""
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    partial = tmp_path / "runs/.partial" / spec.run_id
+    partial.mkdir(parents=True)
+    begin_attempt(partial, [{"started_at": "before", "end": "cut off"}])
+    write_text(partial / "spec.json", spec.to_json())
+    write_text(partial / "log.txt", "epoch 1\n")
+    return partial
+
+
+def states(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
+    monkeypatch.setattr(settling, "read_job", lambda job: Job(job, state))
+
+
+def test_the_next_attempt_tells_of_those_before_it(cut_off: Path, tmp_path: Path) -> None:
+    found = earlier_attempts(cut_off, tmp_path / "nowhere")
+    assert found[0] == {"started_at": "before", "end": "cut off"}
+    assert found[1]["end"].endswith("in SLURM job 7 before it could record anything")
+    (warning,) = repeated(found)
+    assert warning["text"].startswith("2 earlier attempts; the last, of ")
+    assert repeated([]) == []
+
+
+def test_a_launch_whose_job_is_over_is_recorded(
+    cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states(monkeypatch, "NODE_FAIL")
+    assert settle(tmp_path) == [f"{spec.run_id}: failed: a node of SLURM job 7 failed after 0 steps"]
+    record = read_record(tmp_path / "runs" / spec.run_id)
+    assert (record.outcome, record.log_tail) == ("failed", ("epoch 1",))
+    assert record.environment["earlier_attempts"]
+    assert (tmp_path / "runs" / spec.run_id / "run.sha256").exists()
+    assert not cut_off.exists()
+    assert settle(tmp_path) == []
+
+
+@pytest.mark.parametrize("state", ["RUNNING", "PENDING", "SUSPENDED"])
+def test_a_launch_whose_job_goes_on_is_left_alone(
+    cut_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    states(monkeypatch, state)
+    assert settle(tmp_path) == []
+    assert cut_off.exists()
+
+
+def test_a_measured_run_is_vouched_for_again(spec: RunSpec, tmp_path: Path) -> None:
+    """Snakemake removes the outputs of all launches that shared a job with one that failed."""
+    partial = tmp_path / "runs/.partial/x"
+    partial.mkdir(parents=True)
+    final = tmp_path / "runs" / spec.run_id
+    made = observation(spec, [[0.001] * 5] * 2).record
+    for name in ("steps", "blocks", "buckets", "collectives"):
+        (partial / f"{name}.parquet").touch()
+    for name in ("epochs.csv", "log.txt"):
+        (partial / name).touch()
+    publish(partial, final, made)
+    before = (final / "run.sha256").read_text()
+    (final / "run.sha256").unlink()
+    assert len(settle(tmp_path)) == 1
+    assert (final / "run.sha256").read_text() == before
+    assert not vouch(final)

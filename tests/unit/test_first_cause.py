@@ -1,0 +1,113 @@
+"""Which rank is named when several have something to say: the one that the others waited for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import observation
+from scalestudy.launch.outcome import Evidence, judge, memory_kill
+from scalestudy.record.observation import RankReport
+from scalestudy.study.limits import Limits
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+NODES = {0: "node1", 1: "node2"}
+# As torchrun prints it.
+KILLED = """\
+============================================================
+scalestudy.train FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-11-21_15:00:00
+  host      : here
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 11)
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-21_15:00:00
+  host      : here
+  rank      : 1 (local_rank: 1)
+  exitcode  : -9 (pid: 12)
+"""
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    """A run of two ranks."""
+    return next(s for s in make_plan(parse_study(content, source="x")).runs.values() if s.world_size == 2)
+
+
+def reason_of(spec: RunSpec, reports: dict[int, dict[str, Any]], **changes: Any) -> str:
+    ranks: list[RankReport] = list(observation(spec, [[0.001] * 5] * 2).record.ranks)
+    mine = tuple(ranks[rank].model_copy(update={"outcome": "failed"} | said) for rank, said in reports.items())
+    found = Evidence(reports=mine, exit_code=1, log="", limits=Limits(stall_s=7, start_s=5), nodes=NODES)
+    outcome, reason = judge(spec, Evidence(**(vars(found) | changes)))
+    assert outcome == "failed"
+    return reason
+
+
+WAITED = {"reason": "7 s without an answer, in backward", "waited": True}
+
+
+def test_a_rank_that_is_silent_while_others_wait(spec: RunSpec) -> None:
+    reason = reason_of(spec, {0: WAITED})
+    assert reason == "rank 1 on node2 left no report; exit code 1; the others waited for it"
+
+
+def test_a_rank_that_was_killed_and_one_that_torchrun_ended(spec: RunSpec) -> None:
+    reason = reason_of(spec, {}, log=KILLED)
+    assert reason.startswith("rank 1 on node2 left no report; ended by SIGKILL")
+
+
+def test_a_rank_that_stands_still_by_itself(spec: RunSpec) -> None:
+    own = {"reason": "rank 1 on node2 did not move on for 7 s; it was in sleep (user.py:3)", "waited": False}
+    assert reason_of(spec, {0: WAITED, 1: own}) == own["reason"]
+
+
+def test_a_rank_that_was_busy_elsewhere(spec: RunSpec) -> None:
+    """It was told to end while it did something that never came to an end."""
+    reason = reason_of(
+        spec, {0: WAITED, 1: {"outcome": "timeout", "reason": "stopped by SIGTERM", "waited": False}}
+    )
+    assert reason.startswith("rank 1 on node2 did not come to where the others waited")
+
+
+def test_all_ranks_wait(spec: RunSpec) -> None:
+    assert reason_of(spec, {0: WAITED, 1: WAITED}).startswith("every rank waited for the others in a collective")
+
+
+def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
+    lost = {"reason": "rank 0: RuntimeError: Connection closed by peer", "waited": True}
+    own = {"reason": "rank 1: ValueError: x", "waited": False}
+    assert reason_of(spec, {0: lost, 1: own}) == "rank 1: ValueError: x"
+
+
+def test_nodes_that_do_not_meet(spec: RunSpec) -> None:
+    reason = reason_of(spec, {}, log="torch...RendezvousTimeoutError")
+    assert reason.startswith("the 1 nodes did not meet within 5 s") or "did not meet within 5 s" in reason
+
+
+def test_a_job_that_took_the_launch_with_it(spec: RunSpec) -> None:
+    found = Evidence(
+        reports=(), exit_code=143, log="", limits=Limits(), taken=("preempted", "SLURM job 7 was cancelled")
+    )
+    assert judge(spec, found) == ("preempted", "SLURM job 7 was cancelled")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "slurmstepd: error: Job 7 exceeded memory limit (700M > 400M), being killed",
+        "slurmstepd: error: Step 7.0 exceeded memory limit (700 > 400), being killed",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=7.0. Some of the step tasks have been OOM Killed.",
+    ],
+)
+def test_a_kill_for_memory_is_told_from_the_schedulers_words(spec: RunSpec, line: str) -> None:
+    assert memory_kill("other\n" + line) is not None
+    outcome, reason = judge(spec, Evidence(reports=(), exit_code=1, log=line, limits=Limits()))
+    assert outcome == "oom"
+    assert reason.startswith("more memory was used than the job was given: ")

@@ -1,0 +1,91 @@
+"""What SLURM says of a job, and what is made of it."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.launch.slurm import LEAST_S, Slurm
+from scalestudy.launch.slurm_job import Job, parse_job, what_became
+from scalestudy.study.limits import WRITING_S, Limits
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+
+# As `scontrol --oneliner show job` prints it (SLURM 22.05), shortened.
+RUNNING = (
+    "JobId=12 JobName=a b UserId=me(1000) Priority=1 JobState=RUNNING Reason=None Dependency=(null) Requeue=1"
+    " RunTime=00:00:05 TimeLimit=00:10:00 StartTime=2026-11-21T15:00:00 EndTime=2026-11-21T15:10:00"
+    " Partition=main NodeList=node[1-2] BatchHost=node1 NumNodes=2 NumCPUs=4"
+    " TRES=cpu=4,mem=16000M,node=2,billing=4,gres/gpu=4 Comment=rule_x StdOut=/logs/12.log Power="
+)
+PENDING = (
+    "JobId=13 JobState=PENDING EndTime=Unknown NodeList= NumNodes=1 TRES=cpu=1,mem=1G,node=1 StdOut=/logs/13.log"
+)
+
+
+def expand(listed: str) -> tuple[str, ...]:
+    assert listed == "node[1-2]"
+    return ("node1", "node2")
+
+
+def test_a_running_job() -> None:
+    job = parse_job("12", RUNNING, hosts=expand)
+    assert job == Job(
+        "12", "RUNNING", ("node1", "node2"), datetime.datetime(2026, 11, 21, 15, 10), True, "/logs/12.log"
+    )
+    assert job.alive
+    assert job.left_s(datetime.datetime(2026, 11, 21, 15, 8)) == 120
+
+
+def test_a_job_that_waits() -> None:
+    job = parse_job("13", PENDING, hosts=expand)
+    assert job.nodes == ()
+    assert not job.has_gpus
+    assert job.left_s(datetime.datetime.now()) is None
+
+
+ENDS = [
+    ("TIMEOUT", "timeout", "SLURM job 7 reached its time limit after 5 steps"),
+    ("PREEMPTED", "preempted", "SLURM job 7 was preempted after 5 steps"),
+    ("CANCELLED", "preempted", "SLURM job 7 was cancelled after 5 steps"),
+    ("NODE_FAIL", "failed", "a node of SLURM job 7 failed after 5 steps"),
+    ("OUT_OF_MEMORY", "oom", "SLURM job 7 used more memory than it was given after 5 steps"),
+    ("PENDING", "preempted", "SLURM job 7 was requeued after 5 steps"),
+    ("RUNNING", "preempted", "SLURM job 7 was told to end after 5 steps"),
+    ("UNKNOWN", "failed", "SLURM job 7 is gone, and SLURM no longer knows how it ended"),
+    ("FAILED", "failed", "SLURM job 7 ended as FAILED after 5 steps"),
+]
+
+
+@pytest.mark.parametrize(("state", "outcome", "reason"), ENDS)
+def test_how_a_job_ended_is_an_outcome(state: str, outcome: str, reason: str) -> None:
+    assert what_became(Job("7", state), 5) == (outcome, reason)
+
+
+def test_more_nodes_than_the_job_has_are_refused(content: dict[str, Any]) -> None:
+    spec = next(
+        s for s in make_plan(parse_study(content | {"scales": ["2x1"]}, source="x")).runs.values() if s.nodes > 1
+    )
+    assert Slurm(Job("7", "RUNNING", ("a", "b"))).refuse(spec) is None
+    assert Slurm(Job("7", "RUNNING", ("a",))).refuse(spec) == (
+        "2 nodes are planned, and SLURM job 7 has 1 (a); ask for as many (nodes, tasks and mpi of the rule)"
+    )
+
+
+def ending_in(seconds: float) -> Slurm:
+    return Slurm(Job("7", "RUNNING", ("a",), datetime.datetime.now() + datetime.timedelta(seconds=seconds)))
+
+
+def test_a_launch_ends_before_its_allocation() -> None:
+    asked = Limits(time_min=30)
+    assert ending_in(7200).limits(asked) == asked
+    cut = ending_in(600).limits(asked)
+    assert cut.time_min == pytest.approx((600 - WRITING_S) / 60, abs=0.1)
+    assert cut.cut == "SLURM job 7 has no more left"
+
+
+def test_no_launch_is_begun_that_could_not_be_ended() -> None:
+    with pytest.raises(UserError, match="too few for another launch"):
+        ending_in(WRITING_S + LEAST_S - 5).limits(Limits())

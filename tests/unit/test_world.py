@@ -1,0 +1,42 @@
+"""What came up is compared with what was planned: a wrong world is never a number."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.world import Member, compare
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    """Two nodes with two ranks each."""
+    runs = make_plan(parse_study(content | {"scales": ["2x2"]}, source="x")).runs.values()
+    return next(s for s in runs if s.nodes == 2)
+
+
+def world(*places: str) -> list[Member]:
+    """Members from 'node/device'."""
+    return [Member(rank, *place.split("/")) for rank, place in enumerate(places)]
+
+
+def test_as_planned(spec: RunSpec) -> None:
+    assert compare(spec, world("a/cpu", "a/cpu", "b/cpu", "b/cpu")) is None
+    assert compare(spec, world("a/0", "b/1", "a/1", "b/0")) is None
+
+
+@pytest.mark.parametrize(
+    ("places", "words"),
+    [
+        (["a/cpu"] * 4, "2 node(s) with 2 rank(s) each were planned; what came up is 4 on a"),
+        (["a/cpu", "a/cpu", "a/cpu", "b/cpu"], "what came up is 3 on a, 1 on b"),
+        (["a/cpu", "a/cpu"], "what came up is 2 on a"),
+        (["a/0", "a/0", "b/1", "b/2"], "ranks 0, 1 came up on one GPU, 0; each was to have its own"),
+        (["a/0", "a/cpu", "b/1", "b/2"], "some ranks came up on GPUs and some on CPUs"),
+    ],
+)
+def test_not_as_planned(spec: RunSpec, places: list[str], words: str) -> None:
+    assert words in (compare(spec, world(*places)) or "")

@@ -1,0 +1,57 @@
+"""The attempt at a run: written before anything starts, so that one that is cut off without a word is known of."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import platform
+from pathlib import Path
+from typing import Any
+
+from scalestudy.launch.slurm_job import job_id
+from scalestudy.record.files import write_json
+from scalestudy.record.observation import read_record
+
+FILE = "attempt.json"
+
+
+def begin_attempt(partial: Path, earlier: list[dict[str, str]]) -> None:
+    """Note who tries now, and who tried before."""
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    attempt = {"started_at": now, "host": platform.node(), "slurm_job_id": job_id(os.environ)}
+    write_json(partial / FILE, attempt | {"earlier": earlier})
+
+
+def read_attempt(partial: Path) -> dict[str, Any] | None:
+    """The attempt that made a partial directory; None where none was noted."""
+    try:
+        return json.loads((partial / FILE).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+
+
+def earlier_attempts(partial: Path, final: Path) -> list[dict[str, str]]:
+    """When, where and how earlier attempts at a run ended: cut off without a record, or with one of preemption."""
+    found: list[dict[str, str]] = []
+    attempt = read_attempt(partial)
+    if attempt:
+        job = f" in SLURM job {attempt['slurm_job_id']}" if attempt["slurm_job_id"] else ""
+        end = f"cut off on {attempt['host']}{job} before it could record anything"
+        found += [*attempt["earlier"], {"started_at": attempt["started_at"], "end": end}]
+    if (final / "run.json").exists():
+        record = read_record(final)
+        if record.outcome == "preempted":
+            found += record.environment.get("earlier_attempts", [])
+            found.append({"started_at": record.started_at, "end": record.reason})
+    return found
+
+
+def repeated(earlier: list[dict[str, str]]) -> list[dict[str, str]]:
+    """A warning for the record of a launch that is not the first attempt at its run."""
+    if not earlier:
+        return []
+    last = earlier[-1]
+    count = f"{len(earlier)} earlier attempts; the last" if len(earlier) > 1 else "an earlier attempt"
+    text = f"{count}, of {last['started_at']}, did not come to its end: {last['end']}"
+    return [{"kind": "repeated launch", "text": text}]

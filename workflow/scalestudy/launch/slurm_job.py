@@ -1,0 +1,132 @@
+"""What SLURM says of a job: its state, its nodes, how long it has left."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from scalestudy.errors import UserError
+from scalestudy.record.observation import Outcome
+
+ASK_S = 30  # a controller that has not answered by then is down
+ALIVE = {
+    "PENDING",
+    "CONFIGURING",
+    "RUNNING",
+    "SUSPENDED",
+    "STOPPED",
+    "REQUEUED",
+    "REQUEUE_HOLD",
+    "SIGNALING",
+    "STAGE_OUT",
+}
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as its controller sees it now."""
+
+    id: str
+    state: str
+    """RUNNING, CANCELLED, TIMEOUT, ...; UNKNOWN where SLURM has forgotten it."""
+    nodes: tuple[str, ...] = ()
+    ends_at: datetime.datetime | None = None
+    """When its time is up, local time; None without a limit."""
+    has_gpus: bool = False
+    log: str = ""
+    """The file that its script prints to."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, or is going to run (again)."""
+        return self.state in ALIVE
+
+    def left_s(self, now: datetime.datetime) -> float | None:
+        """Seconds that are left of its time; None without a limit."""
+        return None if self.ends_at is None else (self.ends_at - now).total_seconds()
+
+
+def job_id(environment: Mapping[str, str]) -> str | None:
+    """The job that this process is part of."""
+    return environment.get("SLURM_JOB_ID")
+
+
+def read_job(job: str) -> Job:
+    """What SLURM says of a job. Raises UserError where its controller does not answer."""
+    done = _ask("scontrol", "--oneliner", "show", "job", job)
+    if done.returncode == 0:
+        return parse_job(job, done.stdout, hosts=_expand)
+    if "Invalid job id" in done.stderr:
+        return Job(job, _state_of_the_past(job))
+    raise UserError(f"SLURM job {job}: `scontrol show job` failed: {done.stderr.strip()}")
+
+
+def parse_job(job: str, line: str, *, hosts) -> Job:
+    """A job from the one line of `scontrol --oneliner show job`. hosts: from a node list to names of nodes."""
+    said = dict(re.findall(r"(?:^|\s)([A-Za-z/]+)=(\S*)", line))
+    end, listed = said.get("EndTime", ""), said.get("NodeList", "")
+    granted = said.get("AllocTRES") or said.get("TRES", "")
+    return Job(
+        id=job,
+        state=said["JobState"],
+        nodes=hosts(listed) if listed not in ("", "(null)") else (),
+        ends_at=datetime.datetime.fromisoformat(end) if re.match(r"\d{4}-", end) else None,
+        has_gpus="gres/gpu" in granted,
+        log=said.get("StdOut", ""),
+    )
+
+
+def node_address(node: str) -> str:
+    """The address by which other nodes reach this one: SLURM knows it also where no name service does."""
+    done = _ask("scontrol", "--oneliner", "show", "node", node)
+    found = re.search(r"NodeAddr=(\S+)", done.stdout)
+    return found[1] if found else node
+
+
+def end_step(job: str, step: str, signal: str) -> None:
+    """Send a signal to the processes of a step, on all of its nodes; one that is over already is no error."""
+    _ask("scancel", f"--signal={signal}", f"{job}.{step}")
+
+
+def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
+    """(outcome, reason) of a launch that ended because its job did, after so many steps."""
+    after = f" after {steps} steps"
+    name = f"SLURM job {job.id}"
+    said: dict[str, tuple[Outcome, str]] = {
+        "TIMEOUT": ("timeout", f"{name} reached its time limit{after}"),
+        "DEADLINE": ("timeout", f"{name} reached its deadline{after}"),
+        "PREEMPTED": ("preempted", f"{name} was preempted{after}"),
+        "CANCELLED": ("preempted", f"{name} was cancelled{after}"),
+        "NODE_FAIL": ("failed", f"a node of {name} failed{after}"),
+        "BOOT_FAIL": ("failed", f"a node of {name} did not boot"),
+        "OUT_OF_MEMORY": ("oom", f"{name} used more memory than it was given{after}"),
+        "UNKNOWN": ("failed", f"{name} is gone, and SLURM no longer knows how it ended"),
+    }
+    if job.alive:
+        again = "was requeued" if job.state != "RUNNING" else "was told to end"
+        return "preempted", f"{name} {again}{after}"
+    return said.get(job.state, ("failed", f"{name} ended as {job.state}{after}"))
+
+
+def _expand(listed: str) -> tuple[str, ...]:
+    """'node[1-2]' -> ('node1', 'node2')."""
+    return tuple(_ask("scontrol", "show", "hostnames", listed).stdout.split())
+
+
+def _state_of_the_past(job: str) -> str:
+    """How a job ended that the controller has forgotten: the accounting may know, where a site has it."""
+    done = _ask("sacct", "--noheader", "--allocations", "--parsable2", f"--jobs={job}", "--format=State")
+    words = done.stdout.split()
+    return words[0] if done.returncode == 0 and words else "UNKNOWN"
+
+
+def _ask(*command: str) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, stdin=subprocess.DEVNULL)
+    except FileNotFoundError:
+        return subprocess.CompletedProcess(command, 127, "", f"{command[0]} is not installed here")
+    except subprocess.TimeoutExpired:
+        return subprocess.CompletedProcess(command, 124, "", f"no answer in {ASK_S} s")
