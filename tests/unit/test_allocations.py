@@ -15,9 +15,8 @@ def plan_of(content: dict[str, Any], **changes: Any) -> Plan:
 
 def many(content: dict[str, Any]) -> dict[str, Any]:
     """60 launches of 4 kinds: three workloads, five repeats, on 1, 2, 4 and 8 ranks."""
-    content["workloads"] = {
-        f"mlp{n}": content["workloads"]["mlp"] | {"scaling": ["weak"], "batch_size": 32} for n in (1, 2, 3)
-    }
+    mlp = content["workloads"]["mlp"] | {"scaling": ["weak"]}
+    content = content | {"workloads": {f"mlp{number}": mlp for number in (1, 2, 3)}}
     return content | {"repeats": 5, "scales": ["1x2", "1x4", "2x4"]}
 
 

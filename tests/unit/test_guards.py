@@ -13,6 +13,7 @@ import pynvml
 import pytest
 from nvml import Board, FakeNvml
 from scalestudy.launch import run as launch_run
+from scalestudy.launch import starters
 from scalestudy.launch.gpu_guards import check_gpus
 from scalestudy.launch.guards import (
     Guard,
@@ -186,7 +187,7 @@ def test_a_refused_launch_is_a_whole_record_and_starts_nothing(
     spec = spec_of(content, device="cuda")
     warned = {"kind": "busy host", "text": "the host is busy"}
     guard = Guard("no device does", {"hardware": {"cpu": {"sockets": 1}}, "warnings": [warned]})
-    monkeypatch.setattr(launch_run, "look", lambda *_: guard)
+    monkeypatch.setattr(starters, "look", lambda *_: guard)
     monkeypatch.setattr(launch_run, "run_group", lambda *_, **__: pytest.fail("nothing may be started"))
     before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:

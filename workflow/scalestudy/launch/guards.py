@@ -16,7 +16,6 @@ import pynvml
 from scalestudy.launch.gpu_guards import check_gpus
 from scalestudy.record.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.cpus import core_threads
-from scalestudy.record.files import write_text
 from scalestudy.record.hardware import hardware_facts
 from scalestudy.study.spec import RunSpec
 from scalestudy.study.threads import threads_per_rank
@@ -36,11 +35,6 @@ class Guard:
     """Why there must be no launch, as a sentence that says what would be right."""
     environment: dict[str, Any]
     """`hardware`, and `warnings`: a list of {"kind": ..., "text": ...}."""
-
-    def refuse(self, directory: Path) -> None:
-        """Leave what ranks that refuse themselves leave: the sentence, also as the log."""
-        for name in ("refused.txt", "log.txt"):
-            write_text(directory / name, f"{self.refused}\n")
 
 
 def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml) -> Guard:

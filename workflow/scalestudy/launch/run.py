@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
 from scalestudy.launch.command import rank_environment
@@ -128,6 +129,8 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
         guard = starter.look(spec, rank_environment(spec))
+        if guard:
+            _warn(spec, guard.environment)
         refused = starter.refuse(spec) or (guard.refused if guard else None)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
@@ -156,8 +159,8 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
     )
     place = guard.environment if guard else gathered(read_nodes(partial))
     place["warnings"] = [*place["warnings"], *repeated(earlier)]
-    for warning in place["warnings"]:
-        say(f"{spec.run_id}: warning: {warning['text']}")
+    if not guard:
+        _warn(spec, place)
     write_data(partial, parts)
     return RunRecord(
         run_id=spec.run_id,
@@ -175,6 +178,11 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
         totals=summarise(parts, wall_time_s=wall_time_s),
         files={},
     )
+
+
+def _warn(spec: RunSpec, place: dict[str, Any]) -> None:
+    for warning in place["warnings"]:
+        say(f"{spec.run_id}: warning: {warning['text']}")
 
 
 @dataclass(frozen=True)
