@@ -189,7 +189,6 @@ def keep_config_for_jobs():
 if workflow.is_main_process and not workflow.local_exec and not workflow.dryrun:
     keep_config_for_jobs()
 
-# Snakemake joins jobs that do not depend on each other only in groups that it is told to join.
-workflow.group_settings.group_components = {
-    allocation.name: len(allocation.runs) for allocation in ALLOCATIONS
-}
+# Snakemake joins jobs that do not depend on each other only in groups that it is told to join, by name. Each of ours goes
+# by the name that profiles/slurm says it of, as if `allocation` were their pattern.
+workflow.parent_groupids.update({allocation.name: "allocation" for allocation in ALLOCATIONS})

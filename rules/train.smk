@@ -16,7 +16,8 @@ rule train_baseline:
     wildcard_constraints:
         run=matching_runs(single=True),
     priority: get_launch_priority
-    group: get_allocation
+    group:
+        get_allocation
     conda:
         "../workflow/envs/scalestudy.yaml"
     threads: get_cores

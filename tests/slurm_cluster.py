@@ -130,7 +130,7 @@ class Cluster:
 
     def states(self) -> list[str]:
         """States of the nodes."""
-        return self.run("sinfo", "--noheader", "--Node", "--format=%T", check=False).split()
+        return self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T", check=False).split()
 
     def environment(self) -> dict[str, str]:
         """Variables under which SLURM's commands talk to this cluster."""

@@ -58,6 +58,7 @@ TRACE = {
     "run_id": "mlp-ddp-b16-n1g2-r1-abcdef",
     "workload": "mlp",
     "variant": "ddp",
+    "nodes": 1,
     "world_size": 2,
     "batch_per_rank": 16,
     "summary": {

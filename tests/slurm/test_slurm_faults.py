@@ -89,7 +89,11 @@ def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> 
     launch = Launch(submitting, epochs=200)
     launch.wait_until_it_trains()
     urgent = ["sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--wrap=sleep 2"]
+    job = launch.job
     submitting.cluster.run(*urgent, "--output=/dev/null")
+    wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs())
+    # SLURM leaves a job that was queued again alone for two minutes.
+    submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
     assert launch.end() == 0
     record = launch.record()
     assert record.outcome == "ok"

@@ -100,6 +100,7 @@ def trace_row(observation: Observation, path: Path) -> dict[str, Any]:
         "run_id": spec.run_id,
         "workload": spec.workload,
         "variant": spec.variant,
+        "nodes": spec.nodes,
         "world_size": spec.world_size,
         "batch_per_rank": spec.batch_per_rank,
         "summary": summarise_trace(read_trace(path)).to_json(),

@@ -5,9 +5,14 @@ from __future__ import annotations
 from scalestudy.study.plan import Point
 
 
-def ranks(count: int) -> str:
-    """'1 rank', '2 ranks'."""
-    return f"{count} rank" if count == 1 else f"{count} ranks"
+def ranks(count: int, nodes: int = 1) -> str:
+    """'1 rank', '2 ranks', '4 ranks on 2 nodes'."""
+    return (f"{count} rank" if count == 1 else f"{count} ranks") + on_nodes(nodes)
+
+
+def on_nodes(nodes: int) -> str:
+    """' on 2 nodes'; '' for one."""
+    return f" on {nodes} nodes" if nodes > 1 else ""
 
 
 def cores(count: int) -> str:
@@ -30,7 +35,8 @@ def series(point: Point) -> str:
     """A point as a legend says it: 'single, one process, batch 32', 'ddp strong, 2 ranks, batch 16 per rank'."""
     if point.world_size == 1:
         return f"{point.variant}, one process, batch {point.batch_per_rank}"
-    return f"{point.variant} {point.scaling}, {ranks(point.world_size)}, batch {point.batch_per_rank} per rank"
+    where = ranks(point.world_size, point.nodes)
+    return f"{point.variant} {point.scaling}, {where}, batch {point.batch_per_rank} per rank"
 
 
 def intervals(*, confidence: float, repeats: int, most_repeats: int, methods: set[str]) -> str:

@@ -14,7 +14,7 @@ def traces_view(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each trace: what it is of, a sentence on its step, and its operators and collectives as rows of text."""
     return [
         {
-            "of": f"{trace['workload']}, {trace['variant']}, {labels.ranks(trace['world_size'])},"
+            "of": f"{trace['workload']}, {trace['variant']}, {labels.ranks(trace['world_size'], trace['nodes'])},"
             f" batch {trace['batch_per_rank']} per rank",
             "run_id": trace["run_id"],
             "step": _step(trace["summary"]),

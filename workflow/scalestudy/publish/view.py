@@ -66,15 +66,17 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     def shown(column: str, factor: float = 1) -> Shown:
         return show(row[column], row[f"{column}_low"], row[f"{column}_high"], factor=factor)
 
+    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
         "workload": row["workload"],
         "variant": row["variant"],
         "scaling": row["scaling"],
         "is_base": bool(row["is_base"]),
         "ranks": int(row["world_size"]),
-        "ranks_text": labels.ranks(int(row["world_size"])),
-        "point": f"{row['variant']} {row['scaling']}, {labels.ranks(int(row['world_size']))},"
-        f" batch {int(row['batch_per_rank'])} per rank",
+        "nodes": int(row["nodes"]),
+        "on_nodes": labels.on_nodes(int(row["nodes"])),
+        "ranks_text": ranks,
+        "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
         "work": work_view(row),
@@ -168,7 +170,7 @@ def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) 
         views.append(
             diagnosis
             | {
-                "ranks": labels.ranks(diagnosis["world_size"]),
+                "ranks": labels.ranks(diagnosis["world_size"], diagnosis["nodes"]),
                 "row": by_key[_key(diagnosis | {"ranks": diagnosis["world_size"]})],
                 "findings": [_finding(finding) for finding in diagnosis["findings"]],
             }
@@ -177,7 +179,7 @@ def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) 
 
 
 def _key(item: dict[str, Any]) -> tuple:
-    return tuple(item[name] for name in ("workload", "variant", "scaling", "ranks", "batch_per_rank"))
+    return tuple(item[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
 
 
 def _finding(finding: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,14 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         # The wrapped model on one rank, where it was measured, is a series' own beginning.
         begins = (points["world_size"] == 1).any()
         together = points if begins else pd.concat([base, points])
-        found.append((f"{variant}, {scaling} scaling", together.sort_values("world_size")))
+        name = f"{variant}, {scaling} scaling"
+        if not points["world_size"].duplicated().any():
+            found.append((name, together.sort_values("world_size")))
+            continue
+        # As many ranks on one node and on two are two questions, and not one line with a step in it.
+        for nodes, part in points.groupby("nodes", sort=True):
+            where = f"{nodes} nodes" if nodes > 1 else "one node"
+            found.append((f"{name}, {where}", pd.concat([base, part]).sort_values("world_size")))
     return found
 
 
