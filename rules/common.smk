@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import sys
+from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
@@ -84,10 +85,22 @@ def refuse_what_does_not_fit():
         raise WorkflowError(str(error)) from None
 
 
+@cache
+def keep_config_for_jobs():
+    """Jobs read the workflow again when their turn comes; they are to find what was submitted."""
+    digest = hashlib.sha256(CONFIG_JSON.encode()).hexdigest()[:12]
+    path = Path("results") / PLAN.study.study / "submitted" / f"{digest}.json"
+    write_text(path, CONFIG_JSON)
+    os.environ[SUBMITTED] = str(path.resolve())
+
+
 def get_cores(wildcards):
-    """Cores of one launch on each of its hosts; asked while jobs are planned, which is when to refuse them."""
-    if workflow.is_main_process and workflow.local_exec and not workflow.dryrun:
-        refuse_what_does_not_fit()
+    """Cores of one launch on each of its hosts; asked while jobs are planned, which is when to refuse them.
+
+    Snakemake does not know where jobs will run before it plans them, nor asks for anything else as early.
+    """
+    if workflow.is_main_process and not workflow.dryrun:
+        refuse_what_does_not_fit() if workflow.local_exec else keep_config_for_jobs()
     spec = PLAN.runs[wildcards.run]
     return spec.devices_per_node * spec.host.cores_per_rank
 
@@ -177,17 +190,6 @@ def get_data_arguments(wildcards, input):
     """What tells `scalestudy train` where prepared data stand."""
     return ["--data", str(Path(input.data).parents[1])] if input.data else []
 
-
-def keep_config_for_jobs():
-    """Jobs read the workflow again when their turn comes; they are to find what was submitted."""
-    digest = hashlib.sha256(CONFIG_JSON.encode()).hexdigest()[:12]
-    path = Path("results") / PLAN.study.study / "submitted" / f"{digest}.json"
-    write_text(path, CONFIG_JSON)
-    os.environ[SUBMITTED] = str(path.resolve())
-
-
-if workflow.is_main_process and not workflow.local_exec and not workflow.dryrun:
-    keep_config_for_jobs()
 
 # Snakemake joins jobs that do not depend on each other only in groups that it is told to join, by name. Each of ours goes
 # by the name that profiles/slurm says it of, as if `allocation` were their pattern.

@@ -54,6 +54,12 @@ class Submitting(Checkout):
         """`snakemake --profile slurm`, to its end."""
         return self.run("snakemake", "--profile", "slurm", *QUICK, *arguments, check=check)
 
+    def run_in_cluster(self, *command: str) -> str:
+        """Output of a command of SLURM that hands on this checkout's environment, as sbatch does."""
+        done = subprocess.run(command, env=self.environment, cwd=self.root, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
     def plan(self) -> Plan:
         """The plan of the checkout's study."""
         import yaml

@@ -13,7 +13,7 @@ from scalestudy.study.limits import Limits
 
 SITE = Path("profiles/site.sh")
 """What every node runs before its ranks start: `module load` lines, variables. Read from the working directory."""
-UNDER_SITE = '. "$1" && shift && exec "$@"'
+UNDER_SITE = '. "$1"; shift; exec "$@"'
 
 
 def starter_command(directory: Path, data: Path, limits: Limits, *, meet: str | None) -> list[str]:
