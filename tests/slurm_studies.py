@@ -117,3 +117,76 @@ def wait_for(condition: Callable[[], Any], *, seconds: float = 90) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.1)
+
+
+ENDLESS = 100_000  # epochs
+
+
+class Launch:
+    """A launch of a study of its own that is under way: in a job of Snakemake's, or in one of the test's own.
+
+    Snakemake looks at its jobs at ever longer intervals, so that what is the launch's own is tested without it.
+    """
+
+    def __init__(self, submitting: Submitting, *snakemake: str, sbatch: str | None = None, **study: Any) -> None:
+        """snakemake: its options. sbatch: the options of a job without it. study: changes of the small study."""
+        self.submitting = submitting
+        submitting.configure(small_study(**study))
+        self.run_id = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "ddp")
+        if sbatch is None:
+            target = f"results/small/runs/{self.run_id}/run.sha256"
+            self.process = submitting.start("snakemake", "--profile", "slurm", *QUICK, *snakemake, "--", target)
+        else:
+            train = f"{BIN}/scalestudy train --run {self.run_id}"
+            options = [
+                "--cpus-per-task=2",
+                "--mem=8000",
+                "--output=job.log",
+                f"--chdir={submitting.root}",
+                *sbatch.split(),
+            ]
+            submitting.run_in_cluster("sbatch", *options, f"--wrap={train}")
+
+    def wait_until_it_trains(self) -> None:
+        """Until steps are being made."""
+        wait_for(lambda: self.submitting.partial("progress.json"))
+
+    @property
+    def job(self) -> str:
+        (line,) = self.submitting.cluster.jobs()
+        return line.split()[0]
+
+    def ranks(self) -> dict[int, int]:
+        """Process ids of the ranks."""
+        found = {}
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = path.read_bytes().split(b"\0")
+                environment = (path.parent / "environ").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            mine = str(self.submitting.root).encode() in b" ".join(words)
+            if mine and b"scalestudy.train" in words and b"torch.distributed.run" not in words:
+                rank = next(v for v in environment if v.startswith(b"RANK="))
+                found[int(rank.removeprefix(b"RANK="))] = int(path.parent.name)
+        return found
+
+    def end(self) -> int:
+        """Exit code of Snakemake, 0 without it; nothing is in the queue then, and nothing runs."""
+        code = self.process.wait(timeout=240) if hasattr(self, "process") else 0
+        wait_for(lambda: not self.submitting.cluster.jobs(), seconds=120)
+        wait_for(lambda: not self.submitting.partial("*") and not self.ranks(), seconds=60)
+        return code
+
+    def record(self) -> RunRecord:
+        """What was recorded."""
+        return self.submitting.records()[self.run_id]
+
+
+@pytest.fixture
+def both_nodes(submitting: Submitting) -> Iterator[None]:
+    """The nodes are back when the test is over."""
+    yield
+    for node in ("node1", "node2"):
+        submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)
+    wait_for(lambda: submitting.cluster.states() == ["idle", "idle"])

@@ -83,4 +83,4 @@ def test_jobs_find_the_config_they_were_submitted_with(submitting: Submitting) -
     finally:
         cluster.run("scontrol", "update", "partition=main", "state=up")
     assert process.wait(timeout=180) == 0
-    assert {path.name.split("-")[2] for path in results.glob("runs/*")} == {"b32", "b16"}
+    assert {path.name.split("-")[2] for path in results.glob("runs/*-*")} == {"b32", "b16"}

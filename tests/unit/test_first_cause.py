@@ -88,7 +88,14 @@ def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
 
 def test_nodes_that_do_not_meet(spec: RunSpec) -> None:
     reason = reason_of(spec, {}, log="torch...RendezvousTimeoutError")
-    assert reason.startswith("the 1 nodes did not meet within 5 s") or "did not meet within 5 s" in reason
+    assert reason.startswith("the ranks did not meet within 5 s")
+
+
+def test_a_step_that_slurm_does_not_start(spec: RunSpec) -> None:
+    log = "srun: error: Unable to create step for job 3: More processors requested than permitted"
+    assert reason_of(spec, {}, log=log) == (
+        "SLURM did not start the launch: Unable to create step for job 3: More processors requested than permitted"
+    )
 
 
 def test_a_job_that_took_the_launch_with_it(spec: RunSpec) -> None:

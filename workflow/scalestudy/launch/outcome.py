@@ -17,6 +17,7 @@ MEMORY_KILLS = (
     r"Exceeded job memory limit[^\n]*",
     r"Detected \d+ oom[-_]kill event[^\n]*",
 )
+STEP_REFUSED = re.compile(r"srun: error: (Unable to create step[^\n]*)")
 NO_MEETING = ("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError", "DistNetworkError")
 ELASTIC_EXIT = re.compile(r"rank\s*: (\d+) \(local_rank: \d+\)\s*\n\s*exitcode\s*: (-?\d+)")
 
@@ -80,6 +81,8 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if len(missing) == spec.world_size and any(word in found.log for word in NO_MEETING):
         nodes = f"{spec.nodes} nodes" if spec.nodes > 1 else "ranks"
         return f"the {nodes} did not meet within {found.limits.start_s:g} s; the log has torchrun's own words"
+    if len(missing) == spec.world_size and (refusal := STEP_REFUSED.search(found.log)):
+        return f"SLURM did not start the launch: {refusal[1]}"
     waiting = [rank for rank, report in reports.items() if report.waited]
     absent = sorted(set(range(spec.world_size)) - set(waiting))
     if missing:
