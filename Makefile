@@ -35,11 +35,10 @@ report: env
 	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
-# Launches have the host to themselves; the rest may share it.
+# Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time.
 test: env
-	$(BIN)/pytest tests/unit tests/publish tests/workflow --numprocesses 2 --dist loadfile
-	$(BIN)/pytest tests/e2e
-	$(BIN)/pytest tests/slurm
+	$(BIN)/pytest tests -m "not alone" --numprocesses 3 --dist loadfile
+	$(BIN)/pytest tests -m alone
 
 check: env
 	$(BIN)/ruff check .

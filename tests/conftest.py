@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +17,12 @@ import pytest
 import yaml
 
 pytest_plugins = ["slurm_studies"]
+
+# Tests that run side by side do not wait for each other's launches: the lock of a host is in its temporary folder.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    tempfile.tempdir = tempfile.mkdtemp(prefix=f"scalestudy-{os.environ['PYTEST_XDIST_WORKER']}-")
+    os.environ["TMPDIR"] = tempfile.tempdir
+    atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent

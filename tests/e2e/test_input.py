@@ -10,6 +10,8 @@ from launches import spec_of, step_losses, succeeded
 from scalestudy.analyse.steps import measured, steady_steps
 from scalestudy.record.observation import PART_COLUMNS, Observation
 
+pytestmark = pytest.mark.alone
+
 BATCH, DELAY_US = 32, 500  # 16 ms a batch; a step computes about as long, so two processes keep up
 DELAY_S = BATCH * DELAY_US * 1e-6
 

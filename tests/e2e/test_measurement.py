@@ -27,6 +27,8 @@ from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 
+pytestmark = pytest.mark.alone
+
 
 def study_of_step_times() -> dict[str, Any]:
     """One workload without epochs, launches in reserve that will not be needed, and a trace."""

@@ -9,28 +9,29 @@ import pytest
 from scalestudy.train.watchdog import Watchdog
 
 
-def watched(limit_s: float, seconds: float, *, work: bool) -> list[tuple[str, bool]]:
-    """What a watchdog says of so many seconds in which the main thread works, or sleeps in one call."""
+def watched(limit_s: float, seconds: float, *, steps_s: float) -> list[tuple[str, bool]]:
+    """What a watchdog says of so many seconds in which the main thread makes steps of one call, each so long."""
     said: list[tuple[str, bool]] = []
     watchdog = Watchdog(limit_s, lambda where, waiting: said.append((where, waiting)))
+    made = 0
+    watchdog.steps = lambda: made
     watchdog.start()
     end = time.monotonic() + seconds
-    while work and time.monotonic() < end:
-        sum(range(1000))
-    if not work:
-        time.sleep(seconds)
+    while time.monotonic() < end:
+        time.sleep(steps_s)
+        made += 1
     watchdog.stop()
     return said
 
 
 def test_one_call_that_does_not_end_is_noticed_once() -> None:
-    ((where, waiting),) = watched(0.3, 1.0, work=False)
+    ((where, waiting),) = watched(0.3, 1.0, steps_s=1.0)
     assert where.startswith("watched (test_watchdog.py:")
     assert not waiting
 
 
-def test_a_thread_that_works_is_left_alone() -> None:
-    assert watched(0.3, 1.0, work=True) == []
+def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
+    assert watched(0.5, 1.2, steps_s=0.05) == []
 
 
 def test_it_may_be_stopped() -> None:

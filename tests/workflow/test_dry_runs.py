@@ -83,7 +83,7 @@ def test_slurm_jobs_ask_for_what_the_scale_needs(checkout: Checkout) -> None:
     assert len(blocks) == 2
     for block in blocks:
         assert "threads: 6" in block
-        for resource in ("gpu=2", "nodes=1", "tasks=1", "slot=0", "runtime=7"):
+        for resource in ("gres=gpu:2", "nodes=1", "tasks=1", "slot=1", "runtime=4", "mem_mb=16000"):
             assert resource in block, block
 
 

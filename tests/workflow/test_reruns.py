@@ -109,5 +109,6 @@ def test_changed_training_code_sets_the_old_run_aside(edited: Checkout) -> None:
     edited.run("snakemake", str((run / "run.sha256").relative_to(edited.root)))
     kept = list(results.glob(f"superseded/{run.name}.*/run.json"))
     assert [path.read_bytes() for path in kept] == [before]
-    assert {path.name for path in kept[0].parent.iterdir()} == {*DATA_FILES, "run.json", "run.sha256"}
+    # Snakemake removes the output of a job that runs again; what it knows the run by is all that it can remove.
+    assert {path.name for path in kept[0].parent.iterdir()} == {*DATA_FILES, "run.json"}
     assert (run / "run.json").read_bytes() != before

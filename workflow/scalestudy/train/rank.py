@@ -90,7 +90,7 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_s: flo
 
     watchdog = Watchdog(stall_s, give_up)
     watchdog.start()
-    outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data)
+    outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
     watchdog.stop()
     write(outcome, reason, waited=waited)
     return outcome
@@ -103,6 +103,7 @@ def _train(
     gauges: Gauges,
     facts: dict[str, Any],
     data: Path | None,
+    watchdog: Watchdog,
 ) -> tuple[Outcome, str, bool]:
     """(outcome, reason, whether it failed for want of another rank); what is known of the model and of the
     measurement is put into `facts`."""
@@ -116,6 +117,7 @@ def _train(
         if place.rank == 0:  # it speaks for all of them
             facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
         trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
+        watchdog.steps = lambda: trainer.stepper.steps
         facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes

@@ -48,7 +48,8 @@ class Stepper:
         self._parts, self._sync_always = spec.accumulation_steps, spec.accumulation_sync
         self._log_every, self._save_every = spec.log_every_steps, spec.checkpoint_every_steps
         self._checkpoints = Checkpoints(spec, directory, rank=place.rank)
-        self._steps = 0
+        self.steps = 0
+        """Steps begun and ended so far."""
 
     def stop_bookkeeping(self) -> None:
         """From here on nothing is logged and no checkpoint written: what follows are probes."""
@@ -76,13 +77,13 @@ class Stepper:
             loss = self._pass(index, mark) if self._parts == 1 else self._accumulate(index, mark)
             self.update.step()
             mark()
-            self._steps += 1
+            self.steps += 1
             if self._log_every:
                 self._log(loss)
                 mark()
             if self._save_every:
-                if self._steps % self._save_every == 0:
-                    self._checkpoints.save(self._steps, self.model, self.update.optimizer)
+                if self.steps % self._save_every == 0:
+                    self._checkpoints.save(self.steps, self.model, self.update.optimizer)
                 mark()
             losses.append(loss.item() if on_cpu else loss.detach())
             if after_step is not None:
@@ -136,7 +137,7 @@ class Stepper:
 
     def _log(self, loss: Tensor) -> None:
         """What a training script does to show its loss: reading it waits for the device."""
-        if self._steps % self._log_every == 0:
+        if self.steps % self._log_every == 0:
             value = loss.item()
             if self.place.rank == 0:
-                print(f"step {self._steps}: loss {value:.4f}", flush=True)
+                print(f"step {self.steps}: loss {value:.4f}", flush=True)

@@ -1,7 +1,7 @@
 """A thread that notices when its rank stands still: a collective that another never comes to waits for ever.
 
 It looks at where the main thread is, once a second, and touches nothing that is timed: a thread that works is at
-another place each time, one that is stuck in a call is not.
+another place each time, or has counted another step, and one that is stuck in a call has not.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ class Watchdog:
 
     def __init__(self, limit_s: float, give_up: Callable[[str, bool], None]) -> None:
         self._limit_s, self._give_up = limit_s, give_up
+        self.steps: Callable[[], int] = lambda: 0
+        """How many steps were made so far: a step may be nothing but one long call, always the same."""
         self._over = threading.Event()
         self._main = threading.main_thread().ident
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
@@ -41,7 +43,7 @@ class Watchdog:
         before, since = None, time.monotonic()
         while not self._over.wait(min(LOOK_S, self._limit_s / 10)):
             frame = sys._current_frames()[self._main]
-            place = position(frame)
+            place = (position(frame), self.steps())
             if place != before:
                 before, since = place, time.monotonic()
             elif time.monotonic() - since > self._limit_s:
