@@ -22,6 +22,7 @@ pytest_plugins = ["slurm_studies"]
 if "PYTEST_XDIST_WORKER" in os.environ:
     tempfile.tempdir = tempfile.mkdtemp(prefix=f"scalestudy-{os.environ['PYTEST_XDIST_WORKER']}-")
     os.environ["TMPDIR"] = tempfile.tempdir
+    Path(tempfile.tempdir).chmod(0o755)  # munged refuses a socket in a place that others cannot reach
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 
 import pytest
 from scalestudy.train.watchdog import Watchdog
@@ -40,3 +41,20 @@ def test_it_may_be_stopped() -> None:
     watchdog.stop()
     time.sleep(0.5)
     assert not any(thread.name == "watchdog" for thread in threading.enumerate())
+
+
+def test_it_keeps_nothing_alive() -> None:
+    """Variables of a frame that is looked at are let go of when their function returns, and not a look later."""
+
+    class Large:
+        pass
+
+    def work() -> weakref.ref:
+        mine = Large()
+        time.sleep(0.3)
+        return weakref.ref(mine)
+
+    watchdog = Watchdog(1.0, lambda *_: None)  # looks every 0.1 s
+    watchdog.start()
+    assert work()() is None
+    watchdog.stop()

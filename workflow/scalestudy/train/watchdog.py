@@ -42,12 +42,12 @@ class Watchdog:
     def _watch(self) -> None:
         before, since = None, time.monotonic()
         while not self._over.wait(min(LOOK_S, self._limit_s / 10)):
-            frame = sys._current_frames()[self._main]
-            place = (position(frame), self.steps())
+            # A frame that is kept keeps its variables, and so tensors that the training has let go of.
+            place = (position(sys._current_frames()[self._main]), self.steps())
             if place != before:
                 before, since = place, time.monotonic()
             elif time.monotonic() - since > self._limit_s:
-                innermost = traceback.extract_stack(frame)[-1]
+                innermost = traceback.extract_stack(sys._current_frames()[self._main])[-1]
                 where = f"{innermost.name} ({innermost.filename.rsplit('/', 1)[-1]}:{innermost.lineno})"
                 self._give_up(where, innermost.filename.startswith(WAITING_IN))
                 return
