@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, inf, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 TIMES_CORRELATION = 10  # a batch is at least this many autocorrelation times long
 FEWEST = 5  # batches; with fewer, Student's factor grows faster than the batches get independent
@@ -55,6 +55,6 @@ def batch_means(values: np.ndarray, *, confidence: float) -> MeanOfSteps:
     length = min(ceil(TIMES_CORRELATION * autocorrelation_time(series)), len(series) // FEWEST)
     count = len(series) // length
     means = series[len(series) - count * length :].reshape(count, length).mean(axis=1)
-    factor = float(stats.t.ppf(0.5 + confidence / 2, count - 1))
+    factor = float(stdtrit(count - 1, 0.5 + confidence / 2))
     half = factor * float(means.std(ddof=1)) / sqrt(count)
     return MeanOfSteps(mean, half / mean, count, length)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil, inf, log, sqrt
 
 import numpy as np
-from scipy import stats
+from scipy.special import stdtrit
 
 from scalestudy.measure.batch_means import batch_means
 from scalestudy.measure.steady import mser5
@@ -94,6 +94,6 @@ def launches_needed(
     if first < 2:
         return max(first, most), inf
     spread = float(np.std([log(value) for value in step_times_s], ddof=1))
-    factor = float(stats.t.ppf(0.5 + confidence / 2, first - 1))
+    factor = float(stdtrit(first - 1, 0.5 + confidence / 2))
     needed = ceil((factor * spread / half_width) ** 2)
     return min(max(first, needed), max(first, most)), factor * spread / sqrt(first)

@@ -7,6 +7,7 @@ paid for: a launch removes them at its end.
 
 from __future__ import annotations
 
+import importlib
 import shutil
 from concurrent.futures import Future
 from pathlib import Path
@@ -14,9 +15,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-import torch.distributed.checkpoint as dcp
 from torch import nn
-from torch.distributed.checkpoint.state_dict import get_state_dict
 
 from scalestudy.study.spec import RunSpec
 
@@ -28,6 +27,10 @@ class Checkpoints:
         self._folder = directory / "checkpoints"
         self._rank, self._kept, self._async = rank, spec.checkpoints_kept, spec.checkpoint_async
         self._distributed = spec.strategy == "fsdp" or spec.checkpoint_async
+        if self._distributed and spec.checkpoint_every_steps:
+            # It takes long to load, most runs do without it, and no step that is timed is to wait for it.
+            self._dcp = importlib.import_module("torch.distributed.checkpoint")
+            importlib.import_module("torch.distributed.checkpoint.state_dict")
         # What is agreed upon in the background must not come between the messages of training.
         grouped = self._distributed and spec.checkpoint_every_steps and dist.is_initialized()
         self._group = dist.new_group(backend="gloo") if grouped else None
@@ -54,7 +57,8 @@ class Checkpoints:
 
     def _save_distributed(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         self._wait()  # one at a time: the next waits for the one before, as it has to in a script
-        parameters, moments = get_state_dict(model, optimizer)
+        dcp = self._dcp
+        parameters, moments = dcp.state_dict.get_state_dict(model, optimizer)
         state: dict[str, Any] = {"model": parameters, "optimizer": moments, "step": step}
         path = self._folder / f"step-{step}"
         among = {"process_group": self._group} if dist.is_initialized() else {"no_dist": True}

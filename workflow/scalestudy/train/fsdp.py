@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
+
 import torch
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -9,9 +12,29 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.placement import Placement
+from scalestudy.train.strategies import Grouped
 from scalestudy.train.workloads.blocks import blocks_of
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+class Fsdp(Grouped):
+    """FSDP2: parameters, gradients and optimizer sharded over ranks, gathered block by block."""
+
+    _unsynchronised = 0
+
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        return shard(model, self._spec, self._place)
+
+    @contextlib.contextmanager
+    def unsynchronised(self, model: nn.Module) -> Iterator[None]:
+        self._unsynchronised += 1
+        synchronising(model, False)
+        try:
+            yield
+        finally:
+            self._unsynchronised -= 1
+            synchronising(model, not self._unsynchronised)
 
 
 def shard(model: nn.Module, spec: RunSpec, place: Placement) -> nn.Module:

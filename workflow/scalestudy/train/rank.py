@@ -111,8 +111,8 @@ def _train(
     try:
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
+        strategy = make_strategy(spec, place)  # before the limit: what it loads is no part of the training
         limit_memory(spec.host.memory_limit_gib, place)
-        strategy = make_strategy(spec, place)
         meet(spec, place, recorder.directory)
         if place.rank == 0:  # it speaks for all of them
             facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import Protocol
 
@@ -16,7 +15,6 @@ from torch import Tensor, nn
 
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.ddp import wrap_ddp
-from scalestudy.train.fsdp import shard, synchronising
 from scalestudy.train.placement import Placement, PlacementError
 
 # A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
@@ -128,25 +126,10 @@ class Ddp(Grouped):
         return model.no_sync()
 
 
-class Fsdp(Grouped):
-    """FSDP2: parameters, gradients and optimizer sharded over ranks, gathered block by block."""
-
-    _unsynchronised = 0
-
-    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
-        return shard(model, self._spec, self._place)
-
-    @contextlib.contextmanager
-    def unsynchronised(self, model: nn.Module) -> Iterator[None]:
-        self._unsynchronised += 1
-        synchronising(model, False)
-        try:
-            yield
-        finally:
-            self._unsynchronised -= 1
-            synchronising(model, not self._unsynchronised)
-
-
 def make_strategy(spec: RunSpec, place: Placement) -> Strategy:
     """The strategy of a spec."""
-    return {"single": Single, "ddp": Ddp, "fsdp": Fsdp}[spec.strategy](spec, place)
+    if spec.strategy == "fsdp":
+        from scalestudy.train.fsdp import Fsdp  # loads half a second of torch that the others do without
+
+        return Fsdp(spec, place)
+    return {"single": Single, "ddp": Ddp}[spec.strategy](spec, place)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import torch
-from sklearn.datasets import load_digits
 
 from scalestudy.study.datasets import DigitsData
 from scalestudy.train.data.split import Split
@@ -11,6 +10,8 @@ from scalestudy.train.data.split import Split
 
 def load_digits_split(data: DigitsData) -> Split:
     """The digits as (N, 1, 8, 8) floats in [0, 1]; the held-out images are the same in every run."""
+    from sklearn.datasets import load_digits  # other data need not wait for it
+
     digits = load_digits()
     inputs = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
     targets = torch.tensor(digits.target, dtype=torch.long)

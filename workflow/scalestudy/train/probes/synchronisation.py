@@ -10,7 +10,6 @@ import contextlib
 from collections.abc import Iterator
 
 import numpy as np
-from torch.distributed.fsdp import FSDPModule
 from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.loop import Trainer
@@ -48,6 +47,8 @@ def probe_fsdp(trainer: Trainer) -> list[int]:
     Without synchronisation FSDP leaves out the reduce-scatter of gradients; parameters are gathered all the same,
     and the optimizer has nothing to do. What the gathers cost has no blocks to be told by.
     """
+    from torch.distributed.fsdp import FSDPModule  # there already; the other strategies do without it
+
     model = trainer.stepper.model
     assert isinstance(model, FSDPModule)
     run_rounds(
