@@ -35,10 +35,9 @@ report: env
 	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
-# Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time. In the
-# order of their folders: those with few and long tests come first, and none of them is left over at the end.
+# Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time.
 test: env
-	$(BIN)/pytest tests -m "not alone" --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/pytest tests -m "not alone" --numprocesses 3 --dist loadfile
 	$(BIN)/pytest tests -m alone
 
 check: env
