@@ -68,6 +68,7 @@ def get_launch_priority(wildcards):
     return len(RUNS) - PLAN.launch_order(wildcards.run)
 
 
+@cache
 def refuse_what_does_not_fit():
     """One clear message where jobs are to run here, and a scale asks for more than there is."""
     # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +18,8 @@ from typing import Any
 
 import pytest
 import yaml
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
 
 pytest_plugins = ["slurm_studies"]
 
@@ -121,10 +126,34 @@ class Checkout:
         """Write the study that runs by default."""
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
 
+    def plan(self) -> Plan:
+        """The plan of the study that runs by default."""
+        content = yaml.safe_load((self.root / "config/config.yaml").read_text())
+        return make_plan(parse_study(content, source="x"))
+
+    def trainers(self) -> list[Path]:
+        """Folders in /proc of what trains in this checkout: torchruns and ranks, also those of other hosts."""
+        found = []
+        for path in Path("/proc").glob("[0-9]*/cmdline"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                words = path.read_bytes().split(b"\0")
+                here = (path.parent / "cwd").readlink() == self.root or str(self.root).encode() in b" ".join(words)
+                if b"scalestudy.train" in words and here:
+                    found.append(path.parent)
+        return found
+
     def copy_to(self, target: Path) -> Checkout:
         """A copy with results and Snakemake's memory of them; times of files are kept."""
         shutil.copytree(self.root, target, symlinks=True)
         return Checkout(target)
+
+
+def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
+    """Until a condition holds."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.05)
 
 
 def make_checkout(target: Path) -> Checkout:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import BIN, Checkout, make_checkout
+from conftest import BIN, Checkout, make_checkout, wait_for
 from scalestudy.record.observation import RunRecord, read_record
-from scalestudy.study.load import parse_study
-from scalestudy.study.plan import Plan, make_plan
 from slurm_cluster import Cluster, missing_programs
 
 INSTALL = "apt-get install slurmctld slurmd slurm-client munge"
@@ -60,13 +58,6 @@ class Submitting(Checkout):
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def plan(self) -> Plan:
-        """The plan of the checkout's study."""
-        import yaml
-
-        content = yaml.safe_load((self.root / "config/config.yaml").read_text())
-        return make_plan(parse_study(content, source="x"))
-
     @property
     def results(self) -> Path:
         return self.root / "results" / self.plan().study.study
@@ -111,14 +102,6 @@ def small_study(**changes: Any) -> dict[str, Any]:
     return study | changes
 
 
-def wait_for(condition: Callable[[], Any], *, seconds: float = 90) -> None:
-    """Until a condition holds."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.1)
-
-
 ENDLESS = 100_000  # epochs
 
 
@@ -149,7 +132,7 @@ class Launch:
 
     def wait_until_it_trains(self) -> None:
         """Until steps are being made."""
-        wait_for(lambda: self.submitting.partial("progress.json"))
+        wait_for(lambda: self.submitting.partial("progress.json"), seconds=90)
 
     @property
     def job(self) -> str:
@@ -159,16 +142,13 @@ class Launch:
     def ranks(self) -> dict[int, int]:
         """Process ids of the ranks."""
         found = {}
-        for path in Path("/proc").glob("[0-9]*/cmdline"):
-            try:
-                words = path.read_bytes().split(b"\0")
-                environment = (path.parent / "environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            mine = str(self.submitting.root).encode() in b" ".join(words)
-            if mine and b"scalestudy.train" in words and b"torch.distributed.run" not in words:
-                rank = next(v for v in environment if v.startswith(b"RANK="))
-                found[int(rank.removeprefix(b"RANK="))] = int(path.parent.name)
+        for process in self.submitting.trainers():
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                environment = (process / "environ").read_bytes().split(b"\0")
+                if b"torch.distributed.run" not in words:
+                    rank = next(v for v in environment if v.startswith(b"RANK="))
+                    found[int(rank.removeprefix(b"RANK="))] = int(process.name)
         return found
 
     def end(self) -> int:
@@ -189,4 +169,4 @@ def both_nodes(submitting: Submitting) -> Iterator[None]:
     yield
     for node in ("node1", "node2"):
         submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)
-    wait_for(lambda: submitting.cluster.states() == ["idle", "idle"])
+    wait_for(lambda: submitting.cluster.states() == ["idle", "idle"], seconds=90)

@@ -6,12 +6,9 @@ import contextlib
 import fcntl
 import os
 import pty
-import signal
 import struct
 import subprocess
 import termios
-import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -99,51 +96,6 @@ def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkou
     assert "train_baseline" in checkout.run("snakemake", "-n").stdout
 
 
-def wait_for(condition: Any, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
-
-
-def workers(checkout: Checkout) -> list[str]:
-    """Command lines of processes that train in this checkout."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            line = path.read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if "scalestudy.train" in line and "results/tiny" in line and _belongs(path.parent, checkout.root):
-            found.append(line)
-    return found
-
-
-def _belongs(process: Path, root: Path) -> bool:
-    try:
-        return (process / "cwd").readlink() == root
-    except OSError:
-        return False
-
-
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum: signal.Signals) -> None:
-    study = variation(epochs=5000)
-    checkout.configure(study)
-    name = run_id(study, 2)
-    partial = checkout.root / "results/tiny/runs/.partial" / name
-    process = checkout.start("scalestudy", "train", "--run", name)
-    wait_for((partial / "progress.json").exists)
-    assert workers(checkout)
-    process.send_signal(signum)
-    code = process.wait(timeout=60)
-    assert code == (-signum if signum == signal.SIGKILL else 128 + signum)
-    wait_for(lambda: not workers(checkout))
-    assert not (checkout.root / "results/tiny/runs" / name).exists()
-    if signum != signal.SIGKILL:
-        assert not partial.exists()
-
-
 def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
     study = variation(epochs=20)
     checkout.configure(study)
@@ -166,39 +118,3 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
     assert process.wait(timeout=60) == 0
     assert b"/880 [" in shown  # 44 steps in each of 20 epochs
     assert b"step/s" in shown
-
-
-def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) -> None:
-    study = variation()
-    checkout.configure(study)
-    name = run_id(study, 1)
-    partial = checkout.root / "results/tiny/runs/.partial" / name
-    partial.mkdir(parents=True)
-    (partial / "steps-0.parquet").write_bytes(b"half a file")
-    record = train(checkout, study, 1)
-    assert record.outcome == "ok"
-
-
-def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
-    """Three times killed, at three different moments, then run to its end."""
-    checkout.configure(tiny_study() | {"repeats": 2})
-    runs = checkout.root / "results/tiny/runs"
-    measured: dict[str, tuple[float, bytes]] = {}
-    for count in (1, 3, 5):
-        process = checkout.start("snakemake")
-        wait_for(lambda count=count: len(list(runs.glob("*/run.json"))) >= count, seconds=120)
-        time.sleep(0.4 * count)  # somewhere inside the next launch
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
-        wait_for(lambda: not workers(checkout))
-        checkout.run("snakemake", "--unlock")
-        for path in runs.glob("*/run.json"):
-            state = (path.stat().st_mtime, path.read_bytes())
-            assert measured.setdefault(path.parent.name, state) == state
-    assert len(measured) >= 5
-    checkout.run("snakemake")
-    for name, state in measured.items():
-        path = runs / name / "run.json"
-        assert (path.stat().st_mtime, path.read_bytes()) == state, f"{name} was measured twice"
-    assert len(list(runs.glob("*/run.json"))) == 8
-    assert not list(checkout.root.glob("results/tiny/superseded/*"))

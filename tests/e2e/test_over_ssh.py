@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Checkout
+from conftest import Checkout, wait_for
 from scalestudy.launch.hosts import HOSTS, REMOTE_SHELL
 from scalestudy.record.observation import RunRecord, read_record
-from slurm_studies import small_study, wait_for
+from slurm_studies import small_study
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
 pytestmark = pytest.mark.skipif(
@@ -74,25 +74,7 @@ def start(checkout: Checkout, monkeypatch: pytest.MonkeyPatch, shell: str, epoch
 
 
 def run_of(checkout: Checkout) -> str:
-    import yaml
-    from scalestudy.study.load import parse_study
-    from scalestudy.study.plan import make_plan
-
-    study = parse_study(yaml.safe_load((checkout.root / "config/config.yaml").read_text()), source="x")
-    return next(name for name, spec in make_plan(study).runs.items() if spec.nodes == 2)
-
-
-def ranks_of(checkout: Checkout) -> list[Path]:
-    """Processes that train in the checkout."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            words = path.read_bytes().split(b"\0")
-        except OSError:
-            continue
-        if b"scalestudy.train" in words and str(checkout.root).encode() in b" ".join(words):
-            found.append(path.parent)
-    return found
+    return next(name for name, spec in checkout.plan().runs.items() if spec.nodes == 2)
 
 
 def test_one_rank_on_each_of_two_hosts(
@@ -115,9 +97,9 @@ def test_ranks_on_other_hosts_end_with_the_launch(
     process = start(checkout, monkeypatch, remote_shell, epochs=100_000)
     partial = checkout.root / "results/small/runs/.partial"
     wait_for(lambda: list(partial.glob("*/progress.json")), seconds=60)
-    assert ranks_of(checkout)
+    assert checkout.trainers()
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    wait_for(lambda: not ranks_of(checkout), seconds=60)
+    wait_for(lambda: not checkout.trainers(), seconds=60)
     time.sleep(0.5)
     assert not (checkout.root / "results/small/runs" / run_of(checkout) / "run.json").exists()

@@ -89,6 +89,23 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
     assert (record.outcome, record.reason) == ("failed", "1 of 2 nodes came up within 5 s: node1")
 
 
+def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting) -> None:
+    """The second node looks at itself, and then its torchrun sleeps."""
+    (submitting.root / "profiles/site.sh").write_text(
+        '[ "$SLURM_NODEID" = 1 ] && export PYTHONPATH="$PWD/absent-minded"\n'
+    )
+    absent_minded = submitting.root / "absent-minded"
+    absent_minded.mkdir()
+    (absent_minded / "sitecustomize.py").write_text(
+        "import sys, time\nif 'torch.distributed.run' in sys.orig_argv: time.sleep(1000)\n"
+    )
+    launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", scales=["2x1"], start_limit_s=8)
+    launch.end()
+    record = launch.record()
+    assert record.outcome == "failed"
+    assert "did not meet" in record.reason
+
+
 def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", scales=["2x1"])
     launch.end()

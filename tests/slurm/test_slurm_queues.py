@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import yaml
+from conftest import wait_for
 from scalestudy.record.observation import read_observation
-from slurm_studies import ENDLESS, QUICK, Launch, Submitting, small_study, wait_for
+from slurm_studies import ENDLESS, Launch, Submitting
 
 
 def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(submitting: Submitting) -> None:
@@ -24,7 +24,7 @@ def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> 
     urgent = ["sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--wrap=sleep 2"]
     job = launch.job
     submitting.cluster.run(*urgent, "--output=/dev/null")
-    wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs())
+    wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=90)
     # SLURM leaves a job that was queued again alone for two minutes.
     submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
     assert launch.end() == 0
@@ -44,17 +44,3 @@ def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submit
     assert record.totals.steps > 0
     dry = submitting.submit("-n", "--", f"results/small/runs/{launch.run_id}/run.sha256").stdout
     assert "train_distributed" in dry
-
-
-def test_two_studies_at_once_do_not_meet(submitting: Submitting) -> None:
-    """Both on two nodes, at the same time: ports, locks and directories are each their own."""
-    studies = []
-    for name in ("left", "right"):
-        path = submitting.root / f"{name}.yaml"
-        path.write_text(yaml.safe_dump(small_study(study=name, epochs=30, scales=["2x1"])))
-        studies.append(submitting.start("snakemake", "--profile", "slurm", *QUICK, "--configfile", path.name))
-    wait_for(lambda: sum("RUNNING" in job for job in submitting.cluster.jobs()) >= 3)
-    assert [study.wait(timeout=240) for study in studies] == [0, 0]
-    for name in ("left", "right"):
-        text = (submitting.root / f"results/{name}/performance_report.txt").read_text()
-        assert "2 launches: 2 ok." in text

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
-import yaml
 from conftest import make_checkout
 from slurm_cluster import Cluster
-from slurm_studies import QUICK, Submitting, small_study, wait_for
+from slurm_studies import Submitting, small_study
 
 
 @pytest.fixture(scope="module")
@@ -67,20 +65,3 @@ def test_nothing_is_left(studied: tuple[Submitting, str]) -> None:
     submitting, _ = studied
     assert submitting.cluster.jobs() == []
     assert not list(submitting.results.glob("runs/.partial/*/"))
-
-
-def test_jobs_find_the_config_they_were_submitted_with(submitting: Submitting) -> None:
-    """An edit between submission and start would make a job look for runs that are not there."""
-    submitting.configure(small_study(study="kept"))
-    cluster, results = submitting.cluster, Path(submitting.root / "results/kept")
-    cluster.run("scontrol", "update", "partition=main", "state=down")  # jobs wait
-    try:
-        process = submitting.start("snakemake", "--profile", "slurm", *QUICK)
-        wait_for(lambda: len(cluster.jobs()) == 2)
-        edited = small_study(study="kept")
-        edited["workloads"]["mlp"]["batch_size"] = 64
-        (submitting.root / "config/config.yaml").write_text(yaml.safe_dump(edited))
-    finally:
-        cluster.run("scontrol", "update", "partition=main", "state=up")
-    assert process.wait(timeout=180) == 0
-    assert {path.name.split("-")[2] for path in results.glob("runs/*-*")} == {"b32", "b16"}

@@ -6,12 +6,14 @@ import os
 import tempfile
 from pathlib import Path
 
+from scalestudy.launch.slurm_job import job_id
+
 
 def host_lock() -> Path:
     """The lock of this host's devices. Two measurements of one user never overlap, whoever started them.
 
     Inside a SLURM job the allocation separates jobs already, and a node may well hold several.
     """
-    job = os.environ.get("SLURM_JOB_ID")
+    job = job_id(os.environ)
     name = f"scalestudy-{os.getuid()}{f'-job{job}' if job else ''}.lock"
     return Path(tempfile.gettempdir()) / name

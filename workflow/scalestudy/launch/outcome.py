@@ -7,7 +7,7 @@ import signal
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from scalestudy.record.observation import Outcome, RankReport
+from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
@@ -56,9 +56,11 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     if found.taken:
         return found.taken
     if found.timed_out:
-        steps = max((report.steps for report in found.reports), default=0)
         cut = f" ({found.limits.cut})" if found.limits.cut else ""
-        return "timeout", f"time limit of {found.limits.time_min:.3g} min{cut} reached after {steps} steps"
+        return (
+            "timeout",
+            f"time limit of {found.limits.time_min:.3g} min{cut} reached after {most_steps(found.reports)} steps",
+        )
     reason = _failure(spec, found)
     return ("failed", reason) if reason else ("ok", "")
 

@@ -22,7 +22,7 @@ from scalestudy.record.environment import host_environment
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.record.lock import exclusive
-from scalestudy.record.observation import RunRecord, read_record
+from scalestudy.record.observation import RunRecord, most_steps, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
 from scalestudy.record.say import say
 from scalestudy.study.limits import Limits
@@ -139,8 +139,7 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
     parts = read_parts(partial, world_size=spec.world_size)
     taken = None
     if ended.interrupted:
-        steps = max((report.steps for report in parts.reports), default=0)
-        taken = starter.took(ended.interrupted.signum, steps)
+        taken = starter.took(ended.interrupted.signum, most_steps(parts.reports))
         if taken is None:
             raise ended.interrupted
     log = (partial / "log.txt").read_text(encoding="utf-8", errors="replace")

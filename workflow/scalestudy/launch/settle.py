@@ -15,7 +15,7 @@ from scalestudy.launch.slurm_job import Job, read_job, what_became
 from scalestudy.record.environment import host_environment
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import RunRecord
+from scalestudy.record.observation import RunRecord, most_steps
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
@@ -43,14 +43,17 @@ def settle(results: Path) -> list[str]:
 def _record(partial: Path, results: Path, job: Job) -> str:
     """Publish what is left of a launch, with how its job ended."""
     spec = parse_spec((partial / "spec.json").read_text(encoding="utf-8"))
+    final = results / "runs" / spec.run_id
+    if (final / "run.json").exists():
+        shutil.rmtree(partial)  # another attempt has made it since
+        return f"{spec.run_id}: was measured by another attempt"
     attempt = read_attempt(partial)
     parts = read_parts(partial, world_size=spec.world_size)
     log = partial / "log.txt"
     said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     if not log.exists():
         log.touch()
-    steps = max((report.steps for report in parts.reports), default=0)
-    outcome, reason = what_became(job, steps)
+    outcome, reason = what_became(job, most_steps(parts.reports))
     if killed := memory_kill(said) or memory_kill(_job_log(job)):
         outcome, reason = "oom", killed
     write_data(partial, parts)
@@ -70,10 +73,6 @@ def _record(partial: Path, results: Path, job: Job) -> str:
         totals=summarise(parts, wall_time_s=0),
         files={},
     )
-    final = results / "runs" / spec.run_id
-    if (final / "run.json").exists():
-        shutil.rmtree(partial)  # another attempt has made it since
-        return f"{spec.run_id}: was measured by another attempt"
     set_aside(final, results)
     publish(partial, final, record)
     return f"{spec.run_id}: {outcome}: {reason}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from scalestudy.errors import UserError
@@ -64,7 +64,7 @@ def read_job(job: str) -> Job:
     raise UserError(f"SLURM job {job}: `scontrol show job` failed: {done.stderr.strip()}")
 
 
-def parse_job(job: str, line: str, *, hosts) -> Job:
+def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -> Job:
     """A job from the one line of `scontrol --oneliner show job`. hosts: from a node list to names of nodes."""
     said = dict(re.findall(r"(?:^|\s)([A-Za-z/]+)=(\S*)", line))
     end, listed = said.get("EndTime", ""), said.get("NodeList", "")

@@ -17,6 +17,7 @@ that is cut short, and a run.json that belongs to another run, each by name.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -148,6 +149,11 @@ class RankReport(Part):
     """Whether a failed rank failed only because it waited for another in vain."""
     steps: int
     memory: Memory
+
+
+def most_steps(reports: Sequence[RankReport]) -> int:
+    """Steps of the rank that made most of them; 0 where none has reported."""
+    return max((report.steps for report in reports), default=0)
 
 
 class Totals(Part):

@@ -1,0 +1,66 @@
+"""What is killed leaves no half-written run and no process; what was measured stays and is not measured again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import pytest
+from conftest import Checkout, tiny_study, wait_for
+from scalestudy.record.observation import read_record
+
+
+@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum: signal.Signals) -> None:
+    study = tiny_study()
+    study["workloads"]["first"]["epochs"] = 5000
+    checkout.configure(study)
+    name = next(name for name, spec in checkout.plan().runs.items() if spec.world_size == 2)
+    partial = checkout.root / "results/tiny/runs/.partial" / name
+    process = checkout.start("scalestudy", "train", "--run", name)
+    wait_for((partial / "progress.json").exists)
+    assert checkout.trainers()
+    process.send_signal(signum)
+    code = process.wait(timeout=60)
+    assert code == (-signum if signum == signal.SIGKILL else 128 + signum)
+    wait_for(lambda: not checkout.trainers())
+    assert not (checkout.root / "results/tiny/runs" / name).exists()
+    if signum != signal.SIGKILL:
+        assert not partial.exists()
+
+
+def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) -> None:
+    checkout.configure(tiny_study())
+    name = next(iter(checkout.plan().runs))
+    partial = checkout.root / "results/tiny/runs/.partial" / name
+    partial.mkdir(parents=True)
+    (partial / "steps-0.parquet").write_bytes(b"half a file")
+    checkout.run("scalestudy", "train", "--run", name)
+    assert read_record(checkout.root / "results/tiny/runs" / name).outcome == "ok"
+    assert not partial.exists()
+
+
+def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
+    """Three times killed, at three different moments, then run to its end."""
+    checkout.configure(tiny_study() | {"repeats": 2})
+    runs = checkout.root / "results/tiny/runs"
+    measured: dict[str, tuple[float, bytes]] = {}
+    for count in (1, 3, 5):
+        process = checkout.start("snakemake")
+        wait_for(lambda count=count: len(list(runs.glob("*/run.json"))) >= count, seconds=120)
+        time.sleep(0.4 * count)  # somewhere inside the next launch
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        wait_for(lambda: not checkout.trainers())
+        checkout.run("snakemake", "--unlock")
+        for path in runs.glob("*/run.json"):
+            state = (path.stat().st_mtime, path.read_bytes())
+            assert measured.setdefault(path.parent.name, state) == state
+    assert len(measured) >= 5
+    checkout.run("snakemake")
+    for name, state in measured.items():
+        path = runs / name / "run.json"
+        assert (path.stat().st_mtime, path.read_bytes()) == state, f"{name} was measured twice"
+    assert len(list(runs.glob("*/run.json"))) == 8
+    assert not list(checkout.root.glob("results/tiny/superseded/*"))
