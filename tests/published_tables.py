@@ -1,0 +1,53 @@
+"""The published measurements as numbers: what tests ask of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+from scalestudy.analyse.laws.forecast import Measured, Place
+
+DATA = Path(__file__).parent / "data"
+
+
+def table(name: str = "published") -> pd.DataFrame:
+    """The rows of a file, with total `throughput` a second and `step_time_s`, nan where no batch was stated."""
+    frame = pd.read_csv(DATA / f"{name}.csv")
+    per_gpu = frame["throughput_unit"].str.endswith("/GPU", na=False)
+    frame["throughput"] *= frame["gpus"].where(per_gpu, 1)
+    frame["step_time_s"] = frame["gpus"] * frame["batch_per_gpu"] / frame["throughput"]
+    return frame
+
+
+@dataclass(frozen=True)
+class Question:
+    """Two smallest scales of a table inside one tier of a machine, and the next."""
+
+    name: str
+    strong: bool
+    known: tuple[Measured, Measured]
+    next: Measured
+
+
+def questions() -> list[Question]:
+    """What every published table asks of a forecast: from its two smallest scales in a node, or of whole nodes."""
+    found = []
+    for case, rows in table().groupby("case", sort=False):
+        strong = len(rows["batch_per_gpu"].unique()) > 1
+        if strong and not case.startswith("strong"):
+            continue  # the batch per rank changes without the table being of strong scaling: no question to ask
+        plain = rows[~((rows["gpus"] == 1) & (rows["strategy"] == "ddp") & case.startswith("pytorch-ddp"))]
+        measured = [_measured(row) for row in plain.sort_values("gpus").itertuples()]
+        node = int(plain["gpus_per_node"].iloc[0])
+        inside = [point for point in measured if point.place.nodes == 1]
+        across = [point for point in measured if point.place.devices_per_node == node]
+        for tier, points in (("in a node", inside), ("across nodes", across)):
+            if len(points) >= 3:
+                found.append(Question(f"{case} {tier}", strong, (points[0], points[1]), points[2]))
+    return found
+
+
+def _measured(row: tuple) -> Measured:
+    nodes = max(1, row.gpus // row.gpus_per_node)
+    return Measured(Place(nodes, row.gpus // nodes), row.step_time_s)

@@ -1,0 +1,114 @@
+"""Forecasts of scales that were not measured: right as often as they say on other people's tables, or refused."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pytest
+from published_tables import Question, questions
+from scalestudy.analyse.laws.fit import NoFitError, Scale, fit_all, fit_law
+from scalestudy.analyse.laws.forecast import Measured, Place, forecast
+from scalestudy.analyse.laws.growth import LINEAR, SHARE, USL_WEAK
+
+QUESTIONS = questions()
+
+
+def answer(question: Question) -> tuple[float, bool]:
+    """(relative error, whether the 90 % interval holds what was measured)."""
+    made = forecast(question.known, question.next.place, strong=question.strong, confidence=0.9)
+    time = question.next.step_time_s
+    return made.step_time_s.value / time - 1, made.step_time_s.low <= time <= made.step_time_s.high
+
+
+def test_published_tables_are_foretold() -> None:
+    """Two smallest scales of a tier to the next: median error at most 5 %, nominal 90 % intervals cover 85 %."""
+    answers = [answer(question) for question in QUESTIONS]
+    assert len(answers) == 23
+    assert np.median([abs(error) for error, _ in answers]) <= 0.05
+    assert np.mean([covered for _, covered in answers]) >= 0.85
+
+
+def test_what_is_missed_is_what_two_scales_cannot_tell() -> None:
+    """A loader that feeds four devices and not eight shows in no smaller scale."""
+    missed = {question.name for question in QUESTIONS if not answer(question)[1]}
+    assert missed == {
+        "dlperf-rn50-dataloader-8workers in a node",
+        "dlperf-rn50-dataloader-48workers in a node",
+        "dlperf-rn50-dali-8 in a node",
+    }
+
+
+def measured(**times: float) -> list[Measured]:
+    """measured(n1g1=0.1): places and step times."""
+    places = {name: tuple(int(x) for x in name[1:].split("g")) for name in times}
+    return [Measured(Place(*places[name]), time) for name, time in times.items()]
+
+
+def test_another_tier_is_refused() -> None:
+    with pytest.raises(NoFitError, match="no scale with 8 devices on each of several nodes was measured"):
+        forecast(measured(n1g1=0.1, n1g4=0.11, n1g8=0.12), Place(2, 8), strong=False)
+
+
+def test_two_nodes_tell_of_four() -> None:
+    known = measured(n1g1=0.1, n1g8=0.12, n2g8=0.15)
+    made = forecast(known, Place(4, 8), strong=False)
+    assert 0.15 < made.step_time_s.value < 0.22
+    assert made.speedup.value == pytest.approx(32 * 0.1 / made.step_time_s.value)
+
+
+def test_too_far_is_refused() -> None:
+    with pytest.raises(NoFitError, match="16 ranks are 8 times the largest size measured"):
+        forecast(measured(n1g1=0.1, n1g2=0.11), Place(1, 16), strong=False)
+
+
+@pytest.mark.parametrize("times", [{"n1g1": 0.1}, {"n1g2": 0.1}])
+def test_one_size_is_refused(times: dict[str, float]) -> None:
+    with pytest.raises(NoFitError, match="one size was measured"):
+        forecast(measured(**times), Place(1, 4), strong=False)
+
+
+@pytest.mark.parametrize("time", [0.0, -1.0, nan])
+def test_no_time_is_no_measurement(time: float) -> None:
+    with pytest.raises(NoFitError, match="is no measurement"):
+        fit_all([Scale(1, 0.1), Scale(2, time)], strong=False)
+
+
+@pytest.mark.parametrize("strong", [False, True])
+@pytest.mark.parametrize("law", [SHARE, LINEAR])
+def test_the_law_that_made_the_times_is_found(law, strong: bool) -> None:
+    sizes = (1, 2, 4, 8)
+    times = [float(np.dot(law.row(n, strong=strong), [0.1, 0.03])) for n in sizes]
+    best = fit_all([Scale(n, time, 0.005) for n, time in zip(sizes, times, strict=True)], strong=strong)[0]
+    assert best.fit.law is law
+    assert best.weight > 0.9
+    assert best.held_out_error < 1e-6
+    assert best.fit.unknowns == pytest.approx([0.1, 0.03])
+
+
+def test_usl_wants_five_sizes() -> None:
+    scales = [Scale(n, 0.1 * (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1))) for n in (1, 2, 4, 8, 16)]
+    with pytest.raises(NoFitError, match="usl: needs 5 sizes, and 4 were measured"):
+        fit_law(USL_WEAK, scales[:4], strong=False)
+    fit = fit_law(USL_WEAK, scales, strong=False)
+    assert fit.unknowns / fit.unknowns[0] == pytest.approx([1, 0.05, 0.01])
+
+
+def test_intervals_cover_where_the_law_is_among_those_tried() -> None:
+    """1 000 simulated tables of a law drawn at random, noise of 2 %, three sizes known.
+
+    90 % intervals cover 90 %.
+    """
+    random = np.random.default_rng(0)
+    covered = []
+    for _ in range(1000):
+        law = (SHARE, LINEAR)[random.integers(2)]
+        overhead, noise = random.uniform(0, 0.5), random.normal(0, 0.02, 4)
+        times = [
+            float(np.dot(law.row(n, strong=False), [1, overhead]) * np.exp(error))
+            for n, error in zip((1, 2, 4, 8), noise, strict=True)
+        ]
+        known = [Measured(Place(1, n), time, 0.02) for n, time in zip((1, 2, 4), times, strict=False)]
+        made = forecast(known, Place(1, 8), strong=False, confidence=0.9)
+        covered.append(made.step_time_s.low <= times[3] <= made.step_time_s.high)
+    assert 0.87 <= np.mean(covered) <= 0.99

@@ -1,0 +1,100 @@
+"""How DDP's gradients travel: in buckets, as backward makes them ready, behind what is still computed.
+
+The pipeline: a bucket starts when it is ready and the one before it has ended,
+
+    end_k = max(ready_k, end_{k-1}) + cost_k,   exposed = max(0, end_K - backward),   T = compute + exposed,
+
+with one collective at a time, as NCCL and gloo have it on one communicator. Source: Li et al. (2020), "PyTorch
+Distributed", VLDB 13, section 3.2; METHOD, "Models". It holds no interference: where communication slows the
+computation that it overlaps with, as on hosts whose cores do both, the step is longer than this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from scipy.optimize import brentq
+
+from scalestudy.analyse.costs.collectives import RING, Link
+
+MIB = 2**20
+FIRST_BUCKET_BYTES = MIB
+"""DDP's first bucket, so that communication begins early (torch.distributed._DEFAULT_FIRST_BUCKET_BYTES)."""
+BUCKET_CAP_MIB = 25.0
+"""DDP's default of bucket_cap_mb."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Parameters that become ready together, and the seconds of backward that end with it."""
+
+    parameters: int
+    backward_s: float
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Gradients that are reduced together.
+
+    How large, and when the last of them is ready after backward's start.
+    """
+
+    size: float
+    ready_s: float
+
+
+def fill_buckets(
+    layers: Sequence[Layer], *, element_bytes: float = 4, cap_mib: float = BUCKET_CAP_MIB
+) -> list[Bucket]:
+    """Buckets as DDP fills them: from the last layer on, each closed by the tensor that brings it to its cap.
+
+    layers: in the order of forward. A tensor larger than the cap is a bucket of its own with what was in it
+    before. Source: compute_bucket_assignment_by_size in torch/csrc/distributed/c10d/reducer.cpp.
+    """
+    if cap_mib <= 0:
+        raise ValueError(f"bucket_cap_mb is above 0, not {cap_mib:g}")
+    buckets, size, time, limit = [], 0.0, 0.0, float(FIRST_BUCKET_BYTES)
+    for layer in reversed(layers):
+        time += layer.backward_s
+        size += layer.parameters * element_bytes
+        if size >= limit:
+            buckets.append(Bucket(size, time))
+            size, limit = 0.0, cap_mib * MIB
+    if size:
+        buckets.append(Bucket(size, time))
+    return buckets
+
+
+def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[float], float]) -> float:
+    """Seconds that communication lasts beyond backward; cost_s gives the seconds of a bucket of so many bytes."""
+    end = 0.0
+    for bucket in buckets:
+        end = max(bucket.ready_s, end) + cost_s(bucket.size)
+    return max(0.0, end - backward_s)
+
+
+def bandwidth_from_exposed(
+    exposed: float, buckets: Sequence[Bucket], backward_s: float, *, ranks: int, latency_s: float = 0.0
+) -> float:
+    """Bandwidth in bytes/s of the link at which a ring leaves so many seconds exposed: a link fitted to one step.
+
+    Raises ValueError where nothing is exposed, or latency alone exposes more.
+    """
+    if not exposed > 0:
+        raise ValueError(
+            f"{exposed:g} s are exposed: a link that hides everything cannot be told from a faster one"
+        )
+
+    def too_much(log10_bandwidth: float) -> float:
+        link = Link(latency_s, 10**log10_bandwidth)
+        return exposed_s(buckets, backward_s, lambda size: RING.time_s(size, ranks, link)) - exposed
+
+    slowest, fastest = 3.0, 15.0  # a kilobyte and a petabyte a second
+    if too_much(fastest) > 0 or too_much(slowest) < 0:
+        raise ValueError(
+            f"no bandwidth leaves {exposed:g} s exposed: {ranks} ranks, {latency_s:g} s a message,"
+            f" {backward_s:g} s of"
+            " backward"
+        )
+    return 10 ** brentq(too_much, slowest, fastest)

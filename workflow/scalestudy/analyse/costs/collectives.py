@@ -1,0 +1,104 @@
+"""What a collective costs on a link: time, and bytes over the busiest device, by algorithm.
+
+The link is Hockney's: a message of m bytes takes latency + m / bandwidth. Sources: Hockney (1994), Parallel
+Computing 20; Thakur, Rabenseifner and Gropp (2005), "Optimization of Collective Communication Operations in
+MPICH", IJHPCA 19; Patarasuk and Yuan (2009), JPDC 69 (the ring sends the least that an all-reduce can). For
+parameter servers Li et al. (2014), OSDI.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil, log2
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link between two devices: seconds before the first byte, bytes a second after it."""
+
+    latency_s: float
+    bandwidth_bytes_per_s: float
+
+    def __post_init__(self) -> None:
+        if self.latency_s < 0 or not self.bandwidth_bytes_per_s > 0:
+            raise ValueError(
+                f"a link has a latency of at least 0 s and a bandwidth above 0 bytes/s, not {self.latency_s:g} s"
+                " and"
+                f" {self.bandwidth_bytes_per_s:g} bytes/s"
+            )
+
+    def message_s(self, size: float) -> float:
+        """Seconds for a message of `size` bytes."""
+        return self.latency_s + size / self.bandwidth_bytes_per_s
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm for the all-reduce of `size` bytes over n ranks."""
+
+    name: str
+    how: str
+    steps: Callable[[int], float]
+    """Messages one after another on the longest path."""
+    volume: Callable[[int], float]
+    """Bytes over the busiest device, for a byte reduced; they pass one after another."""
+    complexity: str
+
+    def time_s(self, size: float, ranks: int, link: Link) -> float:
+        """Seconds of an all-reduce of `size` bytes; 0 for one rank."""
+        if ranks < 1:
+            raise ValueError(f"an all-reduce has at least one rank, not {ranks}")
+        if ranks == 1:
+            return 0.0
+        return self.steps(ranks) * link.latency_s + self.volume(ranks) * size / link.bandwidth_bytes_per_s
+
+
+RING = Algorithm(
+    "ring",
+    "reduce-scatter and all-gather around a ring; the least bytes",
+    steps=lambda n: 2 * (n - 1),
+    volume=lambda n: 2 * (n - 1) / n,
+    complexity="2(n-1) a + 2(n-1)/n m/B",
+)
+TREE = Algorithm(
+    "tree",
+    "reduce to a root and broadcast, both halving; the fewest steps, and pipelined no more bytes than twice",
+    steps=lambda n: 2 * ceil(log2(n)),
+    volume=lambda n: 2.0,
+    complexity="2 log2(n) a + 2 m/B",
+)
+NAIVE = Algorithm(
+    "naive",
+    "every rank sends all of it to every other",
+    steps=lambda n: n - 1,
+    volume=lambda n: float(n - 1),
+    complexity="(n-1) a + (n-1) m/B",
+)
+PARAMETER_SERVER = Algorithm(
+    "parameter server",
+    "all ranks send to one server, and fetch the sum from it",
+    steps=lambda n: 2.0,
+    volume=lambda n: 2.0 * n,
+    complexity="2 a + 2n m/B",
+)
+ALGORITHMS = (RING, TREE, NAIVE, PARAMETER_SERVER)
+
+
+def ring_half_s(size: float, ranks: int, link: Link) -> float:
+    """Seconds of an all-gather or a reduce-scatter of `size` bytes in total: half an all-reduce by ring."""
+    return RING.time_s(size, ranks, link) / 2
+
+
+def bandwidth_for(seconds: float, *, size: float, ranks: int, latency_s: float = 0.0) -> float:
+    """Bandwidth in bytes/s at which a ring all-reduce takes so long.
+
+    Raises ValueError where the latency alone takes longer.
+    """
+    left = seconds - RING.steps(ranks) * latency_s
+    if left <= 0:
+        raise ValueError(
+            f"{RING.steps(ranks):g} steps of {latency_s:g} s each take longer than the {seconds:g} s that were"
+            " measured"
+        )
+    return RING.volume(ranks) * size / left
