@@ -24,12 +24,7 @@ from scalestudy.analyse.costs.collectives import (
     ring_half_s,
 )
 from scalestudy.analyse.costs.layers import dense_backward_share, dense_layers, even_layers
-from scalestudy.analyse.costs.strategies import (
-    ddp_traffic,
-    fsdp_traffic,
-    model_state_gib,
-    step_limits,
-)
+from scalestudy.analyse.costs.strategies import Setting, ddp_traffic, traffic
 from scalestudy.study.traffic import bytes_sent
 
 TEN_GBIT = Link(latency_s=1e-4, bandwidth_bytes_per_s=10e9 / 8)
@@ -120,34 +115,51 @@ def test_a_link_that_hides_everything_is_not_fitted() -> None:
 
 
 @pytest.mark.parametrize("ranks", [2, 4, 8])
-def test_bytes_agree_with_those_of_a_run(ranks: int) -> None:
-    parameters, scale = 1000, f"1x{ranks}"
-    ddp = ddp_traffic(parameters, ranks, TEN_GBIT)
-    assert ddp.bytes_sent == pytest.approx(bytes_sent(spec_of({"strategy": "ddp"}, scale=scale), parameters))
-    for sharding, reshard in (("full", True), ("gradients", False)):
-        spec = spec_of({"strategy": "fsdp", "fsdp": {"sharding": sharding}}, scale=scale)
-        traffic = fsdp_traffic(parameters, ranks, TEN_GBIT, reshard_after_forward=reshard)
-        assert traffic.bytes_sent == pytest.approx(bytes_sent(spec, parameters))
+@pytest.mark.parametrize("accumulation_steps", [1, 4])
+def test_bytes_agree_with_those_of_a_run(ranks: int, accumulation_steps: int) -> None:
+    setting = Setting(1000, ranks, TEN_GBIT, accumulation_steps=accumulation_steps)
+    variants = (
+        {"strategy": "ddp"},
+        {"strategy": "fsdp"},
+        {"strategy": "fsdp", "fsdp": {"sharding": "gradients"}},
+    )
+    for item, variant in zip(traffic(setting), variants, strict=True):
+        spec = spec_of(variant | {"accumulation_steps": accumulation_steps}, scale=f"1x{ranks}")
+        assert item.bytes_sent == pytest.approx(bytes_sent(spec, 1000)), item.strategy
 
 
 def test_one_rank_sends_nothing() -> None:
-    for traffic in (ddp_traffic(1e6, 1, TEN_GBIT), fsdp_traffic(1e6, 1, TEN_GBIT)):
-        assert (traffic.bytes_sent, traffic.time_s, traffic.collectives) == (0, 0, 0)
+    for item in traffic(Setting(1e6, 1, TEN_GBIT)):
+        assert (item.bytes_sent, item.time_s, item.collectives) == (0, 0, 0)
+        assert item.step_limits_s(0.2) == (0.2, 0.2)
 
 
-def test_step_time_lies_between_all_overlap_and_none() -> None:
-    traffic = ddp_traffic(125e6, 8, TEN_GBIT)
-    limits = step_limits(traffic, 0.2)
-    assert limits.high == pytest.approx(0.2 + traffic.time_s)
-    assert 0.2 < limits.low < limits.value < limits.high
+def test_step_time_lies_between_all_hidden_and_nothing() -> None:
+    """500 MB in 21 buckets, 0.7 s; two thirds of 0.2 s of computation hide 0.133 s of all but the last bucket."""
+    item = ddp_traffic(Setting(125e6, 8, Link(0.0, 1.25e9)))
+    best, worst = item.step_limits_s(0.2)
+    assert item.collectives == 21
+    assert worst == pytest.approx(0.2 + 0.7)
+    assert best == pytest.approx(0.9 - 0.2 * 2 / 3)
+
+
+@pytest.mark.parametrize("efficiency", [0.5, 0.9, 0.99])
+def test_the_computation_for_an_efficiency_gives_it(efficiency: float) -> None:
+    for item in traffic(Setting(125e6, 8, TEN_GBIT, blocks=12)):
+        best, worst = item.compute_for_s(efficiency)
+        assert best / item.step_limits_s(best)[0] == pytest.approx(efficiency)
+        assert worst / item.step_limits_s(worst)[1] == pytest.approx(efficiency)
 
 
 def test_model_state_of_adam() -> None:
-    """Four numbers a parameter, 16 bytes: shared by all ranks, or all but the parameters."""
-    gib = 2**30 / 16
-    assert model_state_gib(gib, "ddp", 4) == pytest.approx(1)
-    assert model_state_gib(gib, "fsdp", 4) == pytest.approx(1 / 4)
-    assert model_state_gib(gib, "fsdp-gradients", 4) == pytest.approx(1 / 4 + 3 / 16)
+    """Four numbers a parameter, 16 bytes.
+
+    All of it, a share of it, and parameters whole with a share of the rest.
+    """
+    ddp, full, gradients = traffic(Setting(1e9, 4, TEN_GBIT))
+    assert ddp.state_bytes == 16e9
+    assert full.state_bytes == 4e9
+    assert gradients.state_bytes == (4 + 12 / 4) * 1e9
 
 
 def test_layers_have_the_parameters_of_the_network() -> None:

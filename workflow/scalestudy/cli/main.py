@@ -24,6 +24,7 @@ VERBS = (
     "page",
     "summary",
     "find-batch",
+    "estimate",
     "retry",
     "settle",
     "schema",

@@ -1,0 +1,46 @@
+"""Quantities on the command line, with their units: 125M, 10Gbit/s, 0.1ms."""
+
+from __future__ import annotations
+
+import argparse
+
+from quantiphy import QuantiPhyError, Quantity
+
+BITS = ("bit", "bit/s", "b", "b/s", "bps")
+BYTES = ("B", "B/s")
+
+
+def count(text: str) -> float:
+    """'125M' -> 125e6, '7B' -> 7e9; at least 1."""
+    value, unit = _read(text, "a number such as 125M or 7B")
+    if unit == "B":  # billions, as models are named
+        value, unit = value * 1e9, ""
+    if unit or value < 1:
+        raise argparse.ArgumentTypeError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
+    return value
+
+
+def bandwidth(text: str) -> float:
+    """'10Gbit/s' -> 1.25e9 bytes/s, '25GB/s' -> 25e9 bytes/s; the unit has to be named."""
+    value, unit = _read(text, "a bandwidth such as 10Gbit/s or 25GB/s")
+    if unit in BITS:
+        value, unit = value / 8, "B/s"
+    if unit not in BYTES or value <= 0:
+        raise argparse.ArgumentTypeError(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
+    return value
+
+
+def seconds(text: str) -> float:
+    """'0.1ms' -> 1e-4; not negative, and the unit has to be named."""
+    value, unit = _read(text, "a time such as 0.1ms or 2s")
+    if unit != "s" or value < 0:
+        raise argparse.ArgumentTypeError(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
+    return value
+
+
+def _read(text: str, example: str) -> tuple[float, str]:
+    try:
+        quantity = Quantity(text, binary=True)
+    except QuantiPhyError:
+        raise argparse.ArgumentTypeError(f"{text}: not {example}") from None
+    return float(quantity), quantity.units

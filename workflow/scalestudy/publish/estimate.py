@@ -1,0 +1,68 @@
+"""An estimate as a reader sees it: quantities with units, and what was assumed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from quantiphy import Quantity
+
+from scalestudy.analyse.costs.collectives import ALGORITHMS
+from scalestudy.analyse.costs.strategies import ELEMENT_BYTES, Setting, Traffic, traffic
+from scalestudy.publish.numbers import show
+
+
+def estimate_view(setting: Setting, *, step_time_s: float | None, target: float) -> dict[str, Any]:
+    """Values for report/templates/estimate.txt. step_time_s: of one process at the batch of a rank, if known."""
+    size, ranks, link = setting.size, setting.ranks, setting.link
+    return {
+        "setting": {
+            "parameters": _text(setting.parameters, ""),
+            "dtype": setting.dtype,
+            "element_bytes": ELEMENT_BYTES[setting.dtype],
+            "size": _text(size, "B"),
+            "ranks": ranks,
+            "bandwidth": _text(link.bandwidth_bytes_per_s, "B/s"),
+            "latency": _text(link.latency_s, "s"),
+            "blocks": setting.blocks,
+            "accumulation_steps": setting.accumulation_steps,
+            "optimizer_states": setting.optimizer_states,
+        },
+        "algorithms": [
+            {
+                "name": algorithm.name,
+                "time": _text(algorithm.time_s(size, ranks, link), "s"),
+                "complexity": algorithm.complexity,
+            }
+            for algorithm in ALGORITHMS
+        ],
+        "strategies": [
+            {
+                "name": item.strategy,
+                "bytes": _text(item.bytes_sent, "B"),
+                "time": _text(item.time_s, "s"),
+                "collectives": item.collectives,
+                "state": show(item.state_bytes / 2**30).value,
+                **({} if step_time_s is None else _scaling(item, ranks, step_time_s, target)),
+            }
+            for item in traffic(setting)
+        ],
+        "step_time": None if step_time_s is None else _text(step_time_s, "s"),
+        "target": f"{target:.0%}",
+    }
+
+
+def _scaling(item: Traffic, ranks: int, compute_s: float, target: float) -> dict[str, str]:
+    """Step, speedup and efficiency between their limits, and how much longer a step the target takes."""
+    best, worst = item.step_limits_s(compute_s)
+    needed = [seconds / compute_s for seconds in item.compute_for_s(target)]
+    return {
+        "step": f"{_text(best, 's')} to {_text(worst, 's')}",
+        "speedup": f"{ranks * compute_s / worst:.2f} to {ranks * compute_s / best:.2f}",
+        "efficiency": f"{compute_s / worst:.0%} to {compute_s / best:.0%}",
+        "needed": f"{needed[0]:.2g} to {needed[1]:.2g}",
+    }
+
+
+def _text(value: float, unit: str) -> str:
+    """Three digits with a prefix: 0.701 s is '701 ms'."""
+    return Quantity(value, unit).render(prec=2)
