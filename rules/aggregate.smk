@@ -8,6 +8,8 @@ rule aggregate_runs:
         environment="<results>/environment.json",
         traces="<results>/traces.json",
         collectives="<results>/collectives.csv",
+        forecasts="<results>/forecasts.csv",
+        factors="<results>/efficiency_factors.csv",
         summary=report(
             "<results>/comprehensive_summary.csv",
             caption="../report/captions/summary.rst",

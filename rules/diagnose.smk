@@ -2,6 +2,7 @@ rule diagnose_study:
     input:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
+        forecasts="<results>/forecasts.csv",
     output:
         "<results>/findings.json",
     log:
@@ -12,4 +13,5 @@ rule diagnose_study:
     params:
         code=fingerprint("diagnose", "analyse"),
     shell:
-        "scalestudy diagnose --plan {input.plan:q} --summary {input.summary:q} --out {output:q} > {log:q} 2>&1"
+        "scalestudy diagnose --plan {input.plan:q} --summary {input.summary:q}"
+        " --forecasts {input.forecasts:q} --out {output:q} > {log:q} 2>&1"

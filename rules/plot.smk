@@ -3,6 +3,7 @@ rule plot_workload:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
         epochs="<results>/epochs.csv",
+        forecasts="<results>/forecasts.csv",
     output:
         multiext("<results>/figures/{workload}_epoch_time_detailed", ".pdf", ".png"),
         multiext("<results>/figures/{workload}_speedup_efficiency", ".pdf", ".png"),
@@ -46,4 +47,4 @@ rule plot_workload:
         code=fingerprint("publish"),
     shell:
         "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"
-        " --workload {wildcards.workload:q} --out {params.out:q} > {log:q} 2>&1"
+        " --forecasts {input.forecasts:q} --workload {wildcards.workload:q} --out {params.out:q} > {log:q} 2>&1"

@@ -4,6 +4,8 @@ rule write_text_report:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
         runs="<results>/runs.csv",
+        forecasts="<results>/forecasts.csv",
+        factors="<results>/efficiency_factors.csv",
         findings="<results>/findings.json",
         environment="<results>/environment.json",
         traces="<results>/traces.json",
@@ -24,8 +26,8 @@ rule write_text_report:
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --findings {input.findings:q} --environment {input.environment:q} --traces {input.traces:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
+        " --environment {input.environment:q} --traces {input.traces:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_page:
@@ -33,6 +35,8 @@ rule write_page:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
         runs="<results>/runs.csv",
+        forecasts="<results>/forecasts.csv",
+        factors="<results>/efficiency_factors.csv",
         findings="<results>/findings.json",
         environment="<results>/environment.json",
         traces="<results>/traces.json",
@@ -58,5 +62,5 @@ rule write_page:
         template=template_digest("report.html"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --findings {input.findings:q} --environment {input.environment:q} --traces {input.traces:q} --figures {input.figures:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
+        " --environment {input.environment:q} --traces {input.traces:q} --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"

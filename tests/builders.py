@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
+from scalestudy.analyse.efficiency_tree import factors_frame
+from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.runs import runs_frame
 from scalestudy.analyse.summary import summary_frame
+from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.publish.facts import Results, document_facts
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,
@@ -129,3 +134,22 @@ def summary_of(
 ) -> pd.DataFrame:
     """comprehensive_summary.csv of such a study."""
     return summary_frame(plan, study_of(plan, step_time_s, **options))
+
+
+def diagnosed(plan: Plan, summary: pd.DataFrame) -> list[Diagnosis]:
+    """The diagnoses of a summary, with the forecasts that follow from it."""
+    return diagnose_study(plan.study, summary, forecasts_frame(plan.study, summary))
+
+
+def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
+    """What the documents print of a summary. given: findings, traces, environment, if they are to be something."""
+    results = Results(
+        summary=summary,
+        runs=runs,
+        forecasts=forecasts_frame(plan.study, summary),
+        factors=factors_frame(summary),
+        findings=given.get("findings", [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]),
+        traces=given.get("traces", []),
+        environment=given["environment"],
+    )
+    return document_facts(plan, results)

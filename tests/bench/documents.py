@@ -43,17 +43,28 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     facts = [
         *plan_summary,
         *("--runs", f"{results}/runs.csv"),
+        *("--forecasts", f"{results}/forecasts.csv"),
+        *("--factors", f"{results}/efficiency_factors.csv"),
         *("--findings", f"{results}/findings.json"),
         *("--environment", f"{results}/environment.json"),
         *("--traces", f"{results}/traces.json"),
     ]
     figures = [f"{results}/figures/{workload}_{figure}.svg" for workload in workloads for figure in FIGURES]
-    plots = [
-        *("plot", *plan_summary, "--epochs", f"{results}/epochs.csv", "--out", f"{results}/figures", "--workload"),
-    ]
+    plots = ["plot", *plan_summary]
+    plots += ["--epochs", f"{results}/epochs.csv", "--forecasts", f"{results}/forecasts.csv"]
+    plots += ["--out", f"{results}/figures", "--workload"]
     return {
         "aggregate": [["aggregate", "--plan", f"{results}/plan.json", "--results", str(results)]],
-        "diagnose": [["diagnose", *plan_summary, "--out", f"{results}/findings.json"]],
+        "diagnose": [
+            [
+                "diagnose",
+                *plan_summary,
+                "--forecasts",
+                f"{results}/forecasts.csv",
+                "--out",
+                f"{results}/findings.json",
+            ]
+        ],
         "plot": [[*plots, workload] for workload in workloads],
         "tables": [["tables", *plan_summary, "--out", f"{results}/tables/summary_table.tex"]],
         "text": [["text", *facts, "--out", f"{results}/performance_report.txt"]],

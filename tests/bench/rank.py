@@ -15,7 +15,7 @@ import random
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,10 @@ DROPPED_STEPS = 5  # of every turn: the framework's start-up, DDP's second look 
 
 def run_rounds(contenders: dict[str, str], task: Task, *, rounds: int, seed: int) -> list[dict[str, Any]]:
     """A row per round and contender: seconds a step, the mean (and median) of a turn, the largest over ranks."""
-    ready = {name: load(target)(task) for name, target in contenders.items()}
+    # What is set up later lies elsewhere in memory, and that alone was worth some per cent of a step: the order is
+    # drawn anew in every launch.
+    made = {name: load(contenders[name])(task) for name in shuffled(contenders, seed)}
+    ready = {name: made[name] for name in contenders}
     check_same(ready)
     assert torch.get_num_threads() == task.place.threads, "a contender has changed the number of threads"
     stamps: list[int] = []
@@ -43,13 +46,18 @@ def run_rounds(contenders: dict[str, str], task: Task, *, rounds: int, seed: int
     gc.freeze()  # what one framework has imported must not be searched for garbage in another's turn
     rows = []
     for index in range(rounds):
-        order = list(ready)
-        random.Random(seed + index).shuffle(order)  # the same on every rank
-        for name in order:
+        for name in shuffled(ready, seed + 1 + index):
             times_s = take_turn(ready[name], task, stamps)
             mean_s, median_s = over_ranks(statistics.mean(times_s), statistics.median(times_s))
             rows.append({"round": index, "contender": name, "step_time_s": mean_s, "step_time_p50_s": median_s})
     return rows
+
+
+def shuffled(names: Iterable[str], seed: int) -> list[str]:
+    """The names in an order that is the same on every rank."""
+    order = list(names)
+    random.Random(seed).shuffle(order)
+    return order
 
 
 def take_turn(contender: Contender, task: Task, stamps: list[int]) -> list[float]:

@@ -10,17 +10,17 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import study_of
+from builders import facts_of, study_of
 from matplotlib.figure import Figure
+from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
-from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, latex, render
-from scalestudy.publish.view import column_formats, diagnoses_view, rows_view, study_view
+from scalestudy.publish.view import column_formats, rows_view, study_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -114,24 +114,7 @@ def test_a_template_that_asks_for_what_is_not_given_is_refused_by_name(tmp_path:
 
 
 def facts(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
-    summary = summary_frame(plan, runs)
-    rows = rows_view(plan, summary)
-    diagnoses = [d.to_json() for d in diagnose_study(plan.study, summary)]
-    failed = runs[runs["outcome"] != "ok"]
-    return {
-        "study": study_view(plan, summary),
-        "workloads": list(plan.study.workloads),
-        "rows": rows,
-        "diagnoses": diagnoses_view(diagnoses, rows),
-        "hardware": hardware_view(ENVIRONMENT),
-        "environment": environment_view(ENVIRONMENT),
-        "warnings": warnings_view(ENVIRONMENT, launches=len(runs)),
-        "runs": len(runs),
-        "unneeded": 0,
-        "traces": [],
-        "outcomes": [("ok", len(runs))],
-        "failed": failed[["run_id", "outcome", "reason"]].to_dict("records"),
-    }
+    return facts_of(plan, summary_frame(plan, runs), runs, environment=ENVIRONMENT)
 
 
 def test_page_escapes_what_users_wrote(plan: Plan) -> None:
@@ -162,11 +145,15 @@ def epochs_of(plan: Plan) -> pd.DataFrame:
     )
 
 
+def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None) -> Frames:
+    return Frames(summary, epochs_of(plan) if epochs is None else epochs, forecasts_frame(plan.study, summary))
+
+
 @pytest.mark.parametrize("name", list(FIGURES))
 def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: Path, name: str) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
+        figure = FIGURES[name](plan, "mlp", frames(plan, summary))
         assert figure.get_figwidth() in (3.5, 7.16)
         inches = figure.get_figwidth()
         pdf, svg, png = save_figure(figure, tmp_path / f"mlp_{name}")
@@ -183,7 +170,7 @@ def draw_twice(plan: Plan, name: str, folder: Path) -> list[bytes]:
     drawn = []
     for attempt in ("a", "b"):
         with paper_style():
-            figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
+            figure = FIGURES[name](plan, "mlp", frames(plan, summary))
             drawn.append(b"".join(path.read_bytes() for path in save_figure(figure, folder / attempt)))
     return drawn
 
@@ -199,15 +186,16 @@ def ticks(figure: Figure) -> list[str]:
 
 
 @pytest.mark.parametrize("scales", [["1x2"], ["1x2", "1x4", "1x8", "1x16", "1x32"]])
-def test_ticks_stand_at_the_measured_counts_alone(content: dict[str, Any], scales: list[str]) -> None:
+def test_ticks_stand_at_counts_that_have_a_point(content: dict[str, Any], scales: list[str]) -> None:
     content["scales"] = scales
     plan = make_plan(parse_study(content, source="x"))
     times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
     summary = summary_frame(plan, study_of(plan, times))
     with paper_style():
-        for name in ("speedup_efficiency", "throughput"):
-            figure = FIGURES[name](plan, "mlp", summary, epochs_of(plan))
-            assert ticks(figure) == ["1", *(scale.removeprefix("1x") for scale in scales)]
+        measured = [1, *(int(scale.removeprefix("1x")) for scale in scales)]
+        for name, counts in (("throughput", measured), ("speedup_efficiency", [*measured, 2 * measured[-1]])):
+            figure = FIGURES[name](plan, "mlp", frames(plan, summary))
+            assert ticks(figure) == [str(count) for count in counts]  # the last is a forecast
 
 
 def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) -> None:
@@ -218,7 +206,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
     wrapped = (runs["variant"] == "ddp") & (runs["world_size"] == 1)
     runs.loc[wrapped, "throughput_samples_per_s"] *= 0.8
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", summary_frame(plan, runs), epochs_of(plan))
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary_frame(plan, runs)))
     measured = figure.axes[0].containers[0].lines[0]
     assert measured.get_xdata().tolist() == [1, 2]
     assert measured.get_ydata()[0] == pytest.approx(0.8)
@@ -227,7 +215,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
 def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", summary, epochs_of(plan))
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary))
     for axes in figure.axes:
         assert [text.get_text() for text in axes.texts] == ["2 oom"]
 
@@ -238,4 +226,4 @@ def test_a_figure_of_a_study_without_any_result_can_be_drawn(plan: Plan, tmp_pat
     empty = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
     with paper_style():
         for name, draw in FIGURES.items():
-            save_figure(draw(plan, "mlp", summary, empty), tmp_path / name)
+            save_figure(draw(plan, "mlp", frames(plan, summary, empty)), tmp_path / name)

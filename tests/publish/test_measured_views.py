@@ -12,17 +12,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import study_of
+from builders import diagnosed, facts_of, study_of
+from scalestudy.analyse.efficiency_tree import factors_frame
+from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.main import main
-from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish import labels
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
 from scalestudy.publish.numbers import show_share
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
-from scalestudy.publish.view import diagnoses_view, rows_view, study_view
+from scalestudy.publish.view import rows_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -141,22 +142,10 @@ Documents = Callable[..., tuple[str, str]]
 def documents(plan: Plan) -> Documents:
     def make(summary: pd.DataFrame, traces: list[dict[str, Any]] | None = None) -> tuple[str, str]:
         """(text report, page without its style) of a summary; neither is too wide nor prints a nan."""
-        rows = rows_view(plan, summary)
-        diagnoses = [diagnosis.to_json() for diagnosis in diagnose_study(plan.study, summary)]
-        facts = {
-            "study": study_view(plan, summary),
-            "workloads": list(plan.study.workloads),
-            "rows": rows,
-            "diagnoses": diagnoses_view(diagnoses, rows),
-            "hardware": [("processor", "a processor")],
-            "environment": [],
-            "warnings": [],
-            "runs": 8,
-            "unneeded": 0,
-            "traces": traces_view(traces or []),
-            "outcomes": [("ok", 8)],
-            "failed": [],
-        }
+        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": ""})
+        facts = facts_of(
+            plan, summary, runs, traces=traces or [], environment={"hardware cpu model": ["a processor"]}
+        )
         text = render(DIRECTORY / "performance_report.txt", **facts)
         page = render(
             DIRECTORY / "report.html", figures={"mlp": {name: f"data:,{name}" for name in FIGURES}}, **facts
@@ -396,8 +385,7 @@ def test_communication_is_the_same_in_both_documents(
     frame = probed(summary)
     row = only_row(plan, frame)
     text, page = documents(frame)
-    found = [rows for caption, rows in tables(page) if caption == f"mlp, {row['point']}"][1]
-    assert found[0] == ["Quantity", "ms", "95% interval", "How measured"]
+    found = next(rows for _, rows in tables(page) if rows[0] == ["Quantity", "ms", "95% interval", "How measured"])
     assert len(found) == 1 + len(PROBED)
     block = section(text, "COMMUNICATION")
     for line, cells in zip(row["communication"], found[1:], strict=True):
@@ -541,18 +529,21 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
     frame.to_csv(tmp_path / "summary.csv", index=False)
     study_of(plan, TIMES).to_csv(tmp_path / "runs.csv", index=False)
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
-    findings = [diagnosis.to_json() for diagnosis in diagnose_study(plan.study, frame)]
+    forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
+    factors_frame(frame).to_csv(tmp_path / "factors.csv", index=False)
+    findings = [diagnosis.to_json() for diagnosis in diagnosed(plan, frame)]
     for name, content in (("findings", findings), ("environment", {"device": ["cpu"]}), ("traces", [TRACE])):
         (tmp_path / f"{name}.json").write_text(json.dumps(content))
     inputs = [
         *("--plan", f"{tmp_path}/plan.json", "--summary", f"{tmp_path}/summary.csv"),
         *("--runs", f"{tmp_path}/runs.csv", "--findings", f"{tmp_path}/findings.json"),
         *("--environment", f"{tmp_path}/environment.json", "--traces", f"{tmp_path}/traces.json"),
+        *("--forecasts", f"{tmp_path}/forecasts.csv", "--factors", f"{tmp_path}/factors.csv"),
     ]
     assert main(["text", *inputs, "--out", f"{tmp_path}/report.txt"]) == 0
     text = (tmp_path / "report.txt").read_text(encoding="utf-8")
     assert text.count("MIND: ") == 5
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"\bnan\b", text)
-    for title in ("COMMUNICATION", "TRACES", "WHERE A STEP'S TIME GOES"):
+    for title in ("COMMUNICATION", "TRACES", "FORECASTS", "WHERE EFFICIENCY IS LOST", "WHERE A STEP'S TIME GOES"):
         assert f"\n{title}\n---" in text

@@ -6,9 +6,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import study_of
+from builders import diagnosed, study_of
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.figures.points import distributed_series
 from scalestudy.publish.labels import ranks
 from scalestudy.publish.view import diagnoses_view, rows_view
@@ -37,7 +36,7 @@ def test_labels() -> None:
 
 def test_each_verdict_speaks_of_its_own_row(plan: Plan, summary: pd.DataFrame) -> None:
     rows = rows_view(plan, summary)
-    views = diagnoses_view([found.to_json() for found in diagnose_study(plan.study, summary)], rows)
+    views = diagnoses_view([found.to_json() for found in diagnosed(plan, summary)], rows)
     assert [view["ranks"] for view in views] == ["2 ranks", "2 ranks on 2 nodes", "4 ranks on 2 nodes"]
     assert len({id(view["row"]) for view in views}) == 3
     for view in views:

@@ -24,6 +24,7 @@ FLOORS = {
     "measure": 0,
     "train": 1,
     "launch": 1,
+    "importers": 1,
     "analyse": 2,
     "diagnose": 3,
     "publish": 4,

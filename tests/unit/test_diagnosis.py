@@ -8,12 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import study_of, summary_of
+from builders import diagnosed, study_of, summary_of
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.patches import merge
-from scalestudy.diagnose.study import diagnose_study
 from scalestudy.diagnose.verdict import judge_point
 from scalestudy.study.load import parse_study
 from scalestudy.study.model import Study
@@ -34,7 +33,7 @@ def diagnose(
     plan = make_plan(parse_study(content, source="x"))
     launches = {key: [time * factor for factor in noise] for key, time in times.items()}
     summary = summary_of(plan, launches, **options)
-    return {d.scaling: d for d in diagnose_study(plan.study, summary)}
+    return {d.scaling: d for d in diagnosed(plan, summary)}
 
 
 def causes(diagnosis: Diagnosis) -> list[str]:
@@ -85,7 +84,7 @@ def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) 
     launches = {key: [time * factor for factor in NOISE] for key, time in NEGATIVE.items()}
     runs = study_of(plan, launches)
     runs.loc[runs["world_size"] == 2, "threads_per_core"] = 2.0
-    found = diagnose_study(plan.study, summary_frame(plan, runs))
+    found = diagnosed(plan, summary_frame(plan, runs))
     for diagnosis in found:
         assert causes(diagnosis) == ["oversubscribed"]
         patch = diagnosis.findings[0].recommendations[0].patch
@@ -109,7 +108,7 @@ def test_rows_that_differ_in_more_than_ranks_are_confounded(
     summary = summary_of(plan, launches)
     summary[column] = summary[column].astype(object)
     summary.loc[summary["world_size"] == 2, column] = value
-    for diagnosis in diagnose_study(plan.study, summary):
+    for diagnosis in diagnosed(plan, summary):
         assert diagnosis.verdict == "confounded"
         assert causes(diagnosis) == ["confounded"]
         assert words in diagnosis.findings[0].explanation
@@ -128,7 +127,7 @@ def test_a_label_that_the_batches_contradict_is_confounded(content: dict[str, An
     summary = summary_of(plan, {key: [t * f for f in NOISE] for key, t in HEALTHY.items()})
     strong = (summary["scaling"] == "strong") & (summary["world_size"] == 2)
     summary.loc[strong, "global_batch"] = 64
-    found = {d.scaling: d for d in diagnose_study(plan.study, summary)}
+    found = {d.scaling: d for d in diagnosed(plan, summary)}
     assert "global_batch: 32 at the base, 64 here" in found["strong"].findings[0].explanation
 
 
@@ -163,7 +162,7 @@ def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> Non
 def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:
     plan = make_plan(parse_study(content | {"repeats": 2}, source="x"))
     times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
-    strong = next(d for d in diagnose_study(plan.study, summary_of(plan, times)) if d.scaling == "strong")
+    strong = next(d for d in diagnosed(plan, summary_of(plan, times)) if d.scaling == "strong")
     assert (strong.verdict, strong.findings) == ("not measured", ())
     assert strong.sentence == "no launch came to its end: 2 oom"
 
@@ -187,7 +186,9 @@ def seed_case(ranks: int, speedup: float) -> Case:
         }
     )
     point = {"world_size": ranks, "speedup": speedup, "speedup_low": nan, "speedup_high": nan, "launches_ok": 1}
-    return Case(study=study, point=pd.Series(point), base=pd.Series(point), alone=pd.DataFrame())
+    return Case(
+        study=study, point=pd.Series(point), base=pd.Series(point), alone=pd.DataFrame(), forecasts=pd.DataFrame()
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.efficiency_tree import factors_frame
 from scalestudy.analyse.environment import study_environment
+from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.runs import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.analyse.trace import summarise_trace
@@ -27,7 +29,7 @@ from scalestudy.study.model import Study
 MANY = 100
 RUNS_AT_ONCE = 8  # handed to a process at a time
 
-HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv, collectives.csv, traces.json"
+HELP = "all observations -> runs.csv, epochs.csv, comprehensive_summary.csv, forecasts.csv and more"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
             [one.reduced.collectives.assign(run_id=one.record.run_id) for one in read], ignore_index=True
         ),
         "comprehensive_summary.csv": summary,
+        "efficiency_factors.csv": factors_frame(summary),
+        "forecasts.csv": forecasts_frame(plan.study, summary),
     }
     for name, frame in frames.items():
         write_text(arguments.results / name, frame.to_csv(index=False))

@@ -15,12 +15,13 @@ HELP = "summary -> verdicts, findings and recommendations (findings.json)"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
     parser.add_argument("--summary", type=Path, required=True, help="comprehensive_summary.csv")
+    parser.add_argument("--forecasts", type=Path, required=True, help="forecasts.csv")
     parser.add_argument("--out", type=Path, required=True, help="findings.json")
 
 
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
-    diagnoses = diagnose_study(plan.study, read_table(arguments.summary))
+    diagnoses = diagnose_study(plan.study, read_table(arguments.summary), read_table(arguments.forecasts))
     write_json(arguments.out, [diagnosis.to_json() for diagnosis in diagnoses])
     for d in diagnoses:
         print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {d.verdict} ({d.sentence})")

@@ -25,6 +25,7 @@ VERBS = (
     "summary",
     "find-batch",
     "estimate",
+    "audit",
     "retry",
     "settle",
     "schema",

@@ -8,6 +8,7 @@ from pathlib import Path
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 
@@ -18,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--plan", type=Path, required=True, help="plan.json of the study")
     parser.add_argument("--summary", type=Path, required=True, help="comprehensive_summary.csv")
     parser.add_argument("--epochs", type=Path, required=True, help="epochs.csv")
+    parser.add_argument("--forecasts", type=Path, required=True, help="forecasts.csv")
     parser.add_argument("--workload", required=True, help="name of the workload")
     parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
 
@@ -27,10 +29,10 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload not in plan.study.workloads:
         known = ", ".join(plan.study.workloads)
         raise UserError(f"--workload {arguments.workload}: the study has {known}")
-    summary, epochs = read_table(arguments.summary), read_table(arguments.epochs)
+    frames = Frames(*(read_table(path) for path in (arguments.summary, arguments.epochs, arguments.forecasts)))
     for name, draw in FIGURES.items():
         with paper_style():
-            figure = draw(plan, arguments.workload, summary, epochs)
+            figure = draw(plan, arguments.workload, frames)
             for path in save_figure(figure, arguments.out / f"{arguments.workload}_{name}"):
                 print(path)
     return 0

@@ -20,6 +20,8 @@ class Case:
     base: pd.Series
     alone: pd.DataFrame
     """All single-process points of the base variant: one row a batch size."""
+    forecasts: pd.DataFrame
+    """Rows of forecasts.csv for this variant and way of scaling."""
 
     @property
     def ranks(self) -> int:
@@ -36,7 +38,7 @@ class Case:
         return Evidence("efficiency", value, "%", low, high, threshold)
 
 
-def make_cases(study: Study, summary: pd.DataFrame) -> list[Case]:
+def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
     """A case for every distributed point of the summary (world size above 1)."""
     cases = []
     for _, point in summary[summary["world_size"] > 1].iterrows():
@@ -47,5 +49,7 @@ def make_cases(study: Study, summary: pd.DataFrame) -> list[Case]:
         ]
         base = single[single["is_base"] & (single["scaling"] == point["scaling"])].iloc[0]
         alone = single.drop_duplicates("batch_per_rank")
-        cases.append(Case(study=study, point=point, base=base, alone=alone))
+        same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
+        mine = forecasts[same[0] & same[1] & same[2]]
+        cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine))
     return cases

@@ -11,9 +11,9 @@ from scalestudy.diagnose.verdict import judge_point
 from scalestudy.study.model import Study
 
 
-def diagnose_study(study: Study, summary: pd.DataFrame) -> list[Diagnosis]:
+def diagnose_study(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Diagnosis]:
     """A diagnosis for every distributed point of the summary, in its order."""
-    return [_diagnose(case) for case in make_cases(study, summary)]
+    return [_diagnose(case) for case in make_cases(study, summary, forecasts)]
 
 
 def _diagnose(case: Case) -> Diagnosis:

@@ -93,6 +93,9 @@ class Report(Entry):
     accuracy_margin: float = Field(0.01, gt=0, lt=1)
     """Difference of validation accuracy, as a fraction, that counts as none when it is asked whether accuracy was
     kept (two one-sided tests)."""
+    forecast_scales: tuple[Scale, ...] | None = None
+    """Scales to forecast from those that were measured. Unless given, twice the most devices of a node and twice
+    the most nodes; an empty list asks for none."""
     overhead_reference: bool = True
     """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
     communication (step time against one process *at equal batch per rank*) cannot be told."""

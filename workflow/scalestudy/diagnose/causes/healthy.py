@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from math import isnan
+
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
 from scalestudy.diagnose.patches import refusal
+from scalestudy.study.scales import nodes_and_devices
 
 
 def find(case: Case, verdict: str) -> Finding | None:
@@ -27,8 +30,24 @@ def find(case: Case, verdict: str) -> Finding | None:
             Recommendation(
                 change=f"Add ranks: measure {wider} too, on a host that has them.",
                 patch=None if refused else patch,
-                prediction="Not forecast: one scale does not tell how the overhead grows with ranks.",
+                prediction=_forecast(case, wider),
                 warning=f"The study would refuse that as it stands: {refused}." if refused else "",
             ),
         ),
+    )
+
+
+def _forecast(case: Case, scale: str) -> str:
+    """What the forecast of that scale says, or why there is none."""
+    nodes, devices = nodes_and_devices(scale)
+    rows = case.forecasts
+    rows = rows[(rows["nodes"] == nodes) & (rows["devices_per_node"] == devices)]
+    if not len(rows):
+        return "Not forecast: it is not among report.forecast_scales."
+    row = rows.iloc[0]
+    if isnan(row["speedup"]):
+        return f"Not forecast: {row['refused']}."
+    return (
+        f"Speedup {row['speedup']:.2f}x [{row['speedup_low']:.2f}, {row['speedup_high']:.2f}], efficiency"
+        f" {row['efficiency']:.0%}, over all laws of overhead that the measured scales allow."
     )

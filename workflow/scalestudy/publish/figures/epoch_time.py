@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
-import pandas as pd
 from matplotlib.figure import Figure
 
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.lines import epoch_lines
 from scalestudy.publish.figures.style import SINGLE_COLUMN_IN, legend_below
 from scalestudy.study.plan import Plan
 
 
-def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame) -> Figure:
+def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Seconds of training (validation excluded) against epoch; a thin line a launch, colour and marker a point."""
     figure, axes = plt.subplots(figsize=(SINGLE_COLUMN_IN, 2.7))
-    epoch_lines(axes, plan, workload, epochs, x="epoch", y="epoch_time_s")
+    epoch_lines(axes, plan, workload, frames.epochs, x="epoch", y="epoch_time_s")
     axes.set_xlabel("Epoch")
     axes.set_ylabel("Training time of an epoch (s)")
     axes.set_ylim(bottom=0)

@@ -1,4 +1,4 @@
-"""Points over ranks with interval bars: what the speedup and the throughput figure share."""
+"""Points over ranks with interval bars, measured and forecast: what the figures of scaling share."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import mark_missing, series_style
+
+FORECAST = "forecast (hollow)"
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -40,3 +43,43 @@ def draw_series(axes: Axes, points: pd.DataFrame, column: str, *, label: str, in
     axes.errorbar(good["world_size"], good[column], yerr=limits, label=label, **style)
     for _, point in points[points[column].isna()].iterrows():
         mark_missing(axes, point["world_size"], point["outcomes"])
+
+
+def forecasts_of(frames: Frames, workload: str) -> pd.DataFrame:
+    """The forecasts of a workload that were not refused."""
+    return frames.forecasts[(frames.forecasts["workload"] == workload) & frames.forecasts["speedup"].notna()]
+
+
+def draw_forecasts(axes: Axes, foretold: pd.DataFrame, points: pd.DataFrame, column: str, *, index: int) -> None:
+    """What is forecast for a series, hollow, each tied to the largest measured point of as many nodes or fewer.
+
+    foretold: from forecasts_of. points: of the series, as draw_series has them.
+    """
+    good = points[points[column].notna()]
+    if not len(good) or not len(foretold):
+        return
+    last = good.iloc[-1]
+    same = foretold[(foretold["variant"] == last["variant"]) & (foretold["scaling"] == last["scaling"])]
+    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # a series of its own nodes has its own forecasts
+        same = same[(same["nodes"] > 1) == (last["nodes"] > 1)]
+    style = series_style(index)
+    for _, point in same.iterrows():
+        before = good[good["world_size"] < point["world_size"]]
+        if not len(before):
+            continue
+        start = before.iloc[-1]
+        xs, ys = [start["world_size"], point["world_size"]], [start[column], point[column]]
+        axes.plot(xs, ys, color=style["color"], linewidth=0.6, linestyle=":", zorder=1.5)
+        limits = [[point[column] - point[f"{column}_low"]], [point[f"{column}_high"] - point[column]]]
+        axes.errorbar(
+            [point["world_size"]],
+            [point[column]],
+            yerr=limits,
+            color=style["color"],
+            marker=style["marker"],
+            markerfacecolor="white",
+            linestyle="none",
+            capsize=2.5,
+            elinewidth=0.6,
+            label=FORECAST,
+        )

@@ -1,14 +1,20 @@
-"""Speedup and efficiency against ranks, beside what would be ideal and what was asked for."""
+"""Speedup and efficiency against ranks, beside what would be ideal, what was asked for, and what is forecast."""
 
 from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.analyse.scaling import compounded_efficiency
-from scalestudy.publish.figures.points import distributed_series, draw_series
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.points import (
+    FORECAST,
+    distributed_series,
+    draw_forecasts,
+    draw_series,
+    forecasts_of,
+)
 from scalestudy.publish.figures.style import (
     DOUBLE_COLUMN_IN,
     REFERENCE,
@@ -17,24 +23,29 @@ from scalestudy.publish.figures.style import (
 from scalestudy.study.plan import Plan
 
 
-def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame) -> Figure:
-    """Left: speedup with the ideal line. Right: efficiency from 0, with the target. Bars are the intervals."""
+def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
+    """Left: speedup with the ideal line. Right: efficiency from 0, with the target. Bars are the intervals.
+
+    Forecasts are hollow, joined to the last measured point by a thin line, and have the bars of their laws.
+    """
     figure, (left, right) = plt.subplots(1, 2, figsize=(DOUBLE_COLUMN_IN, 2.7))
-    mine = summary[(summary["workload"] == workload) & (summary["scaling"] != "reference")]
-    counts = sorted(mine["world_size"].unique())
-    ranks = np.array([min(counts), max(counts)])
+    mine = frames.measured(workload)
+    foretold = forecasts_of(frames, workload)
+    counts = sorted({*mine["world_size"], *foretold["world_size"]})
+    ranks = np.geomspace(min(counts), max(counts))  # a straight line is a curve over a logarithmic axis
     left.plot(ranks, ranks, label="ideal", **REFERENCE)
     right.axhline(1, **REFERENCE)
     target = plan.study.report.target_efficiency
     right.plot(
-        counts,
-        [compounded_efficiency(target, count) for count in counts],
+        ranks,
+        [compounded_efficiency(target, count) for count in ranks],
         label=f"target: {target:.0%} per doubling",
         **REFERENCE | {"linestyle": ":"},
     )
     for index, (name, points) in enumerate(distributed_series(mine)):
         for axes, column in ((left, "speedup"), (right, "efficiency")):
             draw_series(axes, points, column, label=name, index=index)
+            draw_forecasts(axes, foretold, points, column, index=index)
     left.set_ylabel("Speedup over one process")
     right.set_ylabel("Efficiency")
     for axes in (left, right):
@@ -43,5 +54,7 @@ def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame)
     right.set_ylim(0, max(1.02 * right.get_ylim()[1], 1.1))
     handles = dict(zip(*reversed(left.get_legend_handles_labels()), strict=True))
     handles |= dict(zip(*reversed(right.get_legend_handles_labels()), strict=True))
+    if FORECAST in handles:
+        handles[FORECAST] = handles.pop(FORECAST)  # to the end, behind all series
     figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
     return figure

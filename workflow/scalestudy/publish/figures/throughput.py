@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import matplotlib.pyplot as plt
 import numpy as np
-import pandas as pd
 from matplotlib.figure import Figure
 
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import distributed_series, draw_series
 from scalestudy.publish.figures.style import REFERENCE, SINGLE_COLUMN_IN, legend_below, rank_axis
 from scalestudy.study.plan import Plan
 
 
-def draw(plan: Plan, workload: str, summary: pd.DataFrame, epochs: pd.DataFrame) -> Figure:
+def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Samples per second, with interval bars; the ideal line starts at the base case's throughput."""
     figure, axes = plt.subplots(figsize=(SINGLE_COLUMN_IN, 2.7))
-    mine = summary[(summary["workload"] == workload) & (summary["scaling"] != "reference")]
+    mine = frames.measured(workload)
     counts = sorted(mine["world_size"].unique())
     base = mine[mine["is_base"]]["throughput_samples_per_s"].dropna()
     if len(base):
-        ranks = np.array([min(counts), max(counts)])
+        ranks = np.geomspace(min(counts), max(counts))
         axes.plot(ranks, base.iloc[0] * ranks, label="ideal from the base case", **REFERENCE)
     for index, (name, points) in enumerate(distributed_series(mine)):
         batches = points.loc[points["world_size"] > 1, "batch_per_rank"].unique()

@@ -1,0 +1,117 @@
+"""Forecasts and factors of efficiency: computed from a summary, and the same in both documents and the figure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+from builders import facts_of, study_of, summary_of
+from scalestudy.analyse.forecasts import forecasts_frame
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+TIMES = {
+    ("mlp", 1, 32): [0.0100, 0.0101],
+    ("mlp", 1, 16): [0.0052, 0.0053],
+    ("mlp", 2, 16): [0.0060, 0.0061],
+    ("mlp", 2, 32): [0.0110, 0.0111],
+}
+
+
+@pytest.fixture
+def plan(content: dict[str, Any]) -> Plan:
+    return make_plan(parse_study(content, source="x"))
+
+
+def forecasts(content: dict[str, Any], times: dict[Any, Any] = TIMES, **report: Any) -> pd.DataFrame:
+    """Forecasts by way of scaling."""
+    plan = make_plan(parse_study(content | {"report": {"overhead_reference": True} | report}, source="x"))
+    return forecasts_frame(plan.study, summary_of(plan, times)).set_index("scaling")
+
+
+def test_the_next_doubling_is_forecast_for_every_way_of_scaling(content: dict[str, Any]) -> None:
+    found = forecasts(content)
+    assert found["world_size"].tolist() == [4, 4]
+    assert found.loc["strong", ["batch_per_rank", "global_batch"]].tolist() == [8, 32]
+    assert found.loc["weak", ["batch_per_rank", "global_batch"]].tolist() == [32, 128]
+    # Weak: 10 % overhead at two ranks is 10 % to 30 % at four.
+    assert 4 / 1.32 < found.loc["weak", "speedup"] < 4 / 1.08
+    assert (found["speedup_low"] < found["speedup"]).all()
+    assert (found["speedup"] < found["speedup_high"]).all()
+    assert found.loc["weak", "efficiency"] == pytest.approx(found.loc["weak", "speedup"] / 4)
+    assert found.loc["weak", "throughput_samples_per_s"] == pytest.approx(128 / found.loc["weak", "step_time_s"])
+    assert found.loc["weak", "measured"] == "1x1, 1x2"
+    assert found.loc["weak", "laws"].endswith("alike: two sizes do not choose")
+
+
+@pytest.mark.parametrize(
+    ("scales", "reason"),
+    [
+        (["1x16"], "16 ranks are 8 times the largest size measured"),
+        (["2x2"], "no scale with 2 devices on each of several nodes was measured"),
+        (["1x3"], "a global batch of 32 does not divide among 3 ranks"),
+    ],
+)
+def test_what_cannot_be_told_is_refused_with_its_reason(
+    content: dict[str, Any], scales: list[str], reason: str
+) -> None:
+    row = forecasts(content, forecast_scales=scales).loc["strong"]
+    assert reason in row["refused"]
+    assert pd.isna(row["speedup"])
+
+
+def test_no_forecast_is_made_where_none_is_asked_for(content: dict[str, Any]) -> None:
+    assert forecasts(content, forecast_scales=[]).empty
+
+
+def test_a_study_without_its_base_case_is_refused(content: dict[str, Any]) -> None:
+    row = forecasts(content, TIMES | {("mlp", 1, 32): ["oom", "oom"]}).loc["strong"]
+    assert row["refused"] == "the base case was not measured"
+
+
+def test_both_documents_say_the_same(plan: Plan) -> None:
+    runs = study_of(plan, TIMES)
+    facts = facts_of(plan, summary_of(plan, TIMES), runs, environment={})
+    text = render(DIRECTORY / "performance_report.txt", **facts)
+    page = render(DIRECTORY / "report.html", figures={"mlp": dict.fromkeys(FIGURES, "data:,")}, **facts)
+    for item in facts["forecasts"]:
+        assert f"speedup      {item['speedup']}\n" in text
+        assert str(item["speedup"].limits) in page
+    for row in facts["rows"]:
+        assert [factor["name"] for factor in row["factors"]] in ([], ["efficiency", "batch", "parallel"])
+        for factor in row["factors"]:
+            limits = f" {factor['limits']}" if factor["limits"] else ""
+            said = f"{factor['name']} {factor['share_percent']}{limits} % {factor['meaning']}"
+            assert said in " ".join(text.split())
+            assert factor["limits"] in page
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
+    summary = summary_of(plan, TIMES)
+    frames = Frames(summary, pd.DataFrame(), forecasts_frame(plan.study, summary))
+    with paper_style():
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
+    hollow = [
+        line
+        for line in figure.axes[0].lines
+        if line.get_markerfacecolor() == "white" and len(line.get_xdata()) == 1
+    ]
+    assert [line.get_xdata()[0] for line in hollow] == [4, 4]
+    assert [text.get_text() for text in figure.legends[0].get_texts()].count("forecast (hollow)") == 1
+
+
+def test_the_ideal_line_is_ideal_everywhere(plan: Plan) -> None:
+    """Drawn from end to end it would be straight over an axis that is not."""
+    summary = summary_of(plan, TIMES)
+    frames = Frames(summary, pd.DataFrame(), forecasts_frame(plan.study, summary))
+    with paper_style():
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
+    (ideal,) = (line for line in figure.axes[0].lines if line.get_label() == "ideal")
+    assert len(ideal.get_xdata()) > 10
+    assert ideal.get_ydata() == pytest.approx(ideal.get_xdata())

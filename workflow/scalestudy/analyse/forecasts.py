@@ -1,0 +1,146 @@
+"""Forecasts of a study: speedup at scales that were not measured, for every series that was.
+
+Or why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import isnan, log, nan
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from scalestudy.analyse.intervals import NOTHING, Interval
+from scalestudy.analyse.laws.fit import NoFitError, Weighed
+from scalestudy.analyse.laws.forecast import Forecast, Measured, Place, forecast
+from scalestudy.study.model import Study
+from scalestudy.study.scales import nodes_and_devices
+
+COLUMNS = (
+    "workload",
+    "variant",
+    "scaling",
+    "nodes",
+    "devices_per_node",
+    "world_size",
+    "batch_per_rank",
+    "global_batch",
+    *(
+        f"{name}{limit}"
+        for name in ("step_time_s", "throughput_samples_per_s", "speedup", "efficiency")
+        for limit in ("", "_low", "_high")
+    ),
+    "measured",
+    "laws",
+    "refused",
+)
+
+
+def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
+    """A row for every variant, way of scaling and scale of interest; columns are COLUMNS.
+
+    Scales: `report.forecast_scales`; unless given, twice the most devices of a node that were measured, and twice
+    the most nodes. `measured`: the scales it rests on. `laws`: of the overhead, with the weights that the measured
+    scales give them. `refused`: the reason why there is no number, and '' where there is one.
+    """
+    rows = []
+    distributed = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    for (workload, variant, scaling), points in distributed.groupby(
+        ["workload", "variant", "scaling"], sort=False
+    ):
+        base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
+        base = base[base["variant"] == points["base_variant"].iloc[0]]
+        series = pd.concat([base, points])
+        for place in _places(study, points):
+            rows.append(
+                {"workload": workload, "variant": variant, "scaling": scaling}
+                | _row(study, series, place, scaling)
+            )
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _places(study: Study, points: pd.DataFrame) -> list[Place]:
+    """Where a forecast is wanted and nothing was measured."""
+    known = {(int(row.nodes), int(row.devices_per_node)) for row in points.itertuples()}
+    if study.report.forecast_scales is not None:
+        wanted = [nodes_and_devices(scale) for scale in study.report.forecast_scales]
+    else:
+        wanted = []
+        inside = [devices for nodes, devices in known if nodes == 1]
+        if inside:
+            wanted.append((1, 2 * max(inside)))
+        nodes = max(nodes for nodes, _ in known)
+        if nodes > 1:
+            wanted.append((2 * nodes, max(devices for count, devices in known if count == nodes)))
+    return [Place(*place) for place in wanted if place not in known]
+
+
+def _row(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
+    strong, confidence = scaling == "strong", study.report.confidence
+    base = series.iloc[0]
+    whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks
+    row = {
+        "nodes": place.nodes,
+        "devices_per_node": place.devices_per_node,
+        "world_size": place.ranks,
+        "batch_per_rank": whole // place.ranks,
+        "global_batch": whole,
+        "laws": "",
+        "refused": "",
+    }
+    good = series[series["step_time_s"].notna()]
+    row["measured"] = ", ".join(f"{int(r.nodes)}x{int(r.devices_per_node)}" for r in good.itertuples())
+    step_time, speedup = NOTHING, NOTHING
+    try:
+        made = _forecast(good, place, strong=strong, whole=whole, confidence=confidence)
+        step_time, speedup = made.step_time_s, made.speedup
+        row["laws"] = _weights(made.laws)
+    except NoFitError as error:
+        row["refused"] = str(error)
+    return (
+        row
+        | step_time.columns("step_time_s")
+        | step_time.inverse(whole).columns("throughput_samples_per_s")
+        | speedup.columns("speedup")
+        | speedup.scaled(1 / place.ranks).columns("efficiency")
+    )
+
+
+def _weights(laws: Sequence[Weighed]) -> str:
+    """'linear 90%, logarithmic 10%'; or which there are, where nothing chooses between them."""
+    names = [item.fit.law.name for item in laws]
+    if len(laws) > 1 and all(isnan(item.held_out_error) for item in laws):
+        return f"{', '.join(names[:-1])} and {names[-1]} alike: two sizes do not choose"
+    return ", ".join(f"{item.fit.law.name} {item.weight:.0%}" for item in laws if item.weight >= 0.005)
+
+
+def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, confidence: float) -> Forecast:
+    if not len(good) or not good["is_base"].any():
+        raise NoFitError("the base case was not measured")
+    if whole % place.ranks:
+        raise NoFitError(f"a global batch of {whole} does not divide among {place.ranks} ranks")
+    unsteady = good[2 * good["launches_unsteady"] > good["launches_ok"]]
+    if len(unsteady):
+        first = unsteady.iloc[0]
+        scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"
+        raise NoFitError(f"most launches at {scale} were unsteady: no single step time describes them")
+    return forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
+
+
+def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
+    """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
+    normal = float(stats.norm.ppf(0.5 + confidence / 2))
+    return [
+        Measured(
+            Place(int(row.nodes), int(row.devices_per_node)),
+            row.step_time_s,
+            _log_half_width(Interval(row.step_time_s, row.step_time_s_low, row.step_time_s_high)) / normal,
+        )
+        for row in good.itertuples()
+    ]
+
+
+def _log_half_width(interval: Interval) -> float:
+    return log(interval.high / interval.low) / 2 if interval.low > 0 else nan

@@ -1,0 +1,132 @@
+"""Speedup and efficiency of a published table, from its own throughputs, with what its rounding leaves open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, log, nan
+
+from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.importers.published import PublishedRow
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """A scale of a table; limits are those of rounding, not of measurement. nan where the table does not tell."""
+
+    row: PublishedRow
+    lines: tuple[int, ...]
+    """Of the file; several where a configuration is printed more than once."""
+    throughput: Interval
+    speedup: Interval
+    """Over the base case; the printed one where there is no base to compute from."""
+    efficiency: Interval
+    per_doubling_efficiency: float
+    karp_flatt: float
+
+
+@dataclass(frozen=True)
+class Table:
+    """One case of a file: its base, its scales from small to large, and what could not be used."""
+
+    base: PublishedRow | None
+    other_bases: tuple[PublishedRow, ...]
+    """Rows of as few devices as the base, run in another way."""
+    scales: tuple[Recomputed, ...]
+    unusable: tuple[PublishedRow, ...]
+    """Their step time or throughput is not above zero."""
+
+
+def recompute(rows: Sequence[PublishedRow]) -> Table:
+    """All that a case's rows say of its scaling.
+
+    Base case: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
+    strategy `single`, where several are as small. Rows of equal configuration count as launches: their geometric
+    mean.
+    """
+    usable = [row for row in rows if _positive(row)]
+    groups: dict[tuple, list[PublishedRow]] = {}
+    for row in sorted(usable, key=lambda row: row.gpus):
+        kind = (row.gpus, row.label("strategy"), row.label("precision"), row.batch_per_gpu, row.global_batch)
+        groups.setdefault(kind, []).append(row)
+    rates = [(group, _mean([rate_of(row) for row in group])) for group in groups.values()]
+    known = [(group, rate) for group, rate in rates if rate.value == rate.value]
+    smallest = min((group[0].gpus for group, _ in known), default=0)
+    bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
+    bases.sort(key=lambda item: item[0][0].label("strategy") != "single")
+    base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, Interval(nan))
+    return Table(
+        base=base,
+        other_bases=tuple(group[0] for group, _ in bases[1:]),
+        scales=tuple(_scale(group, rate, base, base_rate) for group, rate in rates),
+        unusable=tuple(row for row in rows if not _positive(row)),
+    )
+
+
+def rate_of(row: PublishedRow) -> Interval:
+    """Throughput as printed, or global batch over step time; nan where the row has neither."""
+    if row.throughput is not None:
+        return Interval(row.throughput.value, row.throughput.low, row.throughput.high)
+    batch = global_batch(row)
+    if row.step_time_s is None or batch is None:
+        return Interval(nan)
+    time = row.step_time_s
+    return Interval(time.value, time.low, time.high).inverse(batch)
+
+
+def global_batch(row: PublishedRow) -> float | None:
+    """Samples a step over all devices, as stated or from the batch of one."""
+    if row.global_batch is not None:
+        return row.global_batch
+    return None if row.batch_per_gpu is None else row.batch_per_gpu * row.gpus
+
+
+def batch_per_gpu(row: PublishedRow) -> float | None:
+    """Samples a step on each device, as stated or from the global batch."""
+    if row.batch_per_gpu is not None:
+        return row.batch_per_gpu
+    return None if row.global_batch is None else row.global_batch / row.gpus
+
+
+def ratio(above: Interval, below: Interval) -> Interval:
+    """Quotient of two ranges of positive numbers."""
+    return Interval(above.value / below.value, above.low / below.high, above.high / below.low)
+
+
+def _scale(
+    group: list[PublishedRow], rate: Interval, base: PublishedRow | None, base_rate: Interval
+) -> Recomputed:
+    row = group[0]
+    devices = row.gpus / base.gpus if base else float(row.gpus)
+    if row is base:
+        speedup = Interval(1.0, 1.0, 1.0)
+    elif rate.value == rate.value and base is not None:
+        speedup = ratio(rate, base_rate)
+    elif row.printed_speedup is not None:
+        speedup = Interval(row.printed_speedup.value, row.printed_speedup.low, row.printed_speedup.high)
+    else:
+        speedup = Interval(nan)
+    return Recomputed(
+        row=row,
+        lines=tuple(row.line for row in group),
+        throughput=rate,
+        speedup=speedup,
+        efficiency=speedup.scaled(1 / devices),
+        per_doubling_efficiency=per_doubling_efficiency(speedup.value, devices),
+        karp_flatt=karp_flatt(speedup.value, devices),
+    )
+
+
+def _positive(row: PublishedRow) -> bool:
+    return all(number is None or number.value > 0 for number in (row.throughput, row.step_time_s))
+
+
+def _mean(rates: list[Interval]) -> Interval:
+    """Geometric mean of rates and of their limits."""
+    return Interval(
+        *(
+            exp(sum(log(value) for value in values) / len(values)) if min(values) > 0 else nan
+            for values in zip(*((rate.value, rate.low, rate.high) for rate in rates), strict=True)
+        )
+    )

@@ -1,0 +1,52 @@
+"""Everything that the text report and the page may print, by name: the same facts for both, another template."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
+from scalestudy.publish.factors import add_factors
+from scalestudy.publish.forecasts import forecasts_view
+from scalestudy.publish.traces import traces_view
+from scalestudy.publish.view import diagnoses_view, rows_view, study_view
+from scalestudy.study.plan import Plan
+
+
+@dataclass(frozen=True)
+class Results:
+    """What the earlier stages wrote of a study."""
+
+    summary: pd.DataFrame
+    runs: pd.DataFrame
+    forecasts: pd.DataFrame
+    factors: pd.DataFrame
+    findings: Sequence[dict[str, Any]]
+    traces: Sequence[dict[str, Any]]
+    environment: dict[str, Any]
+
+
+def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
+    """Values for report/templates/performance_report.txt and report.html."""
+    rows = rows_view(plan, results.summary)
+    add_factors(rows, results.factors)
+    needed = results.runs[results.runs["outcome"] != "unneeded"]
+    failed = needed[needed["outcome"] != "ok"]
+    return {
+        "study": study_view(plan, results.summary),
+        "workloads": list(plan.study.workloads),
+        "rows": rows,
+        "diagnoses": diagnoses_view(list(results.findings), rows),
+        "forecasts": forecasts_view(results.forecasts),
+        "hardware": hardware_view(results.environment),
+        "environment": environment_view(results.environment),
+        "warnings": warnings_view(results.environment, launches=len(needed)),
+        "runs": len(needed),
+        "unneeded": len(results.runs) - len(needed),
+        "traces": traces_view(list(results.traces)),
+        "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
+        "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
+    }
