@@ -47,11 +47,12 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     step, alone = _interval(point, "step_time_s"), _interval(point, "step_time_alone_s")
     if isnan(alone.value):
         return tree
-    parallel = _ratio(alone, step)
+    # Weak scaling: the base case has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
+    weak = point["scaling"] == "weak"
+    parallel = efficiency if weak else _ratio(alone, step)
+    batch = Interval(1.0) if weak else _ratio(efficiency, parallel)
     tree += [
-        Factor(
-            "batch", 1, _ratio(efficiency, parallel), "a rank's own batch alone, against the whole batch at once"
-        ),
+        Factor("batch", 1, batch, "a rank's own batch alone, against the whole batch at once"),
         Factor("parallel", 1, parallel, "one process at equal batch per rank, against all ranks together"),
     ]
     sync = _interval(point, "differential_s")
