@@ -67,8 +67,10 @@ def test_a_step_that_does_not_shrink_with_its_batch_is_not_blamed_on_communicati
     """Half the batch takes 90 % of the step on one process already; two ranks add 2 % to that."""
     fixed = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0090, ("mlp", 2, 16): 0.0092, ("mlp", 2, 32): 0.0101}
     strong = diagnose(content, fixed, noise=(1.0, 1.0005, 0.9995))["strong"]
-    assert (strong.verdict, causes(strong)) == ("poor", ["unexplained"])
-    assert "the overhead is but 2% of the step" in strong.findings[0].recommendations[0].change
+    assert (strong.verdict, causes(strong)) == ("poor", ["launch-bound"])
+    assert strong.findings[0].recommendations[0].patch == {
+        "variants": {"ddp": {"compile": True}, "single": {"compile": True}}
+    }
 
 
 def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
@@ -163,7 +165,7 @@ def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> Non
     plan = make_plan(parse_study(content | {"repeats": 2}, source="x"))
     times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
     strong = next(d for d in diagnosed(plan, summary_of(plan, times)) if d.scaling == "strong")
-    assert (strong.verdict, strong.findings) == ("not measured", ())
+    assert (strong.verdict, causes(strong)) == ("not measured", ["ddp-oom"])
     assert strong.sentence == "no launch came to its end: 2 oom"
 
 
@@ -186,9 +188,9 @@ def seed_case(ranks: int, speedup: float) -> Case:
         }
     )
     point = {"world_size": ranks, "speedup": speedup, "speedup_low": nan, "speedup_high": nan, "launches_ok": 1}
-    return Case(
-        study=study, point=pd.Series(point), base=pd.Series(point), alone=pd.DataFrame(), forecasts=pd.DataFrame()
-    )
+    nothing = pd.DataFrame()
+    row = pd.Series(point)
+    return Case(study=study, point=row, base=row, alone=nothing, forecasts=nothing, peers=nothing)
 
 
 @pytest.mark.parametrize(

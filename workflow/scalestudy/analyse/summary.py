@@ -16,6 +16,7 @@ from scalestudy.analyse.intervals import (
     Interval,
     Sample,
     difference,
+    mean,
     mean_on_logs,
     ratio_on_logs,
 )
@@ -104,7 +105,8 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         **overhead.columns("overhead_s"),
         "overhead_share": overhead.value / step_time.value,
         **alone.columns("step_time_alone_s"),
-        **{part: good[part].mean() for part in (*PART_COLUMNS, "backward_compute_time_s", "rank_skew_s")},
+        **_parts(good, study),
+        "rank_skew_s": good["rank_skew_s"].mean(),
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
         "memory_grows": next((text for text in good["memory_grows"] if text), ""),
@@ -118,6 +120,8 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
         "parameters": first["parameters"],
         "gradient_bytes": first["gradient_bytes"],
+        "buckets": good["buckets"].median(),
+        "unused_parameter_bytes": first["unused_parameter_bytes"],
         "bytes_sent_per_step": first["bytes_sent_per_step"],
         "flops_per_sample": first["flops_per_sample"],
         "device": first["device"],
@@ -196,6 +200,14 @@ def _unsteady(good: pd.DataFrame) -> str:
     """The launches whose steps no single mean describes, with what was seen in the first of them."""
     found = good["steadiness"][good["steadiness"] != ""]
     return f"{len(found)} of {len(good)} launches: {found.iloc[0]}" if len(found) else ""
+
+
+def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
+    """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
+    columns: dict[str, float] = {}
+    for part in (*PART_COLUMNS, "backward_compute_time_s"):
+        columns |= mean(launches_of(good, part, study), confidence=study.report.confidence).columns(part)
+    return columns
 
 
 def _cv(values: pd.Series) -> float:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import isnan
 
 import pandas as pd
 
+from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.diagnose.findings import Evidence
 from scalestudy.study.model import Study
+from scalestudy.study.variants import Variant
+
+# What rows have in common that differ in how they were run alone.
+PEERS = ("workload", "scaling", "nodes", "devices_per_node", "global_batch")
 
 
 @dataclass(frozen=True)
@@ -22,6 +28,8 @@ class Case:
     """All single-process points of the base variant: one row a batch size."""
     forecasts: pd.DataFrame
     """Rows of forecasts.csv for this variant and way of scaling."""
+    peers: pd.DataFrame
+    """Rows of other variants of the same workload, way of scaling, place and batch."""
 
     @property
     def ranks(self) -> int:
@@ -31,6 +39,31 @@ class Case:
     def target_efficiency(self) -> float:
         """The target per doubling, compounded over the doublings up to this many ranks."""
         return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
+
+    @property
+    def knobs(self) -> Variant:
+        """How the point was run."""
+        return self.study.variants[self.point["variant"]]
+
+    def interval(self, column: str) -> Interval:
+        """A quantity of the point with its limits."""
+        return Interval(*(self.point[f"{column}{limit}"] for limit in ("", "_low", "_high")))
+
+    def beyond_alone(self, column: str) -> float:
+        """What a part of the step takes beyond what it takes of one process at equal batch.
+
+        All where none was run.
+        """
+        same = self.alone[self.alone["batch_per_rank"] == self.point["batch_per_rank"]]
+        known = same[column].dropna()
+        return float(self.point[column]) - (float(known.iloc[0]) if len(known) else 0.0)
+
+    def overhead_evidence(self) -> tuple[Evidence, ...]:
+        """The overhead of a step, where it was measured."""
+        overhead = self.interval("overhead_s").scaled(1e3)
+        if isnan(overhead.value):
+            return ()
+        return (Evidence("overhead per step", overhead.value, "ms", overhead.low, overhead.high),)
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""
@@ -51,5 +84,7 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         alone = single.drop_duplicates("batch_per_rank")
         same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
         mine = forecasts[same[0] & same[1] & same[2]]
-        cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine))
+        peers = summary[(summary[list(PEERS)] == point[list(PEERS)]).all(axis=1)]
+        peers = peers[peers["variant"] != point["variant"]]
+        cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))
     return cases

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.causes import confounded, find_causes
+from scalestudy.diagnose.causes import confounded, find_causes, find_out_of_memory
 from scalestudy.diagnose.findings import Diagnosis, Finding
 from scalestudy.diagnose.verdict import judge_point
 from scalestudy.study.model import Study
@@ -22,7 +22,7 @@ def _diagnose(case: Case) -> Diagnosis:
     invalid = confounded.find(case) if measured else None
     verdict, sentence = judge_point(case, confounded=invalid is not None)
     if verdict == "not measured":
-        findings: tuple[Finding, ...] = ()
+        findings: tuple[Finding, ...] = find_out_of_memory(case)
     else:
         findings = (invalid,) if invalid else find_causes(case, verdict)
     return Diagnosis(

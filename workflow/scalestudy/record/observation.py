@@ -170,6 +170,11 @@ class Totals(Part):
     """Bytes of gradients synchronised each step; None for a single process."""
     bytes_sent_per_step: float | None
     """Bytes that every rank sends each step by its strategy (study/traffic.py); None if not known."""
+    unused_parameter_bytes: int | None = None
+    """Of parameters that got no gradient, as DDP counts them.
+
+    None where it does not look, and in older records.
+    """
     flops_per_sample: int | None
     """Floating-point operations of forward and backward pass of a sample (train/flops.py); None if not counted."""
 

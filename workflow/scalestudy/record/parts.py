@@ -97,6 +97,7 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
         parameters=parts.environment.get("parameters"),
         gradient_bytes=parts.environment.get("gradient_bytes"),
         bytes_sent_per_step=parts.environment.get("bytes_sent_per_step"),
+        unused_parameter_bytes=parts.environment.get("unused_parameter_bytes"),
         flops_per_sample=parts.environment.get("flops_per_sample"),
     )
 

@@ -26,6 +26,7 @@ from scalestudy.train.limits import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.placement import Placement, PlacementError, place_rank
 from scalestudy.train.probes import run_probes
+from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import lost_peer, make_strategy
 from scalestudy.train.watchdog import Watchdog
 from scalestudy.train.world import meet
@@ -124,6 +125,7 @@ def _train(
         facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
         facts["stopping"] = trainer.train()
         gauges.end_training()
+        facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
         run_probes(trainer)
     except (UserError, PlacementError) as error:
         return "failed", str(error), False

@@ -1,23 +1,80 @@
-"""The causes, one module each, in the order of decision: validity, host, transport and structure, size.
+"""The causes, in the order of decision: validity, host and input, stragglers, transport, structure, size.
 
-The commonest wrong answer is "batch too small", because a larger batch hides nearly every other fault: so the
-earlier a cause stands here, the later ones it silences. Each module has `find(case, verdict) -> Finding | None`;
-confounded has `find(case)`, since it is asked before there is a verdict, and silences all.
+The commonest wrong answer is "batch too small", because a larger batch hides nearly every other fault. So what is
+found earlier is put right first, and the size of the work is blamed only for what the causes before it leave.
 """
 
 from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.causes import comm_bound, healthy, oversubscribed, unexplained
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.causes import beside, fsdp, parts, structure, validity
+from scalestudy.diagnose.causes.comm_bound import COMM_BOUND, SHARE
+from scalestudy.diagnose.causes.healthy import healthy
+from scalestudy.diagnose.causes.launch_bound import LAUNCH_BOUND
+from scalestudy.diagnose.causes.oversubscribed import OVERSUBSCRIBED
+from scalestudy.diagnose.causes.straggler import STRAGGLER
+from scalestudy.diagnose.causes.transport import TRANSPORT
+from scalestudy.diagnose.causes.unexplained import unexplained
 from scalestudy.diagnose.findings import Finding
 
-IN_ORDER_OF_DECISION = (oversubscribed, comm_bound, healthy, unexplained)
+CAUSES: tuple[Cause, ...] = (
+    validity.TWO_MODES,
+    validity.THERMAL,
+    OVERSUBSCRIBED,
+    parts.INPUT_BOUND,
+    parts.SYNC_LOGGING,
+    parts.CHECKPOINTING,
+    STRAGGLER,
+    TRANSPORT,
+    structure.ACCUM_NO_NOSYNC,
+    structure.UNUSED_PARAMS,
+    structure.BUCKET_SIZE,
+    fsdp.FSDP_OVERHEAD,
+    COMM_BOUND,
+    LAUNCH_BOUND,
+    beside.MEMORY_PRESSURE,
+    beside.FRAGMENTATION,
+    beside.MEMORY_GROWTH,
+    beside.LARGE_BATCH,
+)
+BELOW_TARGET = ("poor", "negative scaling")
 
 
 def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
-    """The first cause that the evidence supports, of a point that is measured and not confounded."""
-    for cause in IN_ORDER_OF_DECISION:
-        found = cause.find(case, verdict)
-        if found is not None:
-            return (found,)
-    return ()
+    """What the evidence supports of a point that is measured and not confounded, the first to be put right first.
+
+    A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
+    """
+    seen = [(cause, found) for cause in CAUSES if (found := cause.look(case)) is not None]
+    for cause, found in seen:
+        if cause.silences:
+            return (cause.finding(case, found),)
+    kept = [(cause, found) for cause, found in seen if cause.stage != Stage.SIZE]
+    if verdict in BELOW_TARGET:
+        kept += _of_size(case, seen)
+    kept.sort(key=lambda item: item[0].stage)
+    findings = tuple(cause.finding(case, found) for cause, found in kept)
+    if any(cause.stage < Stage.BESIDE for cause, _ in kept):
+        return findings
+    return ((healthy(case) if verdict == "healthy" else unexplained(case, verdict)), *findings)
+
+
+def _of_size(case: Case, seen: list[tuple[Cause, Seen]]) -> list[tuple[Cause, Seen]]:
+    """Causes of size, the one that costs more first.
+
+    The overhead only as far as causes before it leave some of it.
+    """
+    told_s = sum(found.explained_s for cause, found in seen if cause.stage < Stage.SIZE)
+    kept = []
+    for cause, found in seen:
+        left_s = found.loss_s.value - (told_s if cause is COMM_BOUND else 0.0)
+        if cause.stage == Stage.SIZE and left_s >= SHARE * case.point["step_time_s"]:
+            kept.append((left_s, cause, found))
+    return [(cause, found) for _, cause, found in sorted(kept, key=lambda item: -item[0])]
+
+
+def find_out_of_memory(case: Case) -> tuple[Finding, ...]:
+    """What is said of a point of which no launch came to its end for want of memory."""
+    found = fsdp.DDP_OOM.look(case)
+    return () if found is None else (fsdp.DDP_OOM.finding(case, found),)

@@ -14,54 +14,49 @@ from scalestudy.analyse.batch_model import (
     weak_efficiency,
 )
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.study.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 ROUND_TO = 8  # samples: batches people would write
 
 
-def find(case: Case, verdict: str) -> Finding | None:
-    """Finding where scaling is poor or negative and the overhead of not being alone is a good part of the step."""
+def look(case: Case) -> Seen | None:
+    """Where the overhead of not being alone is a good part of the step, with its whole interval above nothing."""
     point = case.point
-    low, share = point["overhead_s_low"], point["overhead_share"]
-    if verdict not in ("poor", "negative scaling") or isnan(share) or share < SHARE or low <= 0:
+    overhead, share = case.interval("overhead_s"), point["overhead_share"]
+    if isnan(share) or share < SHARE or overhead.low <= 0:
         return None
-    gradient_mib = point["gradient_bytes"] / 2**20
-    recommendations = [_larger_batch(case)]
-    if verdict == "negative scaling":
-        recommendations.insert(
-            0,
-            Recommendation(
-                change="Use one process for this workload as it stands: it is faster.",
-                prediction=f"{1 / point['speedup']:.2f}x the throughput of {case.ranks} ranks, as measured.",
-            ),
-        )
-    return Finding(
-        cause="comm-bound",
-        explanation=f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
-        f" {gradient_mib:.2f} MiB of gradients it synchronises. {_what_it_holds(case)}",
-        evidence=(
-            Evidence(
-                "overhead per step",
-                point["overhead_s"] * 1e3,
-                "ms",
-                low * 1e3,
-                point["overhead_s_high"] * 1e3,
-            ),
-            Evidence("share of the step", share * 100, "%", threshold=f">= {SHARE:.0%}"),
-            Evidence(
-                "step of one process at equal batch per rank",
-                point["step_time_alone_s"] * 1e3,
-                "ms",
-                point["step_time_alone_s_low"] * 1e3,
-                point["step_time_alone_s_high"] * 1e3,
-            ),
-            *_probed(case),
-        ),
-        refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
-        recommendations=tuple(recommendations),
+    alone = (point[f"step_time_alone_s{limit}"] * 1e3 for limit in ("", "_low", "_high"))
+    value, low, high = alone
+    evidence = (
+        *case.overhead_evidence(),
+        Evidence("share of the step", share * 100, "%", threshold=f">= {SHARE:.0%}"),
+        Evidence("step of one process at equal batch per rank", value, "ms", low, high),
+        *_probed(case),
     )
+    return Seen(evidence, overhead)
+
+
+def _explanation(case: Case, seen: Seen) -> str:
+    gradient_mib = case.point["gradient_bytes"] / 2**20
+    return (
+        f"A step at {case.point['batch_per_rank']} samples per rank computes too little for the"
+        f" {gradient_mib:.2f} MiB of"
+        f" gradients it synchronises. {_what_it_holds(case)}"
+    )
+
+
+def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    larger = _larger_batch(case)
+    if not case.point["speedup"] < 1:
+        return (larger,)
+    alone = Recommendation(
+        change="Use one process for this workload as it stands: it is faster.",
+        prediction=f"{1 / case.point['speedup']:.2f}x the throughput of {case.ranks} ranks, as measured.",
+    )
+    return alone, larger
 
 
 def _what_it_holds(case: Case) -> str:
@@ -157,3 +152,14 @@ def _prediction(case: Case, model: StepModel, batch: int) -> str:
         f"Efficiency {value:.0%}{limits}, speedup {value * case.ranks:.2f}x on {case.ranks} ranks. Assumes the"
         f" overhead stays as measured and the step of one process is linear in the batch (from {batches})."
     )
+
+
+COMM_BOUND = Cause(
+    id="comm-bound",
+    stage=Stage.SIZE,
+    threshold="overhead >= 10 % of a step (PyTorch's Kineto plug-in), its interval above 0",
+    look=look,
+    explanation=_explanation,
+    refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
+    recommend=_recommend,
+)

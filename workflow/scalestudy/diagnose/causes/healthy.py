@@ -10,10 +10,8 @@ from scalestudy.diagnose.patches import refusal
 from scalestudy.study.scales import nodes_and_devices
 
 
-def find(case: Case, verdict: str) -> Finding | None:
-    """Finding where the verdict is healthy."""
-    if verdict != "healthy":
-        return None
+def healthy(case: Case) -> Finding:
+    """What is said where the verdict is healthy and nothing is found to put right."""
     point = case.point
     wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
     patch = {"scales": [*case.study.scales, wider]}

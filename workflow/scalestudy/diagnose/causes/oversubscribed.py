@@ -3,33 +3,57 @@
 from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.findings import Evidence, Recommendation
 
 THREADS_PER_CORE = 1.0
 
 
-def find(case: Case, verdict: str) -> Finding | None:
-    """Finding where ranks x threads exceed the cores they may use, whatever the verdict: it may hide the rest."""
+def look(case: Case) -> Seen | None:
+    """Where ranks x threads exceed the cores they may use, whatever the verdict: it may hide the rest."""
     ratio = case.point["threads_per_core"]
     if not ratio > THREADS_PER_CORE:
         return None
+    return Seen((Evidence("threads per core", ratio, "", threshold=f"> {THREADS_PER_CORE:g}"),))
+
+
+def _threads_and_cores(case: Case) -> tuple[int, int]:
+    """Of a host."""
     threads = int(case.point["threads_per_rank"] * case.point["devices_per_node"])
-    cores = round(threads / ratio)
-    fitting = max(1, cores // int(case.point["devices_per_node"]))
-    return Finding(
-        cause="oversubscribed",
-        explanation=f"{threads} compute threads share {cores} cores of a host, so ranks wait for each other's time"
-        " slices. Until that is put right no other cause can be told from it.",
-        evidence=(Evidence("threads per core", ratio, "", threshold=f"> {THREADS_PER_CORE:g}"),),
-        refuted_by="the same step time with threads = cores / ranks",
-        recommendations=(
-            Recommendation(
-                change="Give every rank cores of its own, and as many threads as cores.",
-                patch={"host": {"pin": True, "cores_per_rank": fitting}},
-                prediction="Not predicted: time slices follow no model we have. Measure again.",
-                warning=""
-                if cores >= case.point["devices_per_node"]
-                else f"{cores} cores are too few for {case.ranks} ranks: use a larger host",
-            ),
+    return threads, round(threads / case.point["threads_per_core"])
+
+
+def _explanation(case: Case, seen: Seen) -> str:
+    threads, cores = _threads_and_cores(case)
+    return (
+        f"{threads} compute threads share {cores} cores of a host, so ranks wait for each other's time slices."
+        " Until that"
+        " is put right no other cause can be told from it."
+    )
+
+
+def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    _, cores = _threads_and_cores(case)
+    ranks = int(case.point["devices_per_node"])
+    return (
+        Recommendation(
+            change="Give every rank cores of its own, and as many threads as cores.",
+            patch={"host": {"pin": True, "cores_per_rank": max(1, cores // ranks)}},
+            prediction="Not predicted: time slices follow no model we have. Measure again.",
+            warning=""
+            if cores >= ranks
+            else f"{cores} cores are too few for {case.ranks} ranks: use a larger host",
         ),
     )
+
+
+OVERSUBSCRIBED = Cause(
+    id="oversubscribed",
+    stage=Stage.HOST,
+    threshold="ranks x threads above the cores that they may use",
+    look=look,
+    explanation=_explanation,
+    refuted_by="the same step time with threads = cores / ranks",
+    recommend=_recommend,
+    silences=True,
+)

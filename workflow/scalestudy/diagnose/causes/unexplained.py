@@ -9,8 +9,8 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
 
 
-def find(case: Case, verdict: str) -> Finding | None:
-    """Finding of last resort."""
+def unexplained(case: Case, verdict: str) -> Finding:
+    """The finding of last resort."""
     point, report = case.point, case.study.report
     oftener: dict[str, Any] | None = {"repeats": case.study.repeats * 2}
     if verdict == "undecided":

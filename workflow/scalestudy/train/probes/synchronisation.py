@@ -41,6 +41,13 @@ def bucket_bytes(trainer: Trainer) -> list[int]:
     return [int(size) for size in str(sizes).replace(",", " ").split()]
 
 
+def unused_parameter_bytes(trainer: Trainer) -> int | None:
+    """Bytes of parameters that got no gradient in the last step; None where DDP was not told to look for them."""
+    if not trainer.spec.ddp.find_unused_parameters:
+        return None
+    return int(trainer.stepper.model._get_ddp_logging_data()["unused_parameter_size"])
+
+
 def probe_fsdp(trainer: Trainer) -> list[int]:
     """Record blocks `probe-sync` and `probe-no-sync`: bytes of the parameters of each unit.
 

@@ -1,0 +1,130 @@
+"""DDP or FSDP: what a study that has both measured of them says, and what to do where one does not fit."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pandas as pd
+
+from scalestudy.analyse.intervals import Interval
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.findings import Evidence, Recommendation
+
+
+def _fastest_ddp(case: Case) -> pd.Series | None:
+    """The fastest DDP variant at the same scale and batch; None where none came to its end."""
+    peers = case.peers
+    ddp = peers[(peers["strategy"] == "ddp") & peers["step_time_s"].notna()]
+    return None if ddp.empty else ddp.loc[ddp["step_time_s"].idxmin()]
+
+
+def _slower_than_ddp(case: Case) -> Seen | None:
+    if case.point["strategy"] != "fsdp":
+        return None
+    ddp = _fastest_ddp(case)
+    if ddp is None:
+        return None
+    mine, theirs = case.interval("step_time_s"), Interval(*(ddp[f"step_time_s{x}"] for x in ("", "_low", "_high")))
+    sure = not (isnan(mine.low) or isnan(theirs.high))
+    if (mine.low <= theirs.high) if sure else (mine.value <= theirs.value):
+        return None
+    return Seen(
+        (
+            Evidence("step of FSDP", mine.value * 1e3, "ms", mine.low * 1e3, mine.high * 1e3),
+            Evidence(f"step of {ddp['variant']}", theirs.value * 1e3, "ms", theirs.low * 1e3, theirs.high * 1e3),
+            Evidence("peak memory of FSDP", _peak(case.point), "GiB"),
+            Evidence(f"peak memory of {ddp['variant']}", _peak(ddp), "GiB"),
+        ),
+        Interval(mine.value - theirs.value, mine.low - theirs.high, mine.high - theirs.low),
+    )
+
+
+def _peak(row: pd.Series) -> float:
+    return row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
+
+
+def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    ddp = _fastest_ddp(case)
+    assert ddp is not None
+    faster = case.point["step_time_s"] / ddp["step_time_s"]
+    found = [
+        Recommendation(
+            change=f"Use {ddp['variant']}: the model fits without sharding.",
+            prediction=f"{faster:.2f} times the throughput, as measured.",
+            warning="A larger model or batch may not fit; then FSDP is what is left.",
+        )
+    ]
+    if case.knobs.fsdp.sharding == "full":
+        found.append(
+            Recommendation(
+                change="Or shard gradients and optimizer states only: parameters are then gathered once a step.",
+                patch={"variants": {case.point["variant"]: {"fsdp": {"sharding": "gradients"}}}},
+                prediction="A third of the bytes less; the parameters stay on every rank.",
+            )
+        )
+    return tuple(found)
+
+
+FSDP_OVERHEAD = Cause(
+    id="fsdp-overhead",
+    stage=Stage.STRUCTURE,
+    threshold="step time above DDP's at the same scale and batch with its whole interval, where DDP fits",
+    look=_slower_than_ddp,
+    explanation=lambda case, seen: (
+        "FSDP gathers parameters that would have fitted: DDP came to its end at the same scale and batch, and"
+        " its steps"
+        " are faster."
+    ),
+    refuted_by="a DDP that runs out of memory in longer training",
+    recommend=_use_ddp,
+)
+
+
+def _out_of_memory(case: Case) -> Seen | None:
+    outcomes = str(case.point["outcomes"])
+    if case.point["strategy"] != "ddp" or case.point["launches_ok"] or "oom" not in outcomes:
+        return None
+    fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
+    evidence = [Evidence("launches out of memory", case.point["launches"], "", threshold="all of them")]
+    evidence += [
+        Evidence(f"peak memory of {row['variant']}, which fits", _peak(row), "GiB") for _, row in fits.iterrows()
+    ]
+    return Seen(tuple(evidence))
+
+
+def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
+    parts = 2 * case.knobs.accumulation_steps
+    smaller = Recommendation(
+        change="Or pass the batch in more micro-batches: less memory for activations at the same global batch.",
+        patch={"variants": {case.point["variant"]: {"accumulation_steps": parts}}},
+        prediction="Not predicted: how much of the memory is activations was not measured.",
+    )
+    if len(fits):
+        best = fits.loc[fits["step_time_s"].idxmin()]
+        first = Recommendation(
+            change=f"Use {best['variant']}, which fits.",
+            prediction=f"{best['throughput_samples_per_s']:.4g} samples/s, as measured.",
+        )
+    else:
+        shown = {"strategy": "fsdp"} | ({"base": case.base["variant"]} if len(case.study.variants) > 1 else {})
+        first = Recommendation(
+            change="Shard the model (FSDP): ranks share parameters, gradients and optimizer states.",
+            patch={"variants": {"fsdp": shown}},
+            prediction=f"About 1/{case.ranks} of the model's state on a rank; activations stay.",
+        )
+    return first, smaller
+
+
+DDP_OOM = Cause(
+    id="ddp-oom",
+    stage=Stage.STRUCTURE,
+    threshold="outcome oom of every launch",
+    look=_out_of_memory,
+    explanation=lambda case, seen: (
+        "DDP keeps the whole model, its gradients and its optimizer's states on every rank, and they do not fit."
+    ),
+    refuted_by="a launch that fits with a smaller batch: then it is the activations",
+    recommend=_shard,
+)

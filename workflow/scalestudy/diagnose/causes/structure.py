@@ -1,0 +1,167 @@
+"""Causes that stand in the config: work that the wrapper does and need not do.
+
+What each costs is measured anew.
+"""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import Any
+
+from scalestudy.analyse.intervals import Interval
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.causes.predict import saving
+from scalestudy.diagnose.findings import Evidence, Recommendation
+
+
+def _patch(case: Case, change: dict[str, Any]) -> dict[str, Any]:
+    return {"variants": {case.point["variant"]: change}}
+
+
+# accum-no-nosync
+
+
+def _synchronised_each_time(case: Case) -> Seen | None:
+    knobs = case.knobs
+    if not (knobs.accumulation_sync and knobs.accumulation_steps > 1):
+        return None
+    parts = knobs.accumulation_steps
+    spared = case.interval("overhead_s").scaled(1 - 1 / parts)
+    evidence = (
+        Evidence("synchronisations of an optimizer step", parts, "", threshold="> 1"),
+        *case.overhead_evidence(),
+    )
+    return Seen(evidence, spared)
+
+
+def _spare(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    known = seen.loss_s.value > 0
+    return (
+        Recommendation(
+            change="Synchronise gradients with the last micro-batch only.",
+            patch=_patch(case, {"accumulation_sync": False}),
+            prediction=(
+                saving(case, seen.loss_s, "if the overhead is synchronisation")
+                if known
+                else "Not predicted: the overhead was not measured."
+            ),
+        ),
+    )
+
+
+ACCUM_NO_NOSYNC = Cause(
+    id="accum-no-nosync",
+    stage=Stage.STRUCTURE,
+    threshold="more than one synchronisation of gradients in an optimizer step",
+    look=_synchronised_each_time,
+    explanation=lambda case, seen: (
+        f"Gradients are synchronised after each of {case.knobs.accumulation_steps} micro-batches; only the sum"
+        " after the"
+        " last is used."
+    ),
+    refuted_by="the same step time with no_sync on all micro-batches but the last",
+    recommend=_spare,
+)
+
+
+# unused-params
+
+
+def _walks_the_graph(case: Case) -> Seen | None:
+    if not case.knobs.ddp.find_unused_parameters or case.point["unused_parameter_bytes"] != 0:
+        return None
+    return Seen((Evidence("parameters without a gradient", 0, "bytes", threshold="0: nothing to look for"),))
+
+
+UNUSED_PARAMS = Cause(
+    id="unused-params",
+    stage=Stage.STRUCTURE,
+    threshold="find_unused_parameters on, and no parameter without a gradient",
+    look=_walks_the_graph,
+    explanation=lambda case, seen: (
+        "DDP looks through the graph at every step for parameters without a gradient, and there are none; until"
+        " it has"
+        " looked it cannot begin to synchronise."
+    ),
+    refuted_by="an error of DDP about parameters that were not used",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Leave find_unused_parameters off.",
+            patch=_patch(case, {"ddp": {"find_unused_parameters": False}}),
+            prediction="Not predicted: what the walk costs depends on the graph. It cannot be slower.",
+        ),
+    ),
+)
+
+
+# bucket-size
+
+DEFAULT_MIB = 25.0
+MANY = 2.0  # latencies of all buckets over the time their bytes take
+
+
+def _buckets(case: Case) -> Seen | None:
+    """Many that are small, so that their latency rules; or one that holds everything, so that nothing overlaps."""
+    point, cap = case.point, case.knobs.ddp.bucket_cap_mb
+    count, whole = point["buckets"], point["gradient_bytes"]
+    if isnan(count) or isnan(whole) or cap == DEFAULT_MIB:
+        return None
+    latency_s = count * point["all_reduce_latency_s"]
+    bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
+    usual = max(1, round(whole / 2**20 / DEFAULT_MIB))
+    size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {DEFAULT_MIB:g}")
+    if cap < DEFAULT_MIB and count > 2 * usual and latency_s > MANY * bytes_s:
+        return Seen(
+            (
+                size,
+                Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                Evidence("their latencies", latency_s * 1e3, "ms"),
+                Evidence("their bytes on the idle network", bytes_s * 1e3, "ms"),
+            ),
+            Interval(latency_s * (1 - usual / count)),
+        )
+    if cap > DEFAULT_MIB and count == 1 and usual > 1:
+        exposed = case.interval("exposed_span_s")
+        return Seen(
+            (
+                size,
+                Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                Evidence("exposed communication", *_ms(exposed)),
+            ),
+            Interval(nan),
+        )
+    return None
+
+
+def _ms(interval: Interval) -> tuple[float, str, float, float]:
+    return interval.value * 1e3, "ms", interval.low * 1e3, interval.high * 1e3
+
+
+BUCKET_SIZE = Cause(
+    id="bucket-size",
+    stage=Stage.STRUCTURE,
+    threshold="latencies of the buckets above twice the time of their bytes; or one where torch has several",
+    look=_buckets,
+    explanation=lambda case, seen: (
+        f"Gradients travel in {case.point['buckets']:.0f} buckets: "
+        + (
+            "so many that their latencies take longer than their bytes."
+            if case.knobs.ddp.bucket_cap_mb < DEFAULT_MIB
+            else "nothing is sent before the whole backward pass is over, and nothing overlaps."
+        )
+    ),
+    refuted_by="the same step time at torch's own bucket size",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Take torch's own bucket size, or sweep it.",
+            patch=_patch(case, {"ddp": {"bucket_cap_mb": DEFAULT_MIB}}),
+            prediction=(
+                "Not predicted: what overlaps then is not known before it is measured."
+                if isnan(seen.loss_s.value)
+                else f"{seen.loss_s.value * 1e3:.3g} ms a step less at the most: the latencies of the buckets that"
+                " are then not sent."
+            ),
+        ),
+    ),
+)

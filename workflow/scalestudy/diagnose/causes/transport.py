@@ -1,0 +1,69 @@
+"""transport: the link itself is slow, measured while nothing else uses it."""
+
+from __future__ import annotations
+
+from math import isnan
+
+from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.analyse.intervals import Interval
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.causes.predict import saving
+from scalestudy.diagnose.findings import Evidence, Recommendation
+
+SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
+"""Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""
+SHARE = 0.10  # of a step
+
+
+def look(case: Case) -> Seen | None:
+    """A slow idle network, where synchronisation costs a good part of the step. Between nodes nobody can tell."""
+    point = case.point
+    bus, kind = point["all_reduce_bus_gib_per_s"], "cpu" if point["device"] == "cpu" else "cuda"
+    if point["nodes"] > 1 or isnan(bus) or bus >= SLOW_GIB_PER_S[kind]:
+        return None
+    cost = case.interval("differential_s" if not isnan(point["differential_s"]) else "overhead_s")
+    if not cost.value >= SHARE * point["step_time_s"]:
+        return None
+    evidence = (
+        Evidence(
+            "bus bandwidth of the all-reduce on the idle network",
+            bus,
+            "GiB/s",
+            threshold=f"< {SLOW_GIB_PER_S[kind]:g} inside a node",
+        ),
+        Evidence("its latency", point["all_reduce_latency_s"] * 1e6, "us"),
+        Evidence("synchronisation", cost.value * 1e3, "ms a step", cost.low * 1e3, cost.high * 1e3),
+    )
+    return Seen(evidence, cost)
+
+
+def _repair(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
+    point = case.point
+    kind = "cpu" if point["device"] == "cpu" else "cuda"
+    usual = Link(0.0, SLOW_GIB_PER_S[kind] * 2**30 * point["world_size"] / (2 * (point["world_size"] - 1)))
+    left = RING.time_s(point["gradient_bytes"], case.ranks, usual)
+    saved = Interval(max(0.0, seen.loss_s.value - left))
+    names = "GLOO_SOCKET_IFNAME" if kind == "cpu" else "NCCL_SOCKET_IFNAME"
+    return (
+        Recommendation(
+            change=f"Find what the ranks talk over: name the interface ({names}), and see whether GPUs reach each"
+            " other directly (nvidia-smi topo -m; NCCL_DEBUG=INFO says NET/Socket where they do not).",
+            prediction=saving(case, saved, "at the least bandwidth that is usual inside a node"),
+        ),
+    )
+
+
+TRANSPORT = Cause(
+    id="transport",
+    stage=Stage.TRANSPORT,
+    threshold="bus bandwidth inside a node below 5 GiB/s on GPUs, 0.35 on CPUs (calibrated by injection)",
+    look=look,
+    explanation=lambda case, seen: (
+        f"The link is slow by itself: {case.point['all_reduce_bus_gib_per_s']:.2g} GiB/s with nothing else on"
+        " it. A"
+        " larger batch would hide that and not mend it."
+    ),
+    refuted_by="the same bandwidth in a benchmark of the link on other nodes of the kind",
+    recommend=_repair,
+)

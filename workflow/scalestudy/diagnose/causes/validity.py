@@ -1,0 +1,70 @@
+"""Causes that question the numbers themselves: steps that no single mean describes."""
+
+from __future__ import annotations
+
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.findings import Evidence, Recommendation
+
+
+def _unsteady(case: Case, words: str) -> Seen | None:
+    """Where most launches show it, by the tests of analyse/steady.py."""
+    point = case.point
+    said = point["unsteady"] if isinstance(point["unsteady"], str) else ""
+    if words not in said or 2 * point["launches_unsteady"] <= point["launches_ok"]:
+        return None
+    return Seen(
+        (
+            Evidence(
+                "launches of which it holds",
+                point["launches_unsteady"],
+                "",
+                threshold=f"more than half of {int(point['launches_ok'])}",
+            ),
+        )
+    )
+
+
+def _seen(case: Case) -> str:
+    """'two modes: 3.1 ms and 5.6 ms', of the first launch that has them."""
+    return str(case.point["unsteady"]).split(": ", 1)[1]
+
+
+TWO_MODES = Cause(
+    id="two-modes",
+    stage=Stage.VALIDITY,
+    threshold="a mixture of two in most launches (METHOD, section 4)",
+    look=lambda case: _unsteady(case, "two modes"),
+    explanation=lambda case, seen: (
+        f"Steps are of two kinds, and a mean describes neither ({_seen(case)}): other work on the host, clocks"
+        " that"
+        " change, or something that is done in some steps only."
+    ),
+    refuted_by="a single mode on a host that does nothing else",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Measure again where nothing else runs, with cores of its own for every rank.",
+            patch=None if case.study.host.pin else {"host": {"pin": True}},
+            prediction="Not predicted: which of the two is the training itself is not known.",
+        ),
+    ),
+)
+THERMAL = Cause(
+    id="thermal",
+    stage=Stage.VALIDITY,
+    threshold="a jump of the level of the step time of 5 % or more in most launches",
+    look=lambda case: _unsteady(case, "no steady state"),
+    explanation=lambda case, seen: (
+        f"The step time does not settle ({_seen(case)}): power or heat on a device, whose clocks blocks.parquet"
+        " has;"
+        " or other work that begins on the host."
+    ),
+    refuted_by="clocks that stay the same over the change",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Warm up for longer, and look at clocks and temperature of the blocks.",
+            patch={"measure": {"max_warmup_steps": 2 * case.study.measure.max_warmup_steps}},
+            prediction="Not predicted: which level lasts is not known.",
+        ),
+    ),
+)
