@@ -18,8 +18,8 @@ def memory_growth(blocks: pd.DataFrame, column: str, *, confidence: float) -> tu
     """(slope in GiB per 1 000 steps with its interval, whether it grows) of a column of one rank's blocks.
 
     Theil and Sen's slope, the median over pairs of blocks, whose interval makes no assumption on the noise. It
-    grows where the interval is above zero and the slope adds up to SMALLEST_GROWTH of the mean over the steps
-    seen. Source: Sen (1968), J. American Statistical Association 63.
+    grows where even the lower limit adds up to SMALLEST_GROWTH of the mean over the steps seen: an allocator that
+    takes a few pages now and then has a slope too. Source: Sen (1968), J. American Statistical Association 63.
     """
     known = blocks.dropna(subset=[column])
     if len(known) < FEWEST or known[column].nunique() == 1:
@@ -27,7 +27,7 @@ def memory_growth(blocks: pd.DataFrame, column: str, *, confidence: float) -> tu
     steps, sizes = known["first_step"].astype(float), known[column].astype(float)
     slope, _, low, high = stats.theilslopes(sizes, steps, alpha=confidence)
     seen = float(steps.max() - steps.min())
-    grows = low > 0 and slope * seen > SMALLEST_GROWTH * sizes.mean()
+    grows = low * seen > SMALLEST_GROWTH * sizes.mean()
     return Interval(slope * 1e3, low * 1e3, high * 1e3), bool(grows)
 
 

@@ -110,6 +110,7 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
         "memory_grows": next((text for text in good["memory_grows"] if text), ""),
+        "launches_growing": int((good["memory_grows"] != "").sum()),
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min(),
         "validation_accuracy_max": good["validation_accuracy"].max(),

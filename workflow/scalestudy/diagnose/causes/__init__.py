@@ -53,9 +53,15 @@ def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
     kept = [(cause, found) for cause, found in seen if cause.stage != Stage.SIZE]
     if verdict in BELOW_TARGET:
         kept += _of_size(case, seen)
-    kept.sort(key=lambda item: item[0].stage)
+
+    def stage(cause: Cause) -> Stage:
+        # An interval over launches that decides has both kinds of steps in it already: they are told last.
+        decided = verdict != "undecided"
+        return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
+
+    kept.sort(key=lambda item: stage(item[0]))
     findings = tuple(cause.finding(case, found) for cause, found in kept)
-    if any(cause.stage < Stage.BESIDE for cause, _ in kept):
+    if any(stage(cause) < Stage.BESIDE for cause, _ in kept):
         return findings
     return ((healthy(case) if verdict == "healthy" else unexplained(case, verdict)), *findings)
 

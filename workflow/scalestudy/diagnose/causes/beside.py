@@ -13,15 +13,21 @@ FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
 
 
 def _grows(case: Case) -> Seen | None:
-    if not isinstance(case.point["memory_grows"], str) or not case.point["memory_grows"]:
+    growing, launches = case.point["launches_growing"], case.point["launches_ok"]
+    if 2 * growing <= launches:
         return None
-    return Seen((Evidence("peak of resident memory", case.point["peak_resident_gib"], "GiB"),))
+    return Seen(
+        (
+            Evidence("launches that grow", growing, "", threshold=f"more than half of {int(launches)}"),
+            Evidence("peak of resident memory", case.point["peak_resident_gib"], "GiB"),
+        )
+    )
 
 
 MEMORY_GROWTH = Cause(
     id="memory-growth",
     stage=Stage.BESIDE,
-    threshold="a slope over steady steps whose interval leaves out zero, on all steps and on their second half",
+    threshold="a slope over steady steps whose lower limit adds up to 1 % of the memory, in most launches",
     look=_grows,
     explanation=lambda case, seen: (
         f"Memory grows while training is steady: {case.point['memory_grows']}. A list of losses that keeps their"
