@@ -26,6 +26,7 @@ VERBS = (
     "find-batch",
     "estimate",
     "audit",
+    "demo",
     "retry",
     "settle",
     "schema",

@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import WORKER, RunSpec
 from scalestudy.study.threads import THREAD_VARIABLES
 
 
@@ -36,7 +36,7 @@ def rank_command(
     """
     worker = [
         "-m",
-        "scalestudy.train",
+        spec.host.environment.get(WORKER, "scalestudy.train"),
         "--spec",
         str(directory / "spec.json"),
         "--out",

@@ -14,6 +14,9 @@ from scalestudy.study.models import Model
 from scalestudy.study.optimizers import Optimizer
 from scalestudy.study.variants import Knobs
 
+WORKER = "SCALESTUDY_WORKER"
+"""Variable of a study's environment: a module that is run as a rank in the place of scalestudy.train."""
+
 
 class RunSpec(Knobs):
     """One launch of one variant at one scale, with one seed."""

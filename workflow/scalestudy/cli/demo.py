@@ -1,0 +1,83 @@
+"""Measure a small study with a known fault in it, and see whether the diagnosis finds it.
+
+On two cores, a minute each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import yaml
+
+from scalestudy.cli import aggregate
+from scalestudy.cli.inputs import read_table
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.errors import UserError
+from scalestudy.launch.process import Interrupted
+from scalestudy.launch.run import DATA, measure_run
+from scalestudy.record.files import write_json, write_text
+from scalestudy.study.faults import ALL, Fault
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import make_plan
+
+HELP = "a small study with a known fault, and its diagnosis"
+SHAPED = "SCALESTUDY_DEMO_SHAPED"
+SHAPE = 'ip link set lo up && tc qdisc add dev lo root tbf rate "$1" burst 1mb latency 100ms && shift && exec "$@"'
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--fault", choices=ALL, metavar="NAME", help=f"one of {', '.join(ALL)}; a list of all without"
+    )
+    parser.add_argument("--repeats", type=int, default=3, help="launches of each point (default: 3)")
+    parser.add_argument("--seed", type=int, default=1, help="of the study (default: 1)")
+    parser.add_argument("--results", type=Path, help="results folder (default: results/demo-NAME)")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if not arguments.fault:
+        for fault in ALL.values():
+            print(f"{fault.name:22} {fault.cause:16} {fault.about}")
+        return 0
+    fault = ALL[arguments.fault]
+    if fault.link and SHAPED not in os.environ:
+        throttle(fault)
+    results = arguments.results or Path("results") / f"demo-{fault.name}"
+    study = parse_study(fault.study(repeats=arguments.repeats, seed=arguments.seed), source=fault.name)
+    plan = make_plan(study)
+    write_text(results / "study.yaml", yaml.safe_dump(fault.study(), sort_keys=False))
+    write_json(results / "plan.json", plan.model_dump(mode="json"))
+    print(f"{fault.name}: {fault.about} {len(plan.runs)} launches.", flush=True)
+    try:
+        for spec in plan.runs.values():
+            record, _ = measure_run(spec, results, limits=study.limits, data=DATA)
+            print(f"  {spec.run_id}: {record.outcome} {record.reason}".rstrip(), flush=True)
+    except Interrupted as stop:
+        print("interrupted; the launches that ended are kept", file=sys.stderr)
+        return 128 + stop.signum
+    aggregate.run(argparse.Namespace(plan=results / "plan.json", results=results))
+    summary, forecasts = (read_table(results / name) for name in ("comprehensive_summary.csv", "forecasts.csv"))
+    found = next(d for d in diagnose_study(study, summary, forecasts) if d.variant == fault.variant)
+    write_json(results / "findings.json", found.to_json())
+    causes = [finding.cause for finding in found.findings]
+    print(f"verdict: {found.verdict} ({found.sentence})")
+    print(f"found: {', '.join(causes) or 'nothing'}; put in: {fault.cause}")
+    # What is found beside the speed, such as memory that grows, stands behind a verdict of healthy.
+    right = next((cause for cause in causes if cause != "healthy"), "healthy") == fault.cause
+    print("right" if right else "not found first")
+    return 0 if right else 1
+
+
+def throttle(fault: Fault) -> None:
+    """Start this command anew in a network of its own, whose only link is as slow as the fault says."""
+    missing = [name for name in ("unshare", "ip", "tc", "bash") if shutil.which(name) is None]
+    if missing or os.geteuid() != 0:
+        reason = f"{missing[0]} is not installed" if missing else "that takes root"
+        raise UserError(f"--fault {fault.name}: throttles the link in a network namespace, and {reason}")
+    os.environ[SHAPED] = fault.link
+    sys.stdout.flush()
+    os.execvp("unshare", ["unshare", "--net", "bash", "-c", SHAPE, "shaped", fault.link, *sys.orig_argv])
