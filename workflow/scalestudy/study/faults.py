@@ -33,8 +33,8 @@ def task(model: dict[str, Any], data: dict[str, Any], batch_size: int, **more: A
 
 CLEAN = task(CONVNET, IMAGES, 128)
 SMALL = task(mlp(256, 3), VECTORS, 32)
-DEEP = task(mlp(192, 24), VECTORS, 512)
-WIDE = task(mlp(1024, 8), VECTORS, 512)
+DEEP = task(mlp(192, 24), VECTORS, 128)
+WIDE = task(mlp(1024, 8), VECTORS, 32)
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,8 @@ class Fault:
     variant: str = "ddp"
     """The one that is judged."""
     measure: dict[str, Any] = field(default_factory=dict)
+    probed: bool = True
+    """Whether communication is probed; where the cause does not rest on it that would only take time."""
     more: dict[str, Any] = field(default_factory=dict)
     """Variants beside single and ddp."""
 
@@ -80,7 +82,9 @@ class Fault:
             },
             "workloads": {TASK: deepcopy(self.workload)},
             "host": host,
-            "measure": {"half_width": 0.03, "max_steps": 200, "min_steps": 40} | self.measure,
+            "measure": {"half_width": 0.03, "max_steps": 100, "min_steps": 40}
+            | ({} if self.probed else {"probe_rounds": 0})
+            | self.measure,
         }
 
 
@@ -90,13 +94,15 @@ FAULTS = (
         "Every sample takes 200 us to read, and the loop reads by itself.",
         "input-bound",
         CLEAN | {"data": IMAGES | {"sample_delay_us": 200}},
+        probed=False,
     ),
     Fault(
         "oversubscribed",
         "Each rank runs as many threads as the host has cores.",
         "oversubscribed",
         host={"pin": False, "cores_per_rank": 2},
-        measure={"max_steps": 50, "probe_rounds": 0},  # threads that wait for each other's time slices are slow
+        measure={"max_steps": 50},
+        probed=False,  # threads that wait for each other's time slices are slow
     ),
     Fault(
         "slow-log",
@@ -106,6 +112,7 @@ FAULTS = (
         single={"log_every_steps": 1},
         ddp={"log_every_steps": 1},
         injected=True,
+        probed=False,
     ),
     Fault(
         "frequent-checkpoints",
@@ -114,6 +121,7 @@ FAULTS = (
         WIDE,
         single={"checkpoint_every_steps": 2},
         ddp={"checkpoint_every_steps": 2},
+        probed=False,
     ),
     Fault(
         "slow-rank",
@@ -125,16 +133,17 @@ FAULTS = (
         "slow-link",
         "All that the ranks send goes over a link of 240 Mbit/s.",
         "transport",
-        task(mlp(512, 4), VECTORS, 512),
+        task(mlp(512, 4), VECTORS, 256),
         link="240mbit",
     ),
     Fault(
         "no-no-sync",
         "Eight micro-batches a step, synchronised after each.",
         "accum-no-nosync",
-        task(mlp(512, 4), VECTORS, 512),
+        task(mlp(512, 4), VECTORS, 256),
         single={"accumulation_steps": 8},
         ddp={"accumulation_steps": 8, "accumulation_sync": True},
+        probed=False,
     ),
     Fault(
         "unused-parameters",
@@ -142,6 +151,7 @@ FAULTS = (
         "unused-params",
         DEEP,
         ddp={"ddp": {"find_unused_parameters": True}},
+        probed=False,
     ),
     Fault(
         "tiny-buckets",
@@ -164,23 +174,33 @@ FAULTS = (
         DEEP,
         variant="fsdp",
         more={"fsdp": {"strategy": "fsdp"}},
+        probed=False,
     ),
     Fault(
         "too-large-for-ddp",
         "A model that does not fit on every rank.",
         "ddp-oom",
-        task(mlp(2048, 12), VECTORS, 64),
+        task(mlp(2048, 12), VECTORS, 16),
+        measure={"max_steps": 40, "min_steps": 20},
         host={"memory_limit_gib": 0.75},
         more={"fsdp": {"strategy": "fsdp"}},
+        probed=False,
     ),
     Fault("small-batch", "A batch that computes next to nothing.", "comm-bound", SMALL),
-    Fault("other-arithmetic", "Two ranks in bf16, one process in fp32.", "confounded", ddp={"precision": "bf16"}),
+    Fault(
+        "other-arithmetic",
+        "Two ranks in bf16, one process in fp32.",
+        "confounded",
+        ddp={"precision": "bf16"},
+        probed=False,
+    ),
     Fault(
         "leak",
         "Every step keeps a tensor.",
         "memory-growth",
         injected=True,
-        measure={"block_steps": 10, "half_width": 0.001},  # a slope takes some blocks
+        measure={"block_steps": 10, "max_steps": 200, "half_width": 0.001},  # a slope takes some blocks
+        probed=False,
     ),
 )
 CONTROLS = (

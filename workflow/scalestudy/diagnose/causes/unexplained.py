@@ -8,6 +8,9 @@ from typing import Any
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
 
+UNPREDICTED = "Not predicted: no cause is established."
+OFTEN = 10  # steps; what is done more often is worth a look
+
 
 def unexplained(case: Case, verdict: str) -> Finding:
     """The finding of last resort."""
@@ -32,6 +35,43 @@ def unexplained(case: Case, verdict: str) -> Finding:
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
-            Recommendation(change=change, patch=patch, prediction="Not predicted: no cause is established."),
+            Recommendation(change=change, patch=patch, prediction=UNPREDICTED),
+            *(worth_trying(case) if verdict != "undecided" else ()),
         ),
     )
+
+
+def worth_trying(case: Case) -> tuple[Recommendation, ...]:
+    """Settings that often cost time, where the parts of the step were not measured that would tell."""
+    if not isnan(case.point["logging_time_s"]):
+        return ()
+    knobs, mine, base = case.knobs, case.point["variant"], case.base["variant"]
+    found = []
+    if knobs.log_every_steps and knobs.log_every_steps < OFTEN:
+        found.append(
+            Recommendation(
+                change=f"Log every {OFTEN * knobs.log_every_steps} steps instead of every {knobs.log_every_steps}:"
+                " reading the loss waits for the device.",
+                patch={"variants": {mine: {"log_every_steps": OFTEN * knobs.log_every_steps}}},
+                prediction=UNPREDICTED,
+            )
+        )
+    if knobs.accumulation_steps > 1:
+        parts = knobs.accumulation_steps // 2
+        found.append(
+            Recommendation(
+                change=f"Pass larger micro-batches: {parts} instead of {knobs.accumulation_steps} a step, as far"
+                " as memory goes.",
+                patch={"variants": {name: {"accumulation_steps": parts} for name in (mine, base)}},
+                prediction=UNPREDICTED,
+            )
+        )
+    if not knobs.input.workers:
+        found.append(
+            Recommendation(
+                change="Let processes read ahead.",
+                patch={"variants": {mine: {"input": {"loader": "dataloader", "workers": 2}}}},
+                prediction=UNPREDICTED,
+            )
+        )
+    return tuple(found)
