@@ -58,6 +58,7 @@ $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constr
 
 bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.recorder_cost --rounds $(ROUNDS) --launches 3
+	cd tests && ../$(BENCH)/bin/python -m bench.loop_cost --rounds $(ROUNDS) --launches 4
 	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
 	cd tests && ../$(BENCH)/bin/python -m bench.stopping
 	cd tests && ../$(BENCH)/bin/python -m bench.communication

@@ -13,7 +13,7 @@ BYTES = ("B", "B/s")
 def count(text: str) -> float:
     """'125M' -> 125e6, '7B' -> 7e9; at least 1."""
     value, unit = _read(text, "a number such as 125M or 7B")
-    if unit == "B":  # billions, as models are named
+    if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
     if unit or value < 1:
         raise argparse.ArgumentTypeError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")

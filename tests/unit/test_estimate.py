@@ -1,0 +1,98 @@
+"""`scalestudy estimate`: from numbers, and from the runs of a study; what is missing is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.cli.estimate import known_of
+from scalestudy.cli.main import main
+from scalestudy.errors import UserError
+
+LINK = Link(1e-4, 2e9)
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> Path:
+    """A study of one process and two and four ranks, whose all-reduces follow the ring on LINK."""
+    rows = []
+    for ranks in (1, 2, 4):
+        slope = (RING.time_s(2e8, ranks, LINK) - RING.time_s(1e8, ranks, LINK)) / 1e8
+        rows.append(
+            {
+                "workload": "net",
+                "is_base": ranks == 1,
+                "world_size": ranks,
+                "parameters": 1e7,
+                "step_time_s": 0.05,
+                "all_reduce_gib_per_s": None if ranks == 1 else 1 / slope / 2**30,
+                "all_reduce_latency_s": None if ranks == 1 else RING.steps(ranks) * LINK.latency_s,
+            }
+        )
+    pd.DataFrame(rows).to_csv(tmp_path / "comprehensive_summary.csv", index=False)
+    return tmp_path
+
+
+def test_it_reads_well_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    command = ["estimate", "--params", "7B", "--gpus", "16", "--bandwidth", "25GB/s", "--step-time", "1.2s"]
+    assert main(command) == 0
+    output = capsys.readouterr().out
+    assert "7G parameters in fp32 are 28 GB" in output
+    assert max(map(len, output.splitlines())) <= 90  # the table of algorithms has its formulas beside it
+    assert output.isascii()
+
+
+def test_a_study_gives_its_numbers(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    known = known_of(pd.read_csv(results / "comprehensive_summary.csv"), None)
+    assert (known.parameters, known.step_time_s) == (1e7, 0.05)
+    assert known.bandwidth == pytest.approx(LINK.bandwidth_bytes_per_s)
+    assert known.latency_s == pytest.approx(LINK.latency_s)
+    assert main(["estimate", "--results", str(results), "--gpus", "8"]) == 0
+    assert "8 ranks, 2 GB/s and 100 us a message" in " ".join(capsys.readouterr().out.split())
+
+
+def test_what_is_given_comes_before_what_was_measured(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", "--results", str(results), "--gpus", "8", "--bandwidth", "80Gbit/s"]) == 0
+    assert "10 GB/s" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--gpus", "8", "--bandwidth", "1GB/s"], "--params: is needed; or --results"),
+        (["--gpus", "8", "--params", "1M"], "--bandwidth: is needed; or --results"),
+    ],
+)
+def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["estimate", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argument", "said"),
+    [
+        (["--bandwidth", "10"], "say bits or bytes a second"),
+        (["--bandwidth", "fast"], "not a bandwidth such as 10Gbit/s"),
+        (["--latency", "5"], "a time with its unit is meant"),
+        (["--params", "0.5"], "a number of at least 1"),
+        (["--params", "3 GB"], "a number of at least 1"),
+    ],
+)
+def test_a_quantity_that_is_none_is_refused(
+    argument: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        main(["estimate", "--gpus", "8", *argument])
+    assert end.value.code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_a_workload_has_to_be_one_of_the_study(results: Path) -> None:
+    summary = pd.read_csv(results / "comprehensive_summary.csv")
+    with pytest.raises(UserError, match="--workload other: the study has net"):
+        known_of(summary, "other")
+    two = pd.concat([summary, summary.assign(workload="second")])
+    with pytest.raises(UserError, match="the study has net, second; name one"):
+        known_of(two, None)
