@@ -75,7 +75,11 @@ class Submitting(Checkout):
 def submitting(cluster: Cluster, tmp_path: Path) -> Iterator[Submitting]:
     """A fresh checkout that submits to the cluster; afterwards nothing of it may be left in the queue."""
     yield Submitting(make_checkout(tmp_path / "checkout").root, cluster)
-    wait_for(lambda: not cluster.jobs(), seconds=60)
+    try:
+        wait_for(lambda: not cluster.jobs(), seconds=60)
+    except AssertionError:
+        cluster.run("scancel", "--partition=main")  # the next test is not to find them
+        raise
 
 
 def small_study(**changes: Any) -> dict[str, Any]:
@@ -132,7 +136,7 @@ class Launch:
 
     def wait_until_it_trains(self) -> None:
         """Until steps are being made."""
-        wait_for(lambda: self.submitting.partial("progress.json"), seconds=90)
+        wait_for(lambda: self.submitting.partial("progress.json"), seconds=180)
 
     @property
     def job(self) -> str:

@@ -53,10 +53,10 @@ def test_a_loss_that_is_no_number_is_diverged(checkout: Checkout, world_size: in
 
 @pytest.mark.parametrize("world_size", [1, 2])
 def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, world_size: int) -> None:
-    study = variation(epochs=5000, time_limit_min=0.2)
+    study = variation(epochs=5000, time_limit_min=0.4)
     record = train(checkout, study, world_size)
     assert record.outcome == "timeout"
-    assert record.reason.startswith("time limit of 0.2 min reached after ")
+    assert record.reason.startswith("time limit of 0.4 min reached after ")
     observation = read_observation(checkout.root / "results/tiny/runs" / record.run_id)
     assert len(observation.steps) == sum(rank.steps for rank in record.ranks) > 0
 

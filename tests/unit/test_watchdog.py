@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 import threading
 import time
 import weakref
@@ -33,6 +36,26 @@ def test_one_call_that_does_not_end_is_noticed_once() -> None:
 
 def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
     assert watched(0.5, 1.2, steps_s=0.05) == []
+
+
+def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> None:
+    """Whoever stops it is the cause; the first thing that it sees is its own call, as it was long ago."""
+    code = """
+import os, signal, sys, threading, time
+from scalestudy.train.watchdog import Watchdog
+watchdog = Watchdog(1.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
+watchdog.start()
+print("ready", flush=True)
+time.sleep(2.8)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    process.send_signal(signal.SIGSTOP)
+    time.sleep(2.5)
+    process.send_signal(signal.SIGCONT)
+    assert process.stdout.read() == ""
+    assert process.wait(timeout=30) == 0
 
 
 def test_it_may_be_stopped() -> None:

@@ -40,8 +40,14 @@ class Watchdog:
         self._over.set()
 
     def _watch(self) -> None:
-        before, since = None, time.monotonic()
-        while not self._over.wait(min(LOOK_S, self._limit_s / 10)):
+        period_s = min(LOOK_S, self._limit_s / 10)
+        before = None
+        since = looked = time.monotonic()
+        while not self._over.wait(period_s):
+            now = time.monotonic()
+            if now - looked > period_s + self._limit_s / 2:
+                since = now  # this process itself was stopped; what it was waiting for meanwhile is not known
+            looked = now
             # A frame that is kept keeps its variables, and so tensors that the training has let go of.
             place = (position(sys._current_frames()[self._main]), self.steps())
             if place != before:
