@@ -7,6 +7,7 @@ import signal
 from pathlib import Path
 
 from scalestudy.record.observation import read_observation
+from slurm_cluster import Cluster
 from slurm_studies import ENDLESS, Launch, Submitting
 
 
@@ -27,7 +28,7 @@ def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     launch.wait_until_it_trains()
     job = launch.job
     node = submitting.cluster.run("squeue", "--noheader", "--format=%N").strip()
-    for pid in processes_of(job):
+    for pid in processes_of(job, submitting.cluster):
         os.kill(pid, signal.SIGKILL)
     submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=down", "reason=test")
     assert launch.end() != 0
@@ -36,16 +37,21 @@ def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     assert f"SLURM job {job}" in record.reason
 
 
-def processes_of(job: str) -> list[int]:
-    """Everything that runs for a job, SLURM's own supervisors included."""
+def processes_of(job: str, cluster: Cluster) -> list[int]:
+    """Everything that runs for a job, SLURM's own supervisors included.
+
+    Other clusters have a job of that number too.
+    """
     found = []
     for path in Path("/proc").glob("[0-9]*"):
         try:
-            words = (path / "cmdline").read_bytes()
-            environment = (path / "environ").read_bytes().split(b"\0")
+            words, environment = ((path / name).read_bytes() for name in ("cmdline", "environ"))
         except OSError:
             continue
-        if f"SLURM_JOB_ID={job}".encode() in environment or words.startswith(f"slurmstepd: [{job}.".encode()):
+        of_job = f"SLURM_JOB_ID={job}".encode() in environment.split(b"\0")
+        if str(cluster.base).encode() in environment and (
+            of_job or words.startswith(f"slurmstepd: [{job}.".encode())
+        ):
             found.append(int(path.name))
     return found
 
