@@ -6,7 +6,7 @@ Or why there is none.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isnan, log, nan
+from math import isnan
 from typing import Any
 
 import pandas as pd
@@ -15,6 +15,7 @@ from scipy import stats
 from scalestudy.analyse.intervals import NOTHING, Interval
 from scalestudy.analyse.laws.fit import NoFitError, Weighed
 from scalestudy.analyse.laws.forecast import Forecast, Measured, Place, forecast
+from scalestudy.analyse.summary import relative_half_width
 from scalestudy.study.model import Study
 from scalestudy.study.scales import nodes_and_devices
 
@@ -136,11 +137,7 @@ def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
         Measured(
             Place(int(row.nodes), int(row.devices_per_node)),
             row.step_time_s,
-            _log_half_width(Interval(row.step_time_s, row.step_time_s_low, row.step_time_s_high)) / normal,
+            relative_half_width(Interval(row.step_time_s, row.step_time_s_low, row.step_time_s_high)) / normal,
         )
         for row in good.itertuples()
     ]
-
-
-def _log_half_width(interval: Interval) -> float:
-    return log(interval.high / interval.low) / 2 if interval.low > 0 else nan

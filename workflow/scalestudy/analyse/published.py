@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, nan
+from math import exp, isnan, log, nan
 
 from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.scaling import karp_flatt, per_doubling_efficiency
@@ -51,7 +51,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
         kind = (row.gpus, row.label("strategy"), row.label("precision"), row.batch_per_gpu, row.global_batch)
         groups.setdefault(kind, []).append(row)
     rates = [(group, _mean([rate_of(row) for row in group])) for group in groups.values()]
-    known = [(group, rate) for group, rate in rates if rate.value == rate.value]
+    known = [(group, rate) for group, rate in rates if not isnan(rate.value)]
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
     bases.sort(key=lambda item: item[0][0].label("strategy") != "single")
@@ -101,7 +101,7 @@ def _scale(
     devices = row.gpus / base.gpus if base else float(row.gpus)
     if row is base:
         speedup = Interval(1.0, 1.0, 1.0)
-    elif rate.value == rate.value and base is not None:
+    elif not isnan(rate.value) and base is not None:
         speedup = ratio(rate, base_rate)
     elif row.printed_speedup is not None:
         speedup = Interval(row.printed_speedup.value, row.printed_speedup.low, row.printed_speedup.high)

@@ -47,9 +47,10 @@ def run(arguments: argparse.Namespace) -> int:
     if fault.link and SHAPED not in os.environ:
         throttle(fault)
     results = arguments.results or Path("results") / f"demo-{fault.name}"
-    study = parse_study(fault.study(repeats=arguments.repeats, seed=arguments.seed), source=fault.name)
+    content = fault.study(repeats=arguments.repeats, seed=arguments.seed)
+    study = parse_study(content, source=fault.name)
     plan = make_plan(study)
-    write_text(results / "study.yaml", yaml.safe_dump(fault.study(), sort_keys=False))
+    write_text(results / "study.yaml", yaml.safe_dump(content, sort_keys=False))
     write_json(results / "plan.json", plan.model_dump(mode="json"))
     print(f"{fault.name}: {fault.about} {len(plan.runs)} launches.", flush=True)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import isnan
+from typing import Any
 
 import pandas as pd
 
@@ -48,6 +49,10 @@ class Case:
     def interval(self, column: str) -> Interval:
         """A quantity of the point with its limits."""
         return Interval(*(self.point[f"{column}{limit}"] for limit in ("", "_low", "_high")))
+
+    def variant_patch(self, change: dict[str, Any]) -> dict[str, Any]:
+        """A patch of the study that changes how the point is run."""
+        return {"variants": {self.point["variant"]: change}}
 
     def beyond_alone(self, column: str) -> float:
         """What a part of the step takes beyond what it takes of one process at equal batch.

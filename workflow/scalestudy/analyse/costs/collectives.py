@@ -28,10 +28,6 @@ class Link:
                 f" {self.bandwidth_bytes_per_s:g} bytes/s"
             )
 
-    def message_s(self, size: float) -> float:
-        """Seconds for a message of `size` bytes."""
-        return self.latency_s + size / self.bandwidth_bytes_per_s
-
 
 @dataclass(frozen=True)
 class Algorithm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import isnan
 
 from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.published import Table, global_batch, rate_of, ratio
@@ -99,7 +100,7 @@ def speedups(table: Table, *, efficiency_printed: bool) -> list[Remark]:
     """Printed speedups and efficiencies against the table's own throughputs."""
     remarks = []
     for scale in table.scales:
-        row, computed = scale.row, scale.throughput.value == scale.throughput.value and table.base is not None
+        row, computed = scale.row, not isnan(scale.throughput.value) and table.base is not None
         if computed and row.printed_speedup and not _overlap(row.printed_speedup, scale.speedup):
             remarks.append(
                 Remark(

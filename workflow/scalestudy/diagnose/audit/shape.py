@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from math import isnan
 
 from scalestudy.analyse.laws.fit import ASSUMED_ERROR
 from scalestudy.analyse.published import Recomputed, Table, batch_per_gpu, global_batch
@@ -140,7 +141,5 @@ def _limit_of_a_node(table: Table) -> list[Remark]:
 def _throughputs(table: Table) -> list[Recomputed]:
     """Scales with a throughput, one a size: the base, and those that are not another base."""
     return [
-        scale
-        for scale in table.scales
-        if scale.throughput.value == scale.throughput.value and scale.row not in table.other_bases
+        scale for scale in table.scales if not isnan(scale.throughput.value) and scale.row not in table.other_bases
     ]

@@ -53,7 +53,7 @@ def _retries(case: Case) -> Seen | None:
 
 def _smaller(case: Case) -> dict[str, Any]:
     parts = 2 * case.knobs.accumulation_steps
-    return {"variants": {case.point["variant"]: {"accumulation_steps": parts}}}
+    return case.variant_patch({"accumulation_steps": parts})
 
 
 MEMORY_PRESSURE = Cause(

@@ -59,7 +59,7 @@ def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         found.append(
             Recommendation(
                 change="Or shard gradients and optimizer states only: parameters are then gathered once a step.",
-                patch={"variants": {case.point["variant"]: {"fsdp": {"sharding": "gradients"}}}},
+                patch=case.variant_patch({"fsdp": {"sharding": "gradients"}}),
                 prediction="A third of the bytes less; the parameters stay on every rank.",
             )
         )
@@ -98,7 +98,7 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     parts = 2 * case.knobs.accumulation_steps
     smaller = Recommendation(
         change="Or pass the batch in more micro-batches: less memory for activations at the same global batch.",
-        patch={"variants": {case.point["variant"]: {"accumulation_steps": parts}}},
+        patch=case.variant_patch({"accumulation_steps": parts}),
         prediction="Not predicted: how much of the memory is activations was not measured.",
     )
     if len(fits):

@@ -7,8 +7,7 @@ place.
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import isnan
-from typing import Any
+from math import ceil, isnan
 
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -36,10 +35,6 @@ def _look(column: str, name: str, threshold: float, source: str) -> Callable[[Ca
     return look
 
 
-def _variant_patch(case: Case, change: dict[str, Any]) -> dict[str, Any]:
-    return {"variants": {case.point["variant"]: change}}
-
-
 def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     """More processes that read ahead: `r` seconds of reading a step are hidden when `workers` of them share it."""
     knobs = case.knobs
@@ -48,7 +43,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     known = max(1, knobs.input.workers)
     # With workers, what is waited for is what of the reading they did not hide.
     whole_s = read_s if not knobs.input.workers else known * step
-    workers = max(known + 1, -(-int(whole_s * 1e6) // max(1, int(compute_s * 1e6))))
+    workers = max(known + 1, ceil(whole_s / compute_s))
     faster = max(compute_s, whole_s / workers)
     change = {"loader": "dataloader", "workers": workers, "persistent_workers": True}
     if str(case.point["device"]) != "cpu":
@@ -56,7 +51,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     return (
         Recommendation(
             change=f"Read ahead with {workers} processes a rank.",
-            patch=_variant_patch(case, {"input": change}),
+            patch=case.variant_patch({"input": change}),
             prediction=saving(case, Interval(step - faster), "if each process has a core of its own"),
             warning="The processes take cores of the host; where it has none to spare, prepare the data beforehand"
             " (scalestudy prepare), or keep them on the device.",
@@ -73,7 +68,7 @@ def _log_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     return (
         Recommendation(
             change=f"Log every {every} steps.",
-            patch=_variant_patch(case, {"log_every_steps": every}),
+            patch=case.variant_patch({"log_every_steps": every}),
             prediction=saving(case, seen.loss_s.scaled(1 - 1 / TEN_TIMES), RARER),
         ),
     )
@@ -83,13 +78,13 @@ def _save_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     every = (case.knobs.checkpoint_every_steps or 1) * TEN_TIMES
     rarer = Recommendation(
         change=f"Write a checkpoint every {every} steps.",
-        patch=_variant_patch(case, {"checkpoint_every_steps": every}),
+        patch=case.variant_patch({"checkpoint_every_steps": every}),
         prediction=saving(case, seen.loss_s.scaled(1 - 1 / TEN_TIMES), RARER),
         warning=f"A run that is ended loses up to {every} steps.",
     )
     beside = Recommendation(
         change="Write checkpoints while training goes on.",
-        patch=_variant_patch(case, {"checkpoint_async": True}),
+        patch=case.variant_patch({"checkpoint_async": True}),
         prediction="Not predicted: the copy stays in the step, and writing takes a core of the host.",
     )
     return (rarer,) if case.knobs.checkpoint_async else (rarer, beside)

@@ -6,18 +6,12 @@ What each costs is measured anew.
 from __future__ import annotations
 
 from math import isnan, nan
-from typing import Any
 
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
-
-
-def _patch(case: Case, change: dict[str, Any]) -> dict[str, Any]:
-    return {"variants": {case.point["variant"]: change}}
-
 
 # accum-no-nosync
 
@@ -40,7 +34,7 @@ def _spare(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     return (
         Recommendation(
             change="Synchronise gradients with the last micro-batch only.",
-            patch=_patch(case, {"accumulation_sync": False}),
+            patch=case.variant_patch({"accumulation_sync": False}),
             prediction=(
                 saving(case, seen.loss_s, "if the overhead is synchronisation")
                 if known
@@ -88,7 +82,7 @@ UNUSED_PARAMS = Cause(
     recommend=lambda case, seen: (
         Recommendation(
             change="Leave find_unused_parameters off.",
-            patch=_patch(case, {"ddp": {"find_unused_parameters": False}}),
+            patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
             prediction="Not predicted: what the walk costs depends on the graph. It cannot be slower.",
         ),
     ),
@@ -155,7 +149,7 @@ BUCKET_SIZE = Cause(
     recommend=lambda case, seen: (
         Recommendation(
             change="Take torch's own bucket size, or sweep it.",
-            patch=_patch(case, {"ddp": {"bucket_cap_mb": DEFAULT_MIB}}),
+            patch=case.variant_patch({"ddp": {"bucket_cap_mb": DEFAULT_MIB}}),
             prediction=(
                 "Not predicted: what overlaps then is not known before it is measured."
                 if isnan(seen.loss_s.value)
