@@ -40,11 +40,11 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
 
     Intervals are those of the times that are lost at a node; the root has the row's own.
     """
-    efficiency = Interval(point["efficiency"], point["efficiency_low"], point["efficiency_high"])
+    efficiency = Interval.of(point, "efficiency")
     if isnan(efficiency.value):
         return []
     tree = [Factor("efficiency", 0, efficiency, "speedup over ranks")]
-    step, alone = _interval(point, "step_time_s"), _interval(point, "step_time_alone_s")
+    step, alone = Interval.of(point, "step_time_s"), Interval.of(point, "step_time_alone_s")
     if isnan(alone.value):
         return tree
     # Weak scaling: the base case has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
@@ -55,7 +55,7 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
         Factor("batch", 1, batch, "a rank's own batch alone, against the whole batch at once"),
         Factor("parallel", 1, parallel, "one process at equal batch per rank, against all ranks together"),
     ]
-    sync = _interval(point, "differential_s")
+    sync = Interval.of(point, "differential_s")
     if isnan(sync.value):
         return tree
     without = step.value - sync.value
@@ -64,7 +64,7 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
         Factor("contention", 2, _ratio(parallel, kept), "what ranks take from each other on a host; the wrapper"),
         Factor("synchronisation", 2, kept, "a step without synchronisation, against one with it"),
     ]
-    interference, wait = _interval(point, "interference_s"), _interval(point, "wait_time_s")
+    interference, wait = Interval.of(point, "interference_s"), Interval.of(point, "wait_time_s")
     if isnan(interference.value) or isnan(wait.value):
         return tree
     slowed = without + interference.value
@@ -93,10 +93,6 @@ def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
             about = {"factor": factor.name, "level": factor.level, "meaning": factor.meaning}
             rows.append(keys | about | factor.share.columns("share"))
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def _interval(point: pd.Series, column: str) -> Interval:
-    return Interval(*(point[f"{column}{limit}"] for limit in ("", "_low", "_high")))
 
 
 def _without(lost: Interval, whole: float) -> Interval:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from math import exp, log, nan, sqrt
 
 import numpy as np
+import pandas as pd
 from scipy import stats
 
 
@@ -26,6 +27,11 @@ class Interval:
         """The interval of `factor` times the quantity; factor > 0."""
         assert factor > 0
         return Interval(self.value * factor, self.low * factor, self.high * factor)
+
+    @classmethod
+    def of(cls, row: pd.Series, name: str) -> Interval:
+        """What `columns` has put into a row."""
+        return cls(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
     def columns(self, name: str) -> dict[str, float]:
         """NAME, NAME_low and NAME_high, as tables have them."""

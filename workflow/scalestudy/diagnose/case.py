@@ -48,7 +48,7 @@ class Case:
 
     def interval(self, column: str) -> Interval:
         """A quantity of the point with its limits."""
-        return Interval(*(self.point[f"{column}{limit}"] for limit in ("", "_low", "_high")))
+        return Interval.of(self.point, column)
 
     def variant_patch(self, change: dict[str, Any]) -> dict[str, Any]:
         """A patch of the study that changes how the point is run."""
@@ -72,8 +72,8 @@ class Case:
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""
-        value, low, high = (self.point[f"efficiency{limit}"] * 100 for limit in ("", "_low", "_high"))
-        return Evidence("efficiency", value, "%", low, high, threshold)
+        found = self.interval("efficiency").scaled(100)
+        return Evidence("efficiency", found.value, "%", found.low, found.high, threshold)
 
 
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:

@@ -28,12 +28,11 @@ def look(case: Case) -> Seen | None:
     overhead, share = case.interval("overhead_s"), point["overhead_share"]
     if isnan(share) or share < SHARE or overhead.low <= 0:
         return None
-    alone = (point[f"step_time_alone_s{limit}"] * 1e3 for limit in ("", "_low", "_high"))
-    value, low, high = alone
+    alone = case.interval("step_time_alone_s").scaled(1e3)
     evidence = (
         *case.overhead_evidence(),
         Evidence("share of the step", share * 100, "%", threshold=f">= {SHARE:.0%}"),
-        Evidence("step of one process at equal batch per rank", value, "ms", low, high),
+        Evidence("step of one process at equal batch per rank", alone.value, "ms", alone.low, alone.high),
         *_probed(case),
     )
     return Seen(evidence, overhead)

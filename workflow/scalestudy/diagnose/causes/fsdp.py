@@ -25,7 +25,7 @@ def _slower_than_ddp(case: Case) -> Seen | None:
     ddp = _fastest_ddp(case)
     if ddp is None:
         return None
-    mine, theirs = case.interval("step_time_s"), Interval(*(ddp[f"step_time_s{x}"] for x in ("", "_low", "_high")))
+    mine, theirs = case.interval("step_time_s"), Interval.of(ddp, "step_time_s")
     sure = not (isnan(mine.low) or isnan(theirs.high))
     if (mine.low <= theirs.high) if sure else (mine.value <= theirs.value):
         return None
