@@ -8,7 +8,10 @@ import os
 import pytest
 from conftest import Checkout
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only"),
+]
 
 
 def test_a_slow_rank_is_named(checkout: Checkout) -> None:

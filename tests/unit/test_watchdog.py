@@ -41,21 +41,25 @@ def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
 def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> None:
     """Whoever stops it is the cause; the first thing that it sees is its own call, as it was long ago."""
     code = """
-import os, signal, sys, threading, time
+import os, sys
 from scalestudy.train.watchdog import Watchdog
-watchdog = Watchdog(1.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
+watchdog = Watchdog(3.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
 watchdog.start()
-print("ready", flush=True)
-time.sleep(2.8)
+os.write(1, b"ready")
+os.read(0, 1)
+print(watchdog.stopped_s)
 """
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
-    assert process.stdout.readline() == "ready\n"
+    assert process.stdout.read(5) == b"ready"
+    time.sleep(0.5)  # it has looked at itself
     process.send_signal(signal.SIGSTOP)
-    time.sleep(2.5)
+    time.sleep(4)
     process.send_signal(signal.SIGCONT)
-    assert process.stdout.read() == ""
-    assert process.wait(timeout=30) == 0
+    time.sleep(1)  # three looks, within its limit
+    said, _ = process.communicate(b"x", timeout=30)
+    assert 3.5 < float(said) < 30
+    assert process.returncode == 0
 
 
 def test_it_may_be_stopped() -> None:

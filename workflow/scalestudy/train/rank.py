@@ -139,6 +139,10 @@ def _train(
         traceback.print_exc()
         if is_out_of_memory(error):
             return "oom", _out_of_memory(spec, place, gauges), False
+        if lost_peer(error) and (stopped_s := watchdog.stopped_s):
+            # It is gone because it waited for this one.
+            own = f"rank {place.rank} on {place.node} was stopped as a whole for {stopped_s:.0f} s"
+            return "failed", f"{own}; the others waited for it", False
         return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}", lost_peer(error)
     finally:
         if strategy is not None:

@@ -30,29 +30,42 @@ class Watchdog:
         self._over = threading.Event()
         self._main = threading.main_thread().ident
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._period_s = min(LOOK_S, limit_s / 10)
+        self._looked = time.monotonic()
+        self._stopped_s = 0.0
 
     def start(self) -> None:
         """Begin to look."""
+        self._looked = time.monotonic()
         self._thread.start()
+
+    @property
+    def stopped_s(self) -> float:
+        """Longest time in which this process as a whole stood still (SIGSTOP, a suspended host), s; 0 where it
+        never did for half the limit or more."""
+        return max(self._stopped_s, self._gap_s(time.monotonic()))
+
+    def _gap_s(self, now: float) -> float:
+        gap_s = now - self._looked
+        return gap_s if gap_s > self._period_s + self._limit_s / 2 else 0.0
 
     def stop(self) -> None:
         """No more looking from here on."""
         self._over.set()
 
     def _watch(self) -> None:
-        period_s = min(LOOK_S, self._limit_s / 10)
-        before = None
-        since = looked = time.monotonic()
-        while not self._over.wait(period_s):
+        before, since = None, time.monotonic()
+        while not self._over.wait(self._period_s):
             now = time.monotonic()
-            if now - looked > period_s + self._limit_s / 2:
-                since = now  # this process itself was stopped; what it was waiting for meanwhile is not known
-            looked = now
+            if gap_s := self._gap_s(now):
+                self._stopped_s = max(self._stopped_s, gap_s)
+                since = now  # what it was waiting for while it was stopped is not known
+            self._looked = now
             # A frame that is kept keeps its variables, and so tensors that the training has let go of.
             place = (position(sys._current_frames()[self._main]), self.steps())
             if place != before:
-                before, since = place, time.monotonic()
-            elif time.monotonic() - since > self._limit_s:
+                before, since = place, now
+            elif now - since > self._limit_s:
                 innermost = traceback.extract_stack(sys._current_frames()[self._main])[-1]
                 where = f"{innermost.name} ({innermost.filename.rsplit('/', 1)[-1]}:{innermost.lineno})"
                 self._give_up(where, innermost.filename.startswith(WAITING_IN))
