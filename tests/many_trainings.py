@@ -17,13 +17,16 @@ from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer
 from scalestudy.train.placement import Placement, place_rank
 from scalestudy.train.strategies import make_strategy
+from scalestudy.train.sync_batch_norm import synchronised_norms
 
 
 def train(directory: Path, place: Placement) -> None:
     """One training; this rank's part is left in the directory."""
     spec = parse_spec((directory / "spec.json").read_text())
     recorder, gauges = Recorder(directory, rank=place.rank), Gauges(place)
-    stopping = Trainer(spec, place, make_strategy(spec, place), recorder, gauges).train()
+    trainer = Trainer(spec, place, make_strategy(spec, place), recorder, gauges)
+    stopping = trainer.train()
+    facts = {"buffer_bytes": trainer.buffer_bytes, "synchronised_norms": synchronised_norms(trainer.plain)}
     report = RankReport(
         rank=place.rank,
         host="here",
@@ -37,7 +40,7 @@ def train(directory: Path, place: Placement) -> None:
         steps=recorder.steps,
         memory=gauges.memory(),
     )
-    recorder.write(report, {}, stopping)
+    recorder.write(report, facts, stopping)
 
 
 def main() -> None:

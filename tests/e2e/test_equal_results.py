@@ -34,7 +34,14 @@ LANGUAGE_MODEL: dict[str, Any] = {
     "batch_size": 16,
     "epochs": 12,
 }
-WORKLOADS: dict[str, dict[str, Any]] = {"mlp": {}, "language-model": LANGUAGE_MODEL}
+NORMED: dict[str, Any] = {
+    "model": {"type": "convnet", "channels": 8, "num_layers": 2, "norm": "batch"},
+    "data": {"type": "synthetic-images", "samples": 64, "size": 6, "classes": 4},
+    "optimizer": {"type": "sgd", "learning_rate": 0.1},
+    "batch_size": 16,
+    "epochs": 8,
+}
+WORKLOADS: dict[str, dict[str, Any]] = {"mlp": {}, "language-model": LANGUAGE_MODEL, "normed": NORMED}
 
 FULL, GRADIENTS = {"sharding": "full"}, {"sharding": "gradients"}
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -53,6 +60,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "activation_checkpointing": True,
         "ddp": {"bucket_cap_mb": 0.02, "gradient_as_bucket_view": True, "static_graph": True},
     },
+    "ddp synchronised statistics": {"strategy": "ddp", "ddp": {"sync_batch_norm": True}},
     "fsdp recomputed": {"strategy": "fsdp", "activation_checkpointing": True},
     "fsdp replicas, every micro-batch synchronised": {
         "strategy": "fsdp",
@@ -74,6 +82,7 @@ TOGETHER = [
     ("mlp", "fsdp gradients"),
     ("mlp", "fsdp gradients in micro-batches"),
     ("language-model", "ddp options, recomputed, every micro-batch synchronised"),
+    ("normed", "ddp synchronised statistics"),
     ("language-model", "fsdp recomputed"),
     ("language-model", "fsdp replicas, every micro-batch synchronised"),
     ("language-model", "fsdp one group, as a whole"),
@@ -85,7 +94,7 @@ Trained = dict[tuple[str, str], Parts]
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Every training by the names of its workload and variant."""
     alone = train_all(tmp_path_factory.mktemp("alone"), [(workload, "single") for workload in WORKLOADS])
-    together = [*TOGETHER, ("mlp", "ddp fp16 hook")]
+    together = [*TOGETHER, ("mlp", "ddp fp16 hook"), ("normed", "ddp")]
     return alone | train_all(tmp_path_factory.mktemp("together"), together)
 
 
@@ -146,3 +155,16 @@ def test_gradients_sent_as_fp16_train_nearly_the_same(trained: Trained) -> None:
     plain = step_losses(trained["mlp", "ddp"])
     assert found.tolist() == pytest.approx(expected.tolist(), rel=0.05)
     assert (found - expected).abs().max() > 3 * (plain - expected).abs().max(), "the hook is there"
+
+
+def test_statistics_of_a_rank_alone_are_another_training(trained: Trained) -> None:
+    """Which is what `ddp.sync_batch_norm` is for; without it the test above would be met by anything."""
+    expected, found = step_losses(trained["normed", "single"]), step_losses(trained["normed", "ddp"])
+    assert found.tolist() != pytest.approx(expected.tolist(), rel=RELATIVE)
+
+
+def test_synchronised_layers_and_buffers_are_counted(trained: Trained) -> None:
+    facts = trained["normed", "ddp synchronised statistics"].environment
+    assert facts["synchronised_norms"] == 2
+    assert facts["buffer_bytes"] == 2 * (2 * 8 * 4 + 8)
+    assert trained["normed", "ddp"].environment["synchronised_norms"] == 0

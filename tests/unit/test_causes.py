@@ -63,6 +63,7 @@ NETWORK = {
     "buckets": 1,
 }
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
+SYNCED = {"ddp": {"sync_batch_norm": True}}
 CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     # what is seen, how it was run, what is said
     "nothing but overhead": (SLOW, {}, {}, ["comm-bound"]),
@@ -107,6 +108,36 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         NETWORK | {"gradient_bytes": 1e8} | limits("exposed_span_s", 0.003),
         {"ddp": {"bucket_cap_mb": 1000}},
         ["bucket-size", "comm-bound"],
+    ),
+    "large buffers": (
+        SLOW,
+        NETWORK | {"buffer_broadcast_s": 0.0031, "buffer_bytes": 8e6},
+        {},
+        ["buffers"],
+    ),
+    "small buffers": (SLOW, NETWORK | {"buffer_broadcast_s": 2e-5, "buffer_bytes": 8e2}, {}, ["comm-bound"]),
+    "statistics over ranks": (SLOW, NETWORK | {"synchronised_norms": 16.0}, SYNCED, ["sync-bn"]),
+    "statistics over ranks, not probed": (SLOW, {"synchronised_norms": 16.0}, SYNCED, ["sync-bn", "comm-bound"]),
+    "no statistics over ranks": (SLOW, NETWORK | {"synchronised_norms": 0.0}, {}, ["comm-bound"]),
+    "more samples on a rank": (
+        SLOW,
+        LATE | {"lateness_s": 0.0032, "samples_excess": 0.2, "heaviest_rank": 1},
+        {},
+        ["imbalance", "comm-bound"],
+    ),
+    "more samples on a rank, another is late": (
+        SLOW,
+        LATE | {"lateness_s": 0.0032, "samples_excess": 0.2, "heaviest_rank": 0},
+        {},
+        ["imbalance", "straggler"],
+    ),
+    "hardly more samples": (SLOW, {"samples_excess": 0.01, "heaviest_rank": 1}, {}, ["comm-bound"]),
+    "a rank on two memory nodes": (SLOW, {"numa_ranks": "rank 1", "numa_excess_s": 0.0033}, {}, ["numa"]),
+    "on two memory nodes to no effect": (
+        SLOW,
+        {"numa_ranks": "rank 1", "numa_excess_s": 1e-6},
+        {},
+        ["comm-bound"],
     ),
     "two modes": (
         HEALTHY,

@@ -8,15 +8,17 @@ import numpy as np
 import pandas as pd
 
 GIB = 2**30
-NETWORK = ("all_reduce_latency_s", "all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
+NETWORK = ("all_reduce_latency_s", "all_reduce_gib_per_s", "all_reduce_bus_gib_per_s", "buffer_broadcast_s")
+BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 
 def bus_factor(collective: str, ranks: int) -> float:
     """Bytes over each link for a byte of message, so that bandwidths of different ranks compare.
 
-    All-reduce 2 (n - 1) / n, all-gather and reduce-scatter (n - 1) / n. Source: nccl-tests, PERFORMANCE.md.
+    All-reduce 2 (n - 1) / n, all-gather and reduce-scatter (n - 1) / n, broadcast 1. Source: nccl-tests,
+    PERFORMANCE.md.
     """
-    return {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}[collective] * (ranks - 1) / ranks
+    return 1.0 if collective == "broadcast" else BUS[collective] * (ranks - 1) / ranks
 
 
 def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
@@ -52,16 +54,19 @@ def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, 
 
 
 def network_of(frame: pd.DataFrame) -> dict[str, float]:
-    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message.
+    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, and what
+    the broadcast of the model's buffers takes, where DDP makes one.
 
     frame: from collectives_frame.
     """
     reduces = frame[frame["collective"] == "all-reduce"]
     if reduces.empty:
         return dict.fromkeys(NETWORK, nan)
+    broadcast = frame.loc[frame["collective"] == "broadcast", "time_s"]
     latency, bandwidth = latency_and_bandwidth(reduces["bytes"], reduces["time_s"])
     return {
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
         "all_reduce_bus_gib_per_s": float(reduces["bus_bandwidth_gib_per_s"].iloc[-1]),
+        "buffer_broadcast_s": float(broadcast.iloc[-1]) if len(broadcast) else nan,
     }

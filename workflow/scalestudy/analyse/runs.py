@@ -14,6 +14,7 @@ from scalestudy.analyse.arrivals import late_rank
 from scalestudy.analyse.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication import communication_of
 from scalestudy.analyse.memory import growth_of
+from scalestudy.analyse.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.steps import block_step_times, describe, steady_steps
 from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.model import Study
@@ -51,6 +52,8 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **late_rank(observation.buckets),
         "buckets": observation.buckets["bucket"].nunique() or nan,
         **network_of(collectives),
+        **samples_of_ranks(steady),
+        **numa_of_ranks(observation.record, steady),
         **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         **_learned(study, observation),
     }
@@ -107,6 +110,8 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "parameters": record.totals.parameters,
         "gradient_bytes": record.totals.gradient_bytes,
         "unused_parameter_bytes": _number(record.totals.unused_parameter_bytes),
+        "buffer_bytes": _number(record.totals.buffer_bytes),
+        "synchronised_norms": _number(record.totals.synchronised_norms),
         "bytes_sent_per_step": _number(record.totals.bytes_sent_per_step),
         "flops_per_sample": _number(record.totals.flops_per_sample),
         "steps": record.totals.steps,

@@ -175,6 +175,10 @@ class Totals(Part):
 
     None where it does not look, and in older records.
     """
+    buffer_bytes: int | None = None
+    """Of the model's buffers (running statistics, masks); None in older records, as with what follows."""
+    synchronised_norms: int | None = None
+    """Layers that take their statistics over all ranks."""
     flops_per_sample: int | None
     """Floating-point operations of forward and backward pass of a sample (train/flops.py); None if not counted."""
 

@@ -27,6 +27,16 @@ from scalestudy.record.observation import (
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
+OF_THE_MODEL = (
+    "parameters",
+    "gradient_bytes",
+    "bytes_sent_per_step",
+    "unused_parameter_bytes",
+    "buffer_bytes",
+    "synchronised_norms",
+    "flops_per_sample",
+)
+"""What the ranks say of their model, by the names of Totals."""
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,7 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
         samples=int(steps["samples"].sum()),
         train_time_s=float(per_rank.max()) if len(per_rank) else 0.0,
         wall_time_s=wall_time_s,
-        parameters=parts.environment.get("parameters"),
-        gradient_bytes=parts.environment.get("gradient_bytes"),
-        bytes_sent_per_step=parts.environment.get("bytes_sent_per_step"),
-        unused_parameter_bytes=parts.environment.get("unused_parameter_bytes"),
-        flops_per_sample=parts.environment.get("flops_per_sample"),
+        **{name: parts.environment.get(name) for name in OF_THE_MODEL},
     )
 
 

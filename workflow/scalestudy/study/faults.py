@@ -18,6 +18,7 @@ TASK = "task"
 IMAGES = {"type": "synthetic-images", "samples": 8192, "size": 8, "classes": 10, "on_device": False}
 VECTORS = {"type": "synthetic-vectors", "samples": 32768, "features": 64, "classes": 10, "on_device": False}
 CONVNET = {"type": "convnet", "channels": 64, "num_layers": 4}
+NORMED = CONVNET | {"norm": "batch"}
 SGD = {"type": "sgd", "learning_rate": 0.01}
 
 
@@ -186,6 +187,25 @@ FAULTS = (
         more={"fsdp": {"strategy": "fsdp"}},
         probed=False,
     ),
+    Fault(
+        "sync-batch-norm",
+        "Every normalisation layer takes its statistics over both ranks.",
+        "sync-bn",
+        task(NORMED | {"channels": 16, "num_layers": 8}, IMAGES, 32),
+        ddp={"ddp": {"sync_batch_norm": True}},
+    ),
+    Fault(
+        "large-buffers",
+        "A mask of 8 MiB, as a buffer that DDP sends at every step.",
+        "buffers",
+        injected=True,
+    ),
+    Fault(
+        "uneven-batches",
+        "The last rank has half as many samples again as the first.",
+        "imbalance",
+        injected=True,
+    ),
     Fault("small-batch", "A batch that computes next to nothing.", "comm-bound", SMALL),
     Fault(
         "other-arithmetic",
@@ -206,6 +226,7 @@ FAULTS = (
 CONTROLS = (
     Fault("clean-convnet", "A convolutional network, 128 images a rank.", "healthy"),
     Fault("clean-large-batch", "The same network, 256 images a rank.", "healthy", CLEAN | {"batch_size": 256}),
+    Fault("clean-batch-norm", "The network with batch normalisation.", "healthy", CLEAN | {"model": NORMED}),
     Fault(
         "clean-narrow",
         "Half as wide, 512 images a rank.",

@@ -49,6 +49,9 @@ class ConvnetModel(Entry):
     """Channels of every convolution."""
     num_layers: int = Field(4, ge=1)
     """Number of convolutions; the output layer comes on top."""
+    norm: Literal["none", "batch"] = "none"
+    """`batch`: batch normalisation after every convolution. Its statistics are those of a rank's own batch, unless
+    `ddp.sync_batch_norm` is set."""
 
 
 class _Transformer(Entry):

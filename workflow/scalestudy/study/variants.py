@@ -20,6 +20,9 @@ class DdpOptions(Entry):
     """Gradients are summed in buckets of so many MiB: large ones use the link better, small ones start sooner."""
     broadcast_buffers: bool = True
     """Send buffers (running statistics) from rank 0 at every forward pass. Models without any do not notice."""
+    sync_batch_norm: bool = False
+    """Let batch normalisation take its statistics over the samples of all ranks: one more message for every such
+    layer, in the forward and in the backward pass."""
     static_graph: bool = False
     """Promise that every step uses the same parameters in the same way."""
     find_unused_parameters: bool = False

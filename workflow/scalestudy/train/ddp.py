@@ -13,7 +13,8 @@ from scalestudy.errors import UserError
 from scalestudy.study.spec import RunSpec
 from scalestudy.study.variants import DdpOptions
 
-HOOK_OPTIONS = ("communication_hook", "powersgd_rank")
+OWN_OPTIONS = ("communication_hook", "powersgd_rank", "sync_batch_norm")
+"""What DDP itself does not take."""
 
 
 def wrap_ddp(model: nn.Module, spec: RunSpec, device: torch.device, *, hooked: bool) -> DistributedDataParallel:
@@ -34,7 +35,7 @@ def _arguments(options: DdpOptions) -> dict[str, object]:
     arguments = {
         name: getattr(options, name)
         for name in DdpOptions.model_fields
-        if name not in HOOK_OPTIONS and getattr(options, name) != getattr(defaults, name)
+        if name not in OWN_OPTIONS and getattr(options, name) != getattr(defaults, name)
     }
     known = inspect.signature(DistributedDataParallel.__init__).parameters
     for name in arguments:

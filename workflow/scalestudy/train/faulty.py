@@ -20,6 +20,12 @@ from scalestudy.train.__main__ import main
 
 SLEEP_S = 0.03
 KEPT_BYTES = 400_000
+MASK_BYTES = 8 * 2**20
+
+
+def is_last_rank() -> bool:
+    """Whether this is the last of several ranks."""
+    return int(os.environ.get("RANK", -1)) + 1 == int(os.environ.get("WORLD_SIZE", -1))
 
 
 class OnDisk:
@@ -46,7 +52,7 @@ def slow_log() -> None:
 
 def slow_rank() -> None:
     """The last of several ranks sleeps as its backward pass begins, so that all of its gradients are late."""
-    if int(os.environ.get("RANK", -1)) + 1 != int(os.environ.get("WORLD_SIZE", -1)):
+    if not is_last_rank():
         return
     build = loop.build_model
 
@@ -72,7 +78,40 @@ def leak() -> None:
     loop.build_model = build_leaking
 
 
-INJECTIONS = {"slow-log": slow_log, "slow-rank": slow_rank, "leak": leak}
+def large_buffers() -> None:
+    """The model has a mask among its buffers, as Transformers of many libraries have."""
+    build = loop.build_model
+
+    def build_masked(config: Any, data: Any) -> nn.Module:
+        model = build(config, data)
+        model.register_buffer("mask", torch.ones(MASK_BYTES // 4))
+        return model
+
+    loop.build_model = build_masked
+
+
+def uneven_batches() -> None:
+    """The last of several ranks reads half as many samples again, as where a sampler splits by files."""
+    if not is_last_rank():
+        return
+    make = loop.make_feed
+
+    def make_uneven(*arguments: Any) -> Any:
+        feed = make(*arguments)
+        read = feed.read
+        feed.read = lambda index: read(torch.cat([index, index[: len(index) // 2]]))
+        return feed
+
+    loop.make_feed = make_uneven
+
+
+INJECTIONS = {
+    "slow-log": slow_log,
+    "slow-rank": slow_rank,
+    "leak": leak,
+    "large-buffers": large_buffers,
+    "uneven-batches": uneven_batches,
+}
 
 if __name__ == "__main__":
     INJECTIONS[os.environ[FAULT]]()

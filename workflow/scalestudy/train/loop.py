@@ -32,6 +32,7 @@ from scalestudy.train.precision import scaled_on, set_arithmetic
 from scalestudy.train.recompute import recompute_blocks
 from scalestudy.train.steps import Stepper
 from scalestudy.train.strategies import Strategy
+from scalestudy.train.sync_batch_norm import synchronise_norms
 from scalestudy.train.update import Update
 from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
@@ -70,9 +71,12 @@ class Trainer:
             )
         torch.manual_seed(spec.seed)  # the same initial parameters on every rank and at every scale
         self.plain = build_model(spec.model, spec.data).to(place.device)
+        if spec.ddp.sync_batch_norm:
+            self.plain = synchronise_norms(self.plain)
         trained = [p for p in self.plain.parameters() if p.requires_grad]
         self.parameters = sum(p.numel() for p in trained)
         self.gradient_bytes = sum(p.numel() * p.element_size() for p in trained)
+        self.buffer_bytes = sum(b.numel() * b.element_size() for b in self.plain.buffers())
         if spec.activation_checkpointing:
             recompute_blocks(self.plain)
         model = self._wrap()
@@ -242,7 +246,7 @@ class Trainer:
 
     def train_block(self, epoch: int, batches: list[Tensor]) -> tuple[list[float], float]:
         """(losses of this rank, seconds) of a recorded block."""
-        first = self.recorder.steps
+        first, read = self.recorder.steps, self.stepper.samples
         times, losses = self.stepper.run_block(batches)
         warmup, whole = self.spec.measure.warmup_steps, len(batches[0]) == self.spec.batch_per_rank
         phases = ["warmup" if first + offset < warmup else "measured" for offset in range(len(batches))]
@@ -250,7 +254,7 @@ class Trainer:
             epoch=epoch,
             phases=phases if whole else ["tail"] * len(batches),
             times_s=times,
-            samples=len(batches[0]),
+            samples=(self.stepper.samples - read) // len(batches),
             losses=losses,
             state=self.gauges.read(),
         )

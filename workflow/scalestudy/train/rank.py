@@ -28,6 +28,7 @@ from scalestudy.train.placement import Placement, PlacementError, place_rank
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import lost_peer, make_strategy
+from scalestudy.train.sync_batch_norm import synchronised_norms
 from scalestudy.train.watchdog import Watchdog
 from scalestudy.train.world import meet
 
@@ -125,6 +126,8 @@ def _train(
         facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
         facts["stopping"] = trainer.train()
         gauges.end_training()
+        facts["buffer_bytes"] = trainer.buffer_bytes
+        facts["synchronised_norms"] = synchronised_norms(trainer.plain)
         facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
         run_probes(trainer)
     except (UserError, PlacementError) as error:

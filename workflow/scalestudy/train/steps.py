@@ -50,6 +50,8 @@ class Stepper:
         self._checkpoints = Checkpoints(spec, directory, rank=place.rank)
         self.steps = 0
         """Steps begun and ended so far."""
+        self.samples = 0
+        """Samples that the feed gave so far, counted as they come."""
 
     def stop_bookkeeping(self) -> None:
         """From here on nothing is logged and no checkpoint written: what follows are probes."""
@@ -95,6 +97,7 @@ class Stepper:
     def _pass(self, index: Tensor, mark: Callable[[], None]) -> Tensor:
         """Forward and backward pass of a micro-batch, and its loss as a part of the step's."""
         inputs, targets = self.feed.read(index)
+        self.samples += len(targets)
         mark()
         if self._moves:
             device = self.place.device

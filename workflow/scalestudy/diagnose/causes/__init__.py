@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes import beside, fsdp, parts, structure, validity
+from scalestudy.diagnose.causes import beside, forward, fsdp, parts, structure, validity
 from scalestudy.diagnose.causes.comm_bound import COMM_BOUND, SHARE
 from scalestudy.diagnose.causes.healthy import healthy
 from scalestudy.diagnose.causes.launch_bound import LAUNCH_BOUND
+from scalestudy.diagnose.causes.numa import NUMA
 from scalestudy.diagnose.causes.oversubscribed import OVERSUBSCRIBED
-from scalestudy.diagnose.causes.straggler import STRAGGLER
+from scalestudy.diagnose.causes.straggler import IMBALANCE, STRAGGLER
 from scalestudy.diagnose.causes.transport import TRANSPORT
 from scalestudy.diagnose.causes.unexplained import unexplained
 from scalestudy.diagnose.findings import Finding
@@ -22,14 +23,18 @@ CAUSES: tuple[Cause, ...] = (
     validity.TWO_MODES,
     validity.THERMAL,
     OVERSUBSCRIBED,
+    NUMA,
     parts.INPUT_BOUND,
     parts.SYNC_LOGGING,
     parts.CHECKPOINTING,
+    IMBALANCE,
     STRAGGLER,
     TRANSPORT,
     structure.ACCUM_NO_NOSYNC,
     structure.UNUSED_PARAMS,
     structure.BUCKET_SIZE,
+    forward.SYNC_BN,
+    forward.BUFFERS,
     fsdp.FSDP_OVERHEAD,
     COMM_BOUND,
     LAUNCH_BOUND,

@@ -1,4 +1,5 @@
-"""straggler: one rank is last nearly always, and all others wait for it."""
+"""One rank is last nearly always, and all others wait for it: with more samples (imbalance), or without a reason
+that is known (straggler)."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
+EXCESS = 0.05  # of the mean rank's samples
 SHARE = 0.10  # of a step; TraceML warns of skew from there, and calls it critical from 0.20
 
 
@@ -16,9 +18,47 @@ def last_often(ranks: int) -> float:
     return (1 + 1 / ranks) / 2
 
 
+def uneven(case: Case) -> Seen | None:
+    """By the samples that every rank counted as they came."""
+    excess = case.point["samples_excess"]
+    if not excess >= EXCESS:
+        return None
+    spared_s = case.point["step_time_s"] * (1 - 1 / (1 + excess))
+    evidence = (
+        Evidence(
+            f"samples of rank {int(case.point['heaviest_rank'])} beyond those of the mean rank",
+            excess * 100,
+            "%",
+            threshold=f">= {EXCESS:.0%}",
+        ),
+    )
+    return Seen(evidence, Interval(spared_s))
+
+
+IMBALANCE = Cause(
+    id="imbalance",
+    stage=Stage.STRAGGLER,
+    threshold="a rank has >= 5 % more samples than the mean rank",
+    look=uneven,
+    explanation=lambda case, seen: (
+        f"Rank {int(case.point['heaviest_rank'])} has {case.point['samples_excess']:.0%} more samples than the"
+        " mean rank, and all others wait for it."
+    ),
+    refuted_by="equal samples on all ranks, and the same step time",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Give every rank as many samples: a batch that divides, drop_last, or padding.",
+            prediction=saving(case, seen.loss_s, "if the step follows the samples of the rank that has most"),
+        ),
+    ),
+)
+
+
 def look(case: Case) -> Seen | None:
     """By the stamps of gradient buckets; step times cannot tell, for ranks in step are equally slow."""
     point = case.point
+    if uneven(case) and point["late_rank"] == point["heaviest_rank"]:
+        return None  # it is late because it has more to do
     late_s, step = point["lateness_s"], point["step_time_s"]
     if not (point["late_share"] >= last_often(case.ranks) and late_s >= SHARE * step):
         return None

@@ -1,4 +1,4 @@
-"""All-reduce, all-gather and reduce-scatter at the model's own message sizes, on the ranks of the launch, idle.
+"""The collectives of a step at the model's own message sizes, on the ranks of the launch, idle.
 
 What the network gives when nothing else is going on: a lower bound on the time of the same message in training.
 """
@@ -21,21 +21,26 @@ SECONDS_PER_SIZE = 0.2
 
 
 def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
-    """Record the calls of each collective at each size; `messages`: bytes of the gradient buckets."""
+    """Record the calls of each collective at each size; `messages`: bytes of the gradient buckets.
+
+    A broadcast only where DDP makes one, of the model's buffers, and at their size.
+    """
     world, device = trainer.place.world_size, trainer.place.device
     unit = 4 * world  # a float32 of every rank
     sizes = sorted({max(unit, size // unit * unit) for size in (*SMALL_BYTES, *messages)})
-    for name, make in _COLLECTIVES.items():
-        for size in sizes:
-            call = make(size // 4, world, device)
-            times = _time_calls(trainer, call)
-            trainer.recorder.add_rows(
-                "collectives",
-                [
-                    {"collective": name, "bytes": size, "call": index, "time_s": time_s}
-                    for index, time_s in enumerate(times)
-                ],
-            )
+    calls = [(name, size) for name in ("all-reduce", "all-gather", "reduce-scatter") for size in sizes]
+    if trainer.buffer_bytes and trainer.spec.strategy == "ddp" and trainer.spec.ddp.broadcast_buffers:
+        calls.append(("broadcast", max(4, trainer.buffer_bytes // 4 * 4)))
+    for name, size in calls:
+        call = _COLLECTIVES[name](size // 4, world, device)
+        times = _time_calls(trainer, call)
+        trainer.recorder.add_rows(
+            "collectives",
+            [
+                {"collective": name, "bytes": size, "call": index, "time_s": time_s}
+                for index, time_s in enumerate(times)
+            ],
+        )
 
 
 def _time_calls(trainer: Trainer, call: Callable[[], None]) -> list[float]:
@@ -72,10 +77,20 @@ def _reduce_scatter(count: int, world: int, device: torch.device) -> Callable[[]
     return lambda: _scatter(mine, values)
 
 
+def _broadcast(count: int, world: int, device: torch.device) -> Callable[[], None]:
+    values = torch.zeros(count, device=device)
+    return lambda: dist.broadcast(values, src=0)
+
+
 # Sizes are those of the whole message, as nccl-tests counts them: what a rank holds after an all-gather, before a
 # reduce-scatter. torch 2.13 has new names for both and warns of the old ones; older versions have the old ones
 # only.
 _gather: Callable[[Tensor, Tensor], None] = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
 _scatter: Callable[[Tensor, Tensor], None] = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
 
-_COLLECTIVES = {"all-reduce": _all_reduce, "all-gather": _all_gather, "reduce-scatter": _reduce_scatter}
+_COLLECTIVES = {
+    "all-reduce": _all_reduce,
+    "all-gather": _all_gather,
+    "reduce-scatter": _reduce_scatter,
+    "broadcast": _broadcast,
+}

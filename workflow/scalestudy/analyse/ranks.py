@@ -1,0 +1,50 @@
+"""How the ranks of one launch differ from each other: in samples, and in where they are bound."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.record.cpus import cpu_list
+from scalestudy.record.observation import RankReport, RunRecord
+
+HOST_PARTS = ("data_time_s", "h2d_time_s", "optimizer_time_s", "remainder_time_s")
+"""What the host does for a step. Forward and backward hold waiting for other ranks."""
+
+
+def samples_of_ranks(steady: pd.DataFrame) -> dict[str, float]:
+    """Columns of runs.csv: heaviest_rank, and samples_excess, the share by which it has more than the mean rank.
+
+    steady: from steps.steady_steps. nan where there is one rank only.
+    """
+    samples = steady.groupby("rank")["samples"].mean()
+    if len(samples) < 2:
+        return {"heaviest_rank": nan, "samples_excess": nan}
+    return {
+        "heaviest_rank": int(samples.idxmax()),
+        "samples_excess": float(samples.max() / samples.mean() - 1),
+    }
+
+
+def numa_of_ranks(record: RunRecord, steady: pd.DataFrame) -> dict[str, Any]:
+    """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes ('rank 0, 3'); numa_excess_s,
+    what the host's parts of a step take longer on them than on the others.
+
+    nan where all ranks are bound alike, or nothing is known of the host.
+    """
+    nodes = (record.environment.get("hardware") or {}).get("cpu", {}).get("numa_nodes") or {}
+    node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
+    across = [rank.rank for rank in record.ranks if _nodes(rank, node_of) > 1]
+    host_s = steady.groupby("rank")[list(HOST_PARTS)].mean().sum(axis=1)
+    here, there = host_s[host_s.index.isin(across)], host_s[~host_s.index.isin(across)]
+    return {
+        "numa_ranks": f"rank {', '.join(map(str, across))}" if across else "",
+        "numa_excess_s": float(here.mean() - there.mean()) if len(here) and len(there) else nan,
+    }
+
+
+def _nodes(rank: RankReport, node_of: dict[int, str]) -> int:
+    """NUMA nodes that a rank's cores lie on; of ranks of other hosts it is taken that those are alike."""
+    return len({node_of[core] for core in rank.cores if core in node_of})

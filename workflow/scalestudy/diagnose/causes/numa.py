@@ -1,0 +1,46 @@
+"""numa: ranks whose cores lie on several memory nodes of the host, and whose host work takes longer for it."""
+
+from __future__ import annotations
+
+from scalestudy.analyse.intervals import Interval
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.causes.predict import saving
+from scalestudy.diagnose.findings import Evidence, Recommendation
+
+SHARE = 0.02  # of a step
+
+
+def look(case: Case) -> Seen | None:
+    """Only where other ranks of the launch are bound better: they are what these are compared with."""
+    excess_s, step_s = case.point["numa_excess_s"], case.point["step_time_s"]
+    if not excess_s >= SHARE * step_s:
+        return None
+    evidence = (
+        Evidence(
+            f"host work of {case.point['numa_ranks']} beyond that of the others", excess_s * 1e3, "ms a step"
+        ),
+        Evidence("share of the step", excess_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
+    )
+    return Seen(evidence, Interval(excess_s))
+
+
+NUMA = Cause(
+    id="numa",
+    stage=Stage.HOST,
+    threshold="ranks with cores on several NUMA nodes, whose host work takes >= 2 % of the step longer",
+    look=look,
+    explanation=lambda case, seen: (
+        f"Cores of {case.point['numa_ranks']} lie on several NUMA nodes; reading and copying there takes"
+        " longer than on ranks that stay on one."
+    ),
+    refuted_by="the same difference when every rank is bound to the cores of one node",
+    recommend=lambda case, seen: (
+        Recommendation(
+            change="Bind every rank to cores of one NUMA node, that of its GPU: host.pin with cores_per_rank that"
+            " divides a node, or srun --cpu-bind=ldoms.",
+            patch=None if case.study.host.pin else {"host": {"pin": True}},
+            prediction=saving(case, seen.loss_s, "if all ranks become as fast as those that stay on one node"),
+        ),
+    ),
+)

@@ -1,0 +1,83 @@
+"""Batch normalisation over the samples of all ranks: torch's own on CUDA, and the same on a host.
+
+Torch has it for CUDA tensors only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
+
+from scalestudy.errors import UserError
+
+
+class HostSyncBatchNorm(_BatchNorm):
+    """nn.SyncBatchNorm for CPU tensors over gloo; in training every rank has the same number of samples.
+
+    No subclass of torch's own, which DistributedDataParallel refuses on a CPU.
+    """
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """(B, C, ...) -> the same shape, normalised by mean and variance over all ranks' samples."""
+        if not self.training:
+            return nn.functional.batch_norm(
+                inputs, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
+            )
+        others = [axis for axis in range(inputs.dim()) if axis != 1]
+        own = torch.stack([inputs.mean(others), inputs.square().mean(others)])
+        mean, square = _MeanOverRanks.apply(own)
+        variance = square - mean.square()
+        self._keep(mean.detach(), variance.detach(), inputs.numel() // inputs.shape[1] * dist.get_world_size())
+        shape = [1, -1, *[1] * (inputs.dim() - 2)]
+        scale = self.weight * torch.rsqrt(variance + self.eps)
+        return inputs * scale.view(shape) + (self.bias - mean * scale).view(shape)
+
+    def _keep(self, mean: Tensor, variance: Tensor, count: int) -> None:
+        """Move the running statistics; the variance they keep is the unbiased one, as in torch."""
+        with torch.no_grad():
+            self.num_batches_tracked += 1
+            self.running_mean.lerp_(mean, self.momentum)
+            self.running_var.lerp_(variance * count / (count - 1), self.momentum)
+
+
+class _MeanOverRanks(torch.autograd.Function):
+    """Mean over ranks; so is its gradient, as each rank's loss is a mean of its own that DDP takes the mean of."""
+
+    @staticmethod
+    def forward(context: Any, values: Tensor) -> Tensor:
+        return _mean(values)
+
+    @staticmethod
+    def backward(context: Any, gradient: Tensor) -> Tensor:
+        return _mean(gradient)
+
+
+def _mean(values: Tensor) -> Tensor:
+    summed = values.clone()
+    dist.all_reduce(summed)
+    return summed / dist.get_world_size()
+
+
+def synchronise_norms(model: nn.Module) -> nn.Module:
+    """The model with every batch normalisation made one over all ranks, with the same parameters.
+
+    Raises UserError where it has none.
+    """
+    if all(values.device.type == "cuda" for values in model.parameters()):
+        model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
+    else:
+        for module in model.modules():
+            if isinstance(module, _BatchNorm):
+                module.__class__ = HostSyncBatchNorm  # nothing but the way it computes differs
+    if not synchronised_norms(model):
+        raise UserError("ddp.sync_batch_norm: the model has no batch normalisation to synchronise; leave it out")
+    return model
+
+
+def synchronised_norms(model: nn.Module) -> int:
+    """How many layers of a model take their statistics over all ranks."""
+    return sum(isinstance(module, nn.SyncBatchNorm | HostSyncBatchNorm) for module in model.modules())
