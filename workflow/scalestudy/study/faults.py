@@ -32,7 +32,7 @@ def task(model: dict[str, Any], data: dict[str, Any], batch_size: int, **more: A
     return workload | {"scaling": ["weak"]} | more
 
 
-CLEAN = task(CONVNET, IMAGES, 128)
+CLEAN = task(CONVNET, IMAGES, 64)
 SMALL = task(mlp(256, 3), VECTORS, 32)
 DEEP = task(mlp(192, 24), VECTORS, 128)
 WIDE = task(mlp(1024, 8), VECTORS, 32)
@@ -83,8 +83,8 @@ class Fault:
             },
             "workloads": {TASK: deepcopy(self.workload)},
             "host": host,
-            "measure": {"half_width": 0.03, "max_steps": 100, "min_steps": 40}
-            | ({} if self.probed else {"probe_rounds": 0})
+            "measure": {"half_width": 0.03, "max_steps": 100, "min_steps": 40, "probe_steps": 6}
+            | {"probe_rounds": 3 if self.probed else 0}
             | self.measure,
         }
 
@@ -224,14 +224,14 @@ FAULTS = (
     ),
 )
 CONTROLS = (
-    Fault("clean-convnet", "A convolutional network, 128 images a rank.", "healthy"),
-    Fault("clean-large-batch", "The same network, 256 images a rank.", "healthy", CLEAN | {"batch_size": 256}),
+    Fault("clean-convnet", "A convolutional network, 64 images a rank.", "healthy"),
+    Fault("clean-large-batch", "The same network, 128 images a rank.", "healthy", CLEAN | {"batch_size": 128}),
     Fault("clean-batch-norm", "The network with batch normalisation.", "healthy", CLEAN | {"model": NORMED}),
     Fault(
         "clean-narrow",
-        "Half as wide, 512 images a rank.",
+        "Half as wide, 256 images a rank.",
         "healthy",
-        task(CONVNET | {"channels": 32}, IMAGES, 512),
+        task(CONVNET | {"channels": 32}, IMAGES, 256),
     ),
     Fault(
         "clean-text",
@@ -248,7 +248,7 @@ CONTROLS = (
         "clean-accumulation",
         "Four micro-batches a step, synchronised after the last.",
         "healthy",
-        CLEAN | {"batch_size": 512},
+        CLEAN | {"batch_size": 256},
         single={"accumulation_steps": 4},
         ddp={"accumulation_steps": 4},
     ),
