@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 import yaml
+from scalestudy.record.lock import exclusive
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -144,7 +145,9 @@ class Checkout:
 
     def copy_to(self, target: Path) -> Checkout:
         """A copy with results and Snakemake's memory of them; times of files are kept."""
-        shutil.copytree(self.root, target, symlinks=True)
+        # What another process may be writing while this copies: locks and logs of its dry runs.
+        passing = shutil.ignore_patterns("locks", "log")
+        shutil.copytree(self.root, target, symlinks=True, ignore=passing)
         return Checkout(target)
 
 
@@ -181,10 +184,19 @@ def checkout(tmp_path: Path) -> Checkout:
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny study was run to its end. Not to be changed; `edited` is a copy that may be."""
-    made = make_checkout(tmp_path_factory.mktemp("finished") / "checkout")
-    made.run("snakemake")
-    return made
+    """A checkout in which the tiny study was run to its end. Not to be changed; `edited` is a copy that may be.
+
+    It is run once, also where processes share the tests: whoever comes first runs it, the others wait.
+    """
+    folder = tmp_path_factory.getbasetemp()
+    folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+    root, done = folder / "finished" / "checkout", folder / "finished" / "done"
+    with exclusive(folder / "finished.lock", waiting=lambda: None):
+        if not done.exists():
+            shutil.rmtree(root, ignore_errors=True)
+            make_checkout(root).run("snakemake")
+            done.touch()
+    return Checkout(root)
 
 
 @pytest.fixture

@@ -39,4 +39,4 @@ def test_more_threads_than_cores_are_oversubscribed(checkout: Checkout) -> None:
     assert finding["cause"] == "oversubscribed"
     assert finding["evidence"][0]["value"] == 2.0
     patch = {"host": {"pin": True, "cores_per_rank": max(1, cores // 2)}}
-    assert finding["recommendations"][0]["patch"] == patch
+    assert diagnosis["recommendations"][0]["patch"] == patch

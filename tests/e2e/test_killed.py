@@ -43,10 +43,12 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
 
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
     """Three times killed, at three different moments, then run to its end."""
-    checkout.configure(tiny_study() | {"repeats": 2})
+    study = tiny_study() | {"repeats": 2}
+    del study["workloads"]["second"]
+    checkout.configure(study)
     runs = checkout.root / "results/tiny/runs"
     measured: dict[str, tuple[float, bytes]] = {}
-    for count in (1, 3, 5):
+    for count in (1, 2, 3):
         process = checkout.start("snakemake")
         wait_for(lambda count=count: len(list(runs.glob("*/run.json"))) >= count, seconds=120)
         time.sleep(0.4 * count)  # somewhere inside the next launch
@@ -57,10 +59,10 @@ def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout)
         for path in runs.glob("*/run.json"):
             state = (path.stat().st_mtime, path.read_bytes())
             assert measured.setdefault(path.parent.name, state) == state
-    assert len(measured) >= 5
-    checkout.run("snakemake")
+    assert len(measured) >= 3
+    checkout.run("snakemake", "results/tiny/comprehensive_summary.csv")
     for name, state in measured.items():
         path = runs / name / "run.json"
         assert (path.stat().st_mtime, path.read_bytes()) == state, f"{name} was measured twice"
-    assert len(list(runs.glob("*/run.json"))) == 8
+    assert len(list(runs.glob("*/run.json"))) == 4
     assert not list(checkout.root.glob("results/tiny/superseded/*"))

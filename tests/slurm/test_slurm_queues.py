@@ -19,7 +19,7 @@ def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(subm
 
 
 def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> None:
-    launch = Launch(submitting, epochs=200)
+    launch = Launch(submitting, epochs=120)
     launch.wait_until_it_trains()
     urgent = ["sbatch", "--parsable", "--partition=urgent", "--nodes=2", "--exclusive", "--wrap=sleep 2"]
     job = launch.job

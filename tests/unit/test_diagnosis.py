@@ -149,7 +149,12 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
     weak = diagnose(content, times, noise=(1.0, 1.0, 1.0))["weak"]
     advice = weak.findings[0].recommendations[-1]
     assert advice.patch == {"workloads": {"mlp": {"batch_size": 368}}}
-    assert advice.prediction.startswith("Efficiency 75% [75%, 75%], speedup 1.50x on 2 ranks.")
+    assert advice.prediction is not None
+    assert advice.prediction.efficiency.value == pytest.approx(0.752)
+    assert advice.prediction.speedup.value == pytest.approx(1.5, abs=0.004)
+    assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 368 + 0.0031)
+    assert advice.prediction.gain.value == pytest.approx((368 / 0.0125) / (32 / 0.0041))
+    assert not advice.keeps_the_work
     assert "11.5-fold and an epoch shrinks to 1 step:" in advice.warning
 
 
@@ -158,7 +163,7 @@ def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> Non
     weak = diagnose(content, slow_link)["weak"].findings[0].recommendations[-1]
     assert weak.patch is None
     assert weak.change.startswith("Take a larger model or fewer ranks")
-    assert re.search(r"takes a batch of \d{4} samples \(per rank\); the data hold 1438", weak.prediction)
+    assert re.search(r"takes a batch of \d{4} samples \(per rank\); the data hold 1438", weak.unpredicted)
 
 
 def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:

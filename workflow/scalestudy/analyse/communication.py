@@ -24,7 +24,7 @@ import pandas as pd
 
 from scalestudy.analyse.arrivals import LATE, WAITS, waits_by_round
 from scalestudy.analyse.collectives import NETWORK
-from scalestudy.analyse.intervals import Interval, difference, mean
+from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
 QUANTITIES = (
@@ -95,8 +95,15 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
     late = good.loc[good["late_share"].idxmax()] if good["late_share"].notna().any() else None
     for name in LATE:
         columns[name] = nan if late is None else late[name]
+    if late is not None:  # launches that another rank is late in say nothing of this one
+        same = good.loc[good["late_rank"] == late["late_rank"], "lateness_s"]
+        columns |= mean(same.to_numpy(dtype=float), confidence=confidence).columns("lateness_s")
+    else:
+        columns |= NOTHING.columns("lateness_s")
     for name in NETWORK:
         columns[name] = good[name].median()
+    for name in ("all_reduce_latency_s", "buffer_broadcast_s"):
+        columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)
     return columns
 
 

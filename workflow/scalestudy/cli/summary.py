@@ -8,7 +8,8 @@ from pathlib import Path
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.cli.study_files import add_study
-from scalestudy.publish.view import diagnoses_view, rows_view
+from scalestudy.publish.diagnoses import diagnoses_view
+from scalestudy.publish.view import rows_view
 from scalestudy.study.load import load_study
 
 HELP = "verdicts in a few lines, and the paths of what was made"
@@ -41,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
-            f" speedup {row['speedup']}"
+            f" speedup {row['speedup']}" + (f", {view['causes']}" if view["causes"] else "")
         )
     for name in DOCUMENTS:
         print(f"  {results / name}")

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.batch_model import StepModel, fit_step_model
 from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.diagnose.findings import Evidence
@@ -62,6 +63,16 @@ class Case:
         same = self.alone[self.alone["batch_per_rank"] == self.point["batch_per_rank"]]
         known = same[column].dropna()
         return float(self.point[column]) - (float(known.iloc[0]) if len(known) else 0.0)
+
+    def step_model(self) -> StepModel:
+        """The step of one process by its batch.
+
+        Raises ValueError, with the reason, where it was measured at one batch only or does not grow with it.
+        """
+        alone = self.alone.dropna(subset=["step_time_s"])
+        return fit_step_model(
+            [float(batch) for batch in alone["batch_per_rank"]], [float(time) for time in alone["step_time_s"]]
+        )
 
     def overhead_evidence(self) -> tuple[Evidence, ...]:
         """The overhead of a step, where it was measured."""

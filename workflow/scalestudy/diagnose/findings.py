@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from math import isfinite
+from math import inf, isfinite, nan
 from typing import Any
+
+from scalestudy.analyse.intervals import Interval
 
 
 @dataclass(frozen=True)
@@ -20,14 +22,39 @@ class Evidence:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """What a point should become. Limits are nan where what is saved was measured once only."""
+
+    step_time_s: Interval
+    gain: Interval
+    """Times the throughput of now; nan where there is none now."""
+    speedup: Interval
+    """Over one process at the same work."""
+    efficiency: Interval
+    peak_memory_gib: float | None
+    """Of a rank; None where nothing tells."""
+    assumes: str
+    """What has to hold for that, as the end of a sentence."""
+
+
+@dataclass(frozen=True)
 class Recommendation:
     """A change worth trying: a patch of the study's own config, or None where it is advice only."""
 
     change: str
     patch: dict[str, Any] | None = None
-    prediction: str = ""
-    """What it should bring, with its interval and what was assumed; or why nothing is predicted."""
+    prediction: Prediction | None = None
+    unpredicted: str = ""
+    """Why nothing is predicted, where nothing is."""
     warning: str = ""
+    keeps_the_work: bool = True
+    """Whether it is the same training on the same ranks, and nothing but its speed differs."""
+
+    @property
+    def order(self) -> tuple[bool, float]:
+        """Sorts by expected gain: what keeps the work before what changes it, and in each the unknown last."""
+        gain = self.prediction.gain.value if self.prediction else nan
+        return not self.keeps_the_work, -gain if gain == gain else inf
 
 
 @dataclass(frozen=True)
@@ -39,6 +66,15 @@ class Finding:
     evidence: tuple[Evidence, ...]
     refuted_by: str
     recommendations: tuple[Recommendation, ...] = ()
+
+
+@dataclass(frozen=True)
+class Bottleneck:
+    """What most of a step's time goes to, or `memory` where there is too little; '' where that is not known."""
+
+    kind: str
+    shares: dict[str, float]
+    """Of the step, by kind; they add up to 1. Empty where there are none."""
 
 
 @dataclass(frozen=True)
@@ -55,11 +91,27 @@ class Diagnosis:
     global_batch: int
     verdict: str
     sentence: str
+    bottleneck: Bottleneck
+    context: tuple[str, ...]
+    """What is usual, to be read beside what was measured and never instead of it."""
     findings: tuple[Finding, ...] = field(default=())
 
+    @property
+    def recommendations(self) -> list[tuple[str, Recommendation]]:
+        """(cause, recommendation) of all findings, by expected gain."""
+        given = [(finding.cause, one) for finding in self.findings for one in finding.recommendations]
+        return sorted(given, key=lambda item: item[1].order)
+
     def to_json(self) -> dict[str, Any]:
-        """Nested dictionaries and lists; numbers that are not finite become None."""
-        return _plain(asdict(self))
+        """Nested dictionaries and lists; numbers that are not finite become None.
+
+        Recommendations stand beside the findings, ranked, each with its cause.
+        """
+        plain = asdict(self)
+        for finding in plain["findings"]:
+            del finding["recommendations"]
+        plain["recommendations"] = [{"cause": cause} | asdict(one) for cause, one in self.recommendations]
+        return _plain(plain)
 
 
 def _plain(value: Any) -> Any:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import confounded, find_causes, find_out_of_memory
+from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import Diagnosis, Finding
 from scalestudy.diagnose.verdict import judge_point
 from scalestudy.study.model import Study
@@ -36,5 +38,7 @@ def _diagnose(case: Case) -> Diagnosis:
         global_batch=int(point["global_batch"]),
         verdict=verdict,
         sentence=sentence,
+        bottleneck=find_bottleneck(case),
+        context=usual(case),
         findings=findings,
     )

@@ -8,11 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.factors import add_factors
 from scalestudy.publish.forecasts import forecasts_view
 from scalestudy.publish.traces import traces_view
-from scalestudy.publish.view import diagnoses_view, rows_view, study_view
+from scalestudy.publish.view import rows_view, study_view
 from scalestudy.study.plan import Plan
 
 

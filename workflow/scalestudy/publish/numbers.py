@@ -28,7 +28,7 @@ class Shown:
 
 def show(value: float, low: float | None = None, high: float | None = None, *, factor: float = 1) -> Shown:
     """Round to two significant digits of the interval's half-width; to three of the value without an interval."""
-    if value is None or isnan(value):
+    if value is None or isnan(value):  # None: as JSON has it
         return Shown(DASH)
     value = value * factor
     if low is None or high is None or not (isfinite(low) and isfinite(high)):

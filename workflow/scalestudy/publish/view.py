@@ -160,33 +160,3 @@ def _failure(row: pd.Series) -> str:
         return ""
     words = [part.split(" ", 1)[1] for part in row["outcomes"].split(", ")]
     return " / ".join(OUTCOME_WORDS.get(word, word) for word in words)
-
-
-def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Each diagnosis with the row it speaks of and its evidence as text."""
-    by_key = {_key(row): row for row in rows}
-    views = []
-    for diagnosis in diagnoses:
-        views.append(
-            diagnosis
-            | {
-                "ranks": labels.ranks(diagnosis["world_size"], diagnosis["nodes"]),
-                "row": by_key[_key(diagnosis | {"ranks": diagnosis["world_size"]})],
-                "findings": [_finding(finding) for finding in diagnosis["findings"]],
-            }
-        )
-    return views
-
-
-def _key(item: dict[str, Any]) -> tuple:
-    return tuple(item[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
-
-
-def _finding(finding: dict[str, Any]) -> dict[str, Any]:
-    evidence = []
-    for item in finding["evidence"]:
-        number = show(item["value"], item["low"], item["high"])
-        unit = f" {item['unit']}" if item["unit"] else ""
-        threshold = f" ({item['threshold']})" if item["threshold"] else ""
-        evidence.append(f"{item['name']}: {number}{unit}{threshold}")
-    return finding | {"evidence": evidence}

@@ -205,6 +205,7 @@ FAULTS = (
         "The last rank has half as many samples again as the first.",
         "imbalance",
         injected=True,
+        probed=False,
     ),
     Fault("small-batch", "A batch that computes next to nothing.", "comm-bound", SMALL),
     Fault(

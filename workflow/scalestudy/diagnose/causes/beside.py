@@ -38,7 +38,7 @@ MEMORY_GROWTH = Cause(
     recommend=lambda case, seen: (
         Recommendation(
             change="Keep numbers, not tensors: loss.item(), or loss.detach() where it is to stay on the device.",
-            prediction="Not predicted: a run that is long enough ends out of memory.",
+            unpredicted="a run that is long enough ends out of memory.",
         ),
     ),
 )
@@ -71,7 +71,7 @@ MEMORY_PRESSURE = Cause(
         Recommendation(
             change="Pass the batch in more micro-batches.",
             patch=_smaller(case),
-            prediction="About half the memory of activations; a step of more and smaller kernels.",
+            unpredicted="about half the memory of activations goes, and a step has more and smaller kernels.",
         ),
     ),
 )
@@ -106,7 +106,7 @@ FRAGMENTATION = Cause(
                     case.point["variant"]: {"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}
                 }
             },
-            prediction="Not predicted: up to the difference of the two.",
+            unpredicted="up to the difference of the two.",
         ),
     ),
 )
@@ -149,7 +149,7 @@ LARGE_BATCH = Cause(
                     case.point["workload"]: {"optimizer": {"learning_rate_scaling": "linear", "warmup_steps": 100}}
                 }
             },
-            prediction="Not predicted: what a batch costs in epochs is the workload's own. Look at the time to an"
+            unpredicted="what a batch costs in epochs is the workload's own. Look at the time to an"
             " accuracy, not at samples a second.",
         ),
     ),

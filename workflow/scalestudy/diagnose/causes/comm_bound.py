@@ -7,15 +7,16 @@ from typing import Any
 
 from scalestudy.analyse.batch_model import (
     StepModel,
-    fit_step_model,
     strong_batch_for,
     strong_efficiency,
     weak_batch_for,
     weak_efficiency,
 )
+from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.causes.predict import as_measured, peak_memory_at
+from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
 from scalestudy.study.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
@@ -53,7 +54,8 @@ def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         return (larger,)
     alone = Recommendation(
         change="Use one process for this workload as it stands: it is faster.",
-        prediction=f"{1 / case.point['speedup']:.2f}x the throughput of {case.ranks} ranks, as measured.",
+        prediction=as_measured(case, case.base),
+        keeps_the_work=False,
     )
     return alone, larger
 
@@ -90,14 +92,14 @@ def _probed(case: Case) -> list[Evidence]:
 def _larger_batch(case: Case) -> Recommendation:
     """The batch that the algebra asks for, with what it should bring; or that these data do not hold it."""
     point, workload = case.point, case.study.workloads[case.point["workload"]]
-    alone = case.alone.dropna(subset=["step_time_s"])
     try:
-        model = fit_step_model(
-            [float(batch) for batch in alone["batch_per_rank"]],
-            [float(time) for time in alone["step_time_s"]],
-        )
+        model = case.step_model()
     except ValueError as error:
-        return Recommendation(change="Raise the batch per rank.", prediction=f"How far cannot be told: {error}.")
+        return Recommendation(
+            change="Raise the batch per rank.",
+            unpredicted=f"how far cannot be told: {error}.",
+            keeps_the_work=False,
+        )
     target, overhead_s = case.target_efficiency, point["overhead_s"]
     all_ranks = [world_size(scale) for scale in case.study.scales]
     known = workload.data.known_train_samples
@@ -113,8 +115,9 @@ def _larger_batch(case: Case) -> Recommendation:
     if batch * (1 if strong else max(all_ranks)) > samples:
         return Recommendation(
             change="Take a larger model or fewer ranks: these data hold no batch that is large enough.",
-            prediction=f"An efficiency of {target:.0%} takes a batch of {batch} samples ({whose});"
+            unpredicted=f"an efficiency of {target:.0%} takes a batch of {batch} samples ({whose});"
             f" the data hold {samples}.",
+            keeps_the_work=False,
         )
     change: dict[str, Any] = {"batch_size": batch}
     if strong and "weak" in workload.scaling and batch * max(all_ranks) > samples:
@@ -127,29 +130,37 @@ def _larger_batch(case: Case) -> Recommendation:
         change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
         patch={"workloads": {point["workload"]: change}},
         prediction=_prediction(case, model, batch),
+        keeps_the_work=False,
         warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
         " compare accuracy at equal epochs.",
     )
 
 
-def _prediction(case: Case, model: StepModel, batch: int) -> str:
-    """Predicted efficiency at a batch, with the interval that the overhead's interval gives it."""
+def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
+    """At a batch, with the limits that those of the overhead give it."""
+    strong, ranks = case.point["scaling"] == "strong", case.ranks
+    batch_per_rank = batch / ranks if strong else batch
 
     def efficiency(overhead_s: float) -> float:
-        if case.point["scaling"] == "strong":
-            return strong_efficiency(model, global_batch=batch, ranks=case.ranks, overhead_s=overhead_s)
+        if strong:
+            return strong_efficiency(model, global_batch=batch, ranks=ranks, overhead_s=overhead_s)
         return weak_efficiency(model, batch_per_rank=batch, overhead_s=overhead_s)
 
-    point = case.point
-    value = efficiency(point["overhead_s"])
-    limits = ""
-    if not isnan(point["overhead_s_low"]):
-        low, high = efficiency(point["overhead_s_high"]), efficiency(point["overhead_s_low"])
-        limits = f" [{low:.0%}, {high:.0%}]"
+    overhead = case.interval("overhead_s")
+    values = (efficiency(seconds) for seconds in (overhead.value, overhead.high, overhead.low))
+    kept = Interval(*values)
+    alone_s = model.step_time_s(batch_per_rank)
+    step_time = Interval(*(alone_s + seconds for seconds in (overhead.value, overhead.low, overhead.high)))
+    throughput = step_time.inverse(batch_per_rank * ranks)
     batches = ", ".join(f"{b:g}" for b in sorted(case.alone["batch_per_rank"]))
-    return (
-        f"Efficiency {value:.0%}{limits}, speedup {value * case.ranks:.2f}x on {case.ranks} ranks. Assumes the"
-        f" overhead stays as measured and the step of one process is linear in the batch (from {batches})."
+    return Prediction(
+        step_time_s=step_time,
+        gain=throughput.scaled(1 / case.point["throughput_samples_per_s"]),
+        speedup=kept.scaled(ranks),
+        efficiency=kept,
+        peak_memory_gib=peak_memory_at(case, batch_per_rank),
+        assumes="if the overhead stays as measured and the step of one process is linear in the batch (from"
+        f" {batches})",
     )
 
 

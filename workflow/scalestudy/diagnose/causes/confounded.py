@@ -53,7 +53,7 @@ def find(case: Case) -> Finding | None:
             Recommendation(
                 change="Run the base case with the settings of this variant: name a single variant"
                 " with the same precision as its `base`, on the same devices and versions.",
-                prediction="None: a ratio of different work predicts nothing.",
+                unpredicted="a ratio of different work predicts nothing.",
             ),
         ),
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
@@ -25,7 +24,7 @@ def _broadcast(case: Case) -> Seen | None:
         Evidence("their broadcast on the idle network", sending_s * 1e3, "ms"),
         Evidence("share of the step", sending_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
     )
-    return Seen(evidence, Interval(sending_s))
+    return Seen(evidence, case.interval("buffer_broadcast_s"))
 
 
 BUFFERS = Cause(
@@ -70,7 +69,7 @@ def _statistics(case: Case) -> Seen | None:
         Evidence(f"latencies of {MESSAGES} messages a layer", waiting_s * 1e3, "ms"),
         Evidence("share of the step", waiting_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
     )
-    return Seen(evidence, Interval(waiting_s))
+    return Seen(evidence, case.interval("all_reduce_latency_s").scaled(MESSAGES * layers))
 
 
 SYNC_BN = Cause(
@@ -89,10 +88,11 @@ SYNC_BN = Cause(
             " GroupNorm, which needs none.",
             patch=case.variant_patch({"ddp": {"sync_batch_norm": False}}),
             prediction=(
-                saving(case, seen.loss_s, "if every message takes what the smallest all-reduce takes; at least")
+                saving(case, seen.loss_s, "if every message takes the latency of the all-reduce; rather more")
                 if seen.loss_s.value > 0
-                else "Not predicted: the latency of a message was not measured."
+                else None
             ),
+            unpredicted="the latency of a message was not measured.",
             warning="With few samples a rank the statistics are noisy: look at accuracy.",
         ),
     ),

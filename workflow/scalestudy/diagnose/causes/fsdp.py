@@ -9,6 +9,7 @@ import pandas as pd
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.causes.predict import as_measured, peak_memory_gib
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
 
@@ -33,25 +34,25 @@ def _slower_than_ddp(case: Case) -> Seen | None:
         (
             Evidence("step of FSDP", mine.value * 1e3, "ms", mine.low * 1e3, mine.high * 1e3),
             Evidence(f"step of {ddp['variant']}", theirs.value * 1e3, "ms", theirs.low * 1e3, theirs.high * 1e3),
-            Evidence("peak memory of FSDP", _peak(case.point), "GiB"),
-            Evidence(f"peak memory of {ddp['variant']}", _peak(ddp), "GiB"),
+            *_peaks(case.point, "FSDP"),
+            *_peaks(ddp, ddp["variant"]),
         ),
         Interval(mine.value - theirs.value, mine.low - theirs.high, mine.high - theirs.low),
     )
 
 
-def _peak(row: pd.Series) -> float:
-    return row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
+def _peaks(row: pd.Series, name: str) -> list[Evidence]:
+    peak = peak_memory_gib(row)
+    return [] if peak is None else [Evidence(f"peak memory of {name}", peak, "GiB")]
 
 
 def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     ddp = _fastest_ddp(case)
     assert ddp is not None
-    faster = case.point["step_time_s"] / ddp["step_time_s"]
     found = [
         Recommendation(
             change=f"Use {ddp['variant']}: the model fits without sharding.",
-            prediction=f"{faster:.2f} times the throughput, as measured.",
+            prediction=as_measured(case, ddp),
             warning="A larger model or batch may not fit; then FSDP is what is left.",
         )
     ]
@@ -60,7 +61,7 @@ def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
             Recommendation(
                 change="Or shard gradients and optimizer states only: parameters are then gathered once a step.",
                 patch=case.variant_patch({"fsdp": {"sharding": "gradients"}}),
-                prediction="A third of the bytes less; the parameters stay on every rank.",
+                unpredicted="a third of the bytes less; the parameters stay on every rank.",
             )
         )
     return tuple(found)
@@ -87,9 +88,8 @@ def _out_of_memory(case: Case) -> Seen | None:
         return None
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
     evidence = [Evidence("launches out of memory", case.point["launches"], "", threshold="all of them")]
-    evidence += [
-        Evidence(f"peak memory of {row['variant']}, which fits", _peak(row), "GiB") for _, row in fits.iterrows()
-    ]
+    for _, row in fits.iterrows():
+        evidence += _peaks(row, f"{row['variant']}, which fits")
     return Seen(tuple(evidence))
 
 
@@ -99,20 +99,20 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     smaller = Recommendation(
         change="Or pass the batch in more micro-batches: less memory for activations at the same global batch.",
         patch=case.variant_patch({"accumulation_steps": parts}),
-        prediction="Not predicted: how much of the memory is activations was not measured.",
+        unpredicted="how much of the memory is activations was not measured.",
     )
     if len(fits):
         best = fits.loc[fits["step_time_s"].idxmin()]
         first = Recommendation(
             change=f"Use {best['variant']}, which fits.",
-            prediction=f"{best['throughput_samples_per_s']:.4g} samples/s, as measured.",
+            prediction=as_measured(case, best),
         )
     else:
         shown = {"strategy": "fsdp"} | ({"base": case.base["variant"]} if len(case.study.variants) > 1 else {})
         first = Recommendation(
             change="Shard the model (FSDP): ranks share parameters, gradients and optimizer states.",
             patch={"variants": {"fsdp": shown}},
-            prediction=f"About 1/{case.ranks} of the model's state on a rank; activations stay.",
+            unpredicted=f"about 1/{case.ranks} of the model's state is left on a rank; activations stay.",
         )
     return first, smaller
 

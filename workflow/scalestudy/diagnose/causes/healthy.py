@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from math import isnan
 
+from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
 from scalestudy.diagnose.patches import refusal
 from scalestudy.study.scales import nodes_and_devices
 
@@ -16,6 +17,7 @@ def healthy(case: Case) -> Finding:
     wider = f"{int(point['nodes'])}x{2 * int(point['devices_per_node'])}"
     patch = {"scales": [*case.study.scales, wider]}
     refused = refusal(case.study, patch)
+    prediction, unpredicted = _forecast(case, wider)
     return Finding(
         cause="healthy",
         explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
@@ -28,24 +30,32 @@ def healthy(case: Case) -> Finding:
             Recommendation(
                 change=f"Add ranks: measure {wider} too, on a host that has them.",
                 patch=None if refused else patch,
-                prediction=_forecast(case, wider),
+                prediction=prediction,
+                unpredicted=unpredicted,
+                keeps_the_work=False,
                 warning=f"The study would refuse that as it stands: {refused}." if refused else "",
             ),
         ),
     )
 
 
-def _forecast(case: Case, scale: str) -> str:
-    """What the forecast of that scale says, or why there is none."""
+def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
+    """(what the forecast of that scale says, why there is none)."""
     nodes, devices = nodes_and_devices(scale)
     rows = case.forecasts
     rows = rows[(rows["nodes"] == nodes) & (rows["devices_per_node"] == devices)]
     if not len(rows):
-        return "Not forecast: it is not among report.forecast_scales."
+        return None, "it is not among report.forecast_scales."
     row = rows.iloc[0]
     if isnan(row["speedup"]):
-        return f"Not forecast: {row['refused']}."
-    return (
-        f"Speedup {row['speedup']:.2f}x [{row['speedup_low']:.2f}, {row['speedup_high']:.2f}], efficiency"
-        f" {row['efficiency']:.0%}, over all laws of overhead that the measured scales allow."
+        return None, f"{row['refused']}."
+    speedup = Interval.of(row, "speedup")
+    wider = Prediction(
+        step_time_s=Interval.of(row, "step_time_s"),
+        gain=Interval.of(row, "throughput_samples_per_s").scaled(1 / case.point["throughput_samples_per_s"]),
+        speedup=speedup,
+        efficiency=speedup.scaled(1 / (nodes * devices)),
+        peak_memory_gib=None,
+        assumes="over all laws of overhead that the measured scales allow",
     )
+    return wider, ""

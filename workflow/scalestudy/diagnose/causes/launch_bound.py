@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from math import isnan
 
-from scalestudy.analyse.batch_model import fit_step_model
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
@@ -26,15 +25,10 @@ def look(case: Case) -> Seen | None:
     lost = alone - base / case.ranks
     if lost < SHARE * point["step_time_s"]:
         return None
-    singles = case.alone.dropna(subset=["step_time_s"])
     try:
-        model = fit_step_model(
-            [float(batch) for batch in singles["batch_per_rank"]], [float(time) for time in singles["step_time_s"]]
-        )
+        fixed = case.step_model().fixed_s
     except ValueError:  # it does not grow with its batch at all
         fixed = alone
-    else:
-        fixed = model.fixed_s
     if fixed < FIXED * alone:
         return None
     value, low, high = (case.point[f"step_time_alone_s{limit}"] * 1e3 for limit in ("", "_low", "_high"))
@@ -68,11 +62,13 @@ LAUNCH_BOUND = Cause(
             patch={
                 "variants": {name: {"compile": True} for name in (case.point["variant"], case.base["variant"])}
             },
-            prediction=f"{seen.loss_s.value * 1e3:.3g} ms a step less at the most.",
+            unpredicted="how many operations become one is the model's own;"
+            f" {seen.loss_s.value * 1e3:.3g} ms a step less at the most.",
         ),
         Recommendation(
             change="Or hold the batch of a rank instead of the global one (weak scaling), if training bears it.",
-            prediction="As the rows of weak scaling say, where they were measured.",
+            unpredicted="the rows of weak scaling say it, where they were measured.",
+            keeps_the_work=False,
             warning="The global batch grows with the ranks: scale and warm up the learning rate.",
         ),
     ),

@@ -39,7 +39,7 @@ def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         Recommendation(
             change="Give every rank cores of its own, and as many threads as cores.",
             patch={"host": {"pin": True, "cores_per_rank": max(1, cores // ranks)}},
-            prediction="Not predicted: time slices follow no model we have. Measure again.",
+            unpredicted="time slices follow no model we have. Measure again.",
             warning=""
             if cores >= ranks
             else f"{cores} cores are too few for {case.ranks} ranks: use a larger host",

@@ -44,7 +44,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     # With workers, what is waited for is what of the reading they did not hide.
     whole_s = read_s if not knobs.input.workers else known * step
     workers = max(known + 1, ceil(whole_s / compute_s))
-    faster = max(compute_s, whole_s / workers)
+    left_s = max(0.0, whole_s / workers - compute_s)  # of the reading, beside what training takes
     change = {"loader": "dataloader", "workers": workers, "persistent_workers": True}
     if str(case.point["device"]) != "cpu":
         change["pin_memory"] = True
@@ -52,13 +52,17 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         Recommendation(
             change=f"Read ahead with {workers} processes a rank.",
             patch=case.variant_patch({"input": change}),
-            prediction=saving(case, Interval(step - faster), "if each process has a core of its own"),
+            prediction=saving(
+                case, seen.loss_s.scaled(1 - left_s / read_s), "if each process has a core of its own"
+            ),
             warning="The processes take cores of the host; where it has none to spare, prepare the data beforehand"
             " (scalestudy prepare), or keep them on the device.",
         ),
         Recommendation(
             change="Measure with synthetic data of the same shape to see how fast training is without its input.",
-            prediction=f"Not below {compute_s * 1e3:.3g} ms a step.",
+            prediction=saving(
+                case, seen.loss_s, "if nothing is waited for at all: the most that there is to gain"
+            ),
         ),
     )
 
@@ -85,7 +89,7 @@ def _save_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     beside = Recommendation(
         change="Write checkpoints while training goes on.",
         patch=case.variant_patch({"checkpoint_async": True}),
-        prediction="Not predicted: the copy stays in the step, and writing takes a core of the host.",
+        unpredicted="the copy stays in the step, and writing takes a core of the host.",
     )
     return (rarer,) if case.knobs.checkpoint_async else (rarer, beside)
 

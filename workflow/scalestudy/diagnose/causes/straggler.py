@@ -3,7 +3,6 @@ that is known (straggler)."""
 
 from __future__ import annotations
 
-from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
@@ -23,7 +22,6 @@ def uneven(case: Case) -> Seen | None:
     excess = case.point["samples_excess"]
     if not excess >= EXCESS:
         return None
-    spared_s = case.point["step_time_s"] * (1 - 1 / (1 + excess))
     evidence = (
         Evidence(
             f"samples of rank {int(case.point['heaviest_rank'])} beyond those of the mean rank",
@@ -32,7 +30,7 @@ def uneven(case: Case) -> Seen | None:
             threshold=f">= {EXCESS:.0%}",
         ),
     )
-    return Seen(evidence, Interval(spared_s))
+    return Seen(evidence, case.interval("step_time_s").scaled(1 - 1 / (1 + excess)))
 
 
 IMBALANCE = Cause(
@@ -72,7 +70,7 @@ def look(case: Case) -> Seen | None:
         Evidence("its lateness", late_s * 1e3, "ms a step"),
         Evidence("share of the step", late_s / step * 100, "%", threshold=f">= {SHARE:.0%} (TraceML)"),
     )
-    return Seen(evidence, Interval(late_s))
+    return Seen(evidence, case.interval("lateness_s"))
 
 
 def _balance(case: Case, seen: Seen) -> tuple[Recommendation, ...]:

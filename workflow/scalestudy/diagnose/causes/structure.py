@@ -35,11 +35,8 @@ def _spare(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         Recommendation(
             change="Synchronise gradients with the last micro-batch only.",
             patch=case.variant_patch({"accumulation_sync": False}),
-            prediction=(
-                saving(case, seen.loss_s, "if the overhead is synchronisation")
-                if known
-                else "Not predicted: the overhead was not measured."
-            ),
+            prediction=saving(case, seen.loss_s, "if the overhead is synchronisation") if known else None,
+            unpredicted="" if known else "the overhead was not measured.",
         ),
     )
 
@@ -83,7 +80,7 @@ UNUSED_PARAMS = Cause(
         Recommendation(
             change="Leave find_unused_parameters off.",
             patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
-            prediction="Not predicted: what the walk costs depends on the graph. It cannot be slower.",
+            unpredicted="what the walk costs depends on the graph. It cannot be slower.",
         ),
     ),
 )
@@ -113,7 +110,7 @@ def _buckets(case: Case) -> Seen | None:
                 Evidence("their latencies", latency_s * 1e3, "ms"),
                 Evidence("their bytes on the idle network", bytes_s * 1e3, "ms"),
             ),
-            Interval(latency_s * (1 - usual / count)),
+            case.interval("all_reduce_latency_s").scaled(count - usual),
         )
     if cap > DEFAULT_MIB and count == 1 and usual > 1:
         exposed = case.interval("exposed_span_s")
@@ -151,11 +148,11 @@ BUCKET_SIZE = Cause(
             change="Take torch's own bucket size, or sweep it.",
             patch=case.variant_patch({"ddp": {"bucket_cap_mb": DEFAULT_MIB}}),
             prediction=(
-                "Not predicted: what overlaps then is not known before it is measured."
+                None
                 if isnan(seen.loss_s.value)
-                else f"{seen.loss_s.value * 1e3:.3g} ms a step less at the most: the latencies of the buckets that"
-                " are then not sent."
+                else saving(case, seen.loss_s, "if each bucket that is then not sent costs its latency")
             ),
+            unpredicted="what overlaps then is not known before it is measured.",
         ),
     ),
 )

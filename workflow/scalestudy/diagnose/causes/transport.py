@@ -39,11 +39,11 @@ def look(case: Case) -> Seen | None:
 
 
 def _repair(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
-    point = case.point
+    point, cost = case.point, seen.loss_s
     kind = "cpu" if point["device"] == "cpu" else "cuda"
     usual = Link(0.0, SLOW_GIB_PER_S[kind] * 2**30 * point["world_size"] / (2 * (point["world_size"] - 1)))
     left = RING.time_s(point["gradient_bytes"], case.ranks, usual)
-    saved = Interval(max(0.0, seen.loss_s.value - left))
+    saved = Interval(*(max(0.0, seconds - left) for seconds in (cost.value, cost.low, cost.high)))
     names = "GLOO_SOCKET_IFNAME" if kind == "cpu" else "NCCL_SOCKET_IFNAME"
     return (
         Recommendation(

@@ -8,7 +8,7 @@ from typing import Any
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
 
-UNPREDICTED = "Not predicted: no cause is established."
+UNPREDICTED = "no cause is established."
 OFTEN = 10  # steps; what is done more often is worth a look
 
 
@@ -35,7 +35,7 @@ def unexplained(case: Case, verdict: str) -> Finding:
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
-            Recommendation(change=change, patch=patch, prediction=UNPREDICTED),
+            Recommendation(change=change, patch=patch, unpredicted=UNPREDICTED),
             *(worth_trying(case) if verdict != "undecided" else ()),
         ),
     )
@@ -53,7 +53,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
                 change=f"Log every {OFTEN * knobs.log_every_steps} steps instead of every {knobs.log_every_steps}:"
                 " reading the loss waits for the device.",
                 patch={"variants": {mine: {"log_every_steps": OFTEN * knobs.log_every_steps}}},
-                prediction=UNPREDICTED,
+                unpredicted=UNPREDICTED,
             )
         )
     if knobs.accumulation_steps > 1:
@@ -63,7 +63,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
                 change=f"Pass larger micro-batches: {parts} instead of {knobs.accumulation_steps} a step, as far"
                 " as memory goes.",
                 patch={"variants": {name: {"accumulation_steps": parts} for name in (mine, base)}},
-                prediction=UNPREDICTED,
+                unpredicted=UNPREDICTED,
             )
         )
     if not knobs.input.workers:
@@ -71,7 +71,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
             Recommendation(
                 change="Let processes read ahead.",
                 patch={"variants": {mine: {"input": {"loader": "dataloader", "workers": 2}}}},
-                prediction=UNPREDICTED,
+                unpredicted=UNPREDICTED,
             )
         )
     return tuple(found)

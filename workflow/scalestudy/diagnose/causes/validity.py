@@ -45,7 +45,7 @@ TWO_MODES = Cause(
         Recommendation(
             change="Measure again where nothing else runs, with cores of its own for every rank.",
             patch=None if case.study.host.pin else {"host": {"pin": True}},
-            prediction="Not predicted: which of the two is the training itself is not known.",
+            unpredicted="which of the two is the training itself is not known.",
         ),
     ),
 )
@@ -64,7 +64,7 @@ THERMAL = Cause(
         Recommendation(
             change="Warm up for longer, and look at clocks and temperature of the blocks.",
             patch={"measure": {"max_warmup_steps": 2 * case.study.measure.max_warmup_steps}},
-            prediction="Not predicted: which level lasts is not known.",
+            unpredicted="which level lasts is not known.",
         ),
     ),
 )

@@ -1,0 +1,149 @@
+"""What a recommendation promises: numbers that follow from what is saved, and their order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from math import isnan, nan
+from typing import Any
+
+import pytest
+from builders import diagnosed, summary_of
+from scalestudy.analyse.intervals import Interval
+from scalestudy.diagnose.bottleneck import find_bottleneck
+from scalestudy.diagnose.case import Case, make_cases
+from scalestudy.diagnose.causes.predict import peak_memory_at, saving, times
+from scalestudy.diagnose.context import usual
+from scalestudy.diagnose.findings import Recommendation
+from scalestudy.publish.diagnoses import diagnoses_view
+from scalestudy.publish.view import rows_view
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+# One process: 1 ms at 32 samples, 0.6 ms at 16: 0.2 ms and 25 us a sample. Two ranks: 3.4 ms more.
+SLOW = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0044}
+
+
+@pytest.fixture
+def plan(content: dict[str, Any]) -> Plan:
+    return make_plan(parse_study(content | {"repeats": 3}, source="x"))
+
+
+def case_of(plan: Plan, **seen: Any) -> Case:
+    """Strong scaling on two ranks, with these columns."""
+    summary = summary_of(plan, {key: [time] * 3 for key, time in SLOW.items()})
+    row = (summary["scaling"] == "strong") & (summary["world_size"] == 2)
+    for name, value in seen.items():
+        summary.loc[row, name] = value
+    forecasts = summary.iloc[:0]
+    return next(c for c in make_cases(plan.study, summary, forecasts) if c.point["scaling"] == "strong")
+
+
+def test_what_is_saved_is_gained(plan: Plan) -> None:
+    """1 ms of 4 ms: a step of 3 ms, 4/3 of the throughput and of the speedup, which was 1 ms / 4 ms."""
+    found = saving(case_of(plan), Interval(0.001, 0.0005, 0.0015), "if it holds")
+    assert found.step_time_s.value == pytest.approx(0.003)
+    assert (found.step_time_s.low, found.step_time_s.high) == pytest.approx((0.0025, 0.0035))
+    assert (found.gain.value, found.gain.low, found.gain.high) == pytest.approx((4 / 3, 4 / 3.5, 4 / 2.5))
+    assert found.speedup.value == pytest.approx(0.25 * 4 / 3)
+    assert found.efficiency.value == pytest.approx(0.125 * 4 / 3)
+    assert found.speedup.low < found.speedup.value < found.speedup.high
+    assert found.peak_memory_gib == 0.5
+
+
+def test_without_limits_of_what_is_saved_there_are_none_of_the_gain(plan: Plan) -> None:
+    found = saving(case_of(plan), Interval(0.001), "if it holds")
+    assert found.gain.value == pytest.approx(4 / 3)
+    assert isnan(found.gain.low)
+    assert isnan(found.speedup.high)
+
+
+def test_nothing_takes_no_time(plan: Plan) -> None:
+    """What is saved may be known so badly that it is more than the step."""
+    found = saving(case_of(plan), Interval(0.003, 0.001, 0.009), "if it holds")
+    assert 0 < found.step_time_s.low < found.step_time_s.value < found.step_time_s.high
+
+
+def test_limits_of_a_product_add_in_quadrature() -> None:
+    """e^0.3 and e^0.4 about 1: e^0.5."""
+    product = times(Interval(1, 1 / 1.34986, 1.34986), Interval(2, 2 / 1.49182, 2 * 1.49182))
+    assert product.value == 2
+    assert product.high / 2 == pytest.approx(1.64872, rel=1e-4)
+    assert 2 / product.low == pytest.approx(1.64872, rel=1e-4)
+    assert isnan(times(Interval(1), Interval(2, 1, 3)).low)
+
+
+def test_memory_at_another_batch_follows_one_process(plan: Plan) -> None:
+    """0.4 GiB at 16 samples and 0.6 at 32 of one process: 0.2 more for 16 more samples."""
+    case = case_of(plan)
+    alone = case.alone.assign(peak_resident_gib=[0.4 if b == 16 else 0.6 for b in case.alone["batch_per_rank"]])
+    assert peak_memory_at(replace(case, alone=alone), 32) == pytest.approx(0.5 + 0.2)
+    assert peak_memory_at(replace(case, alone=alone.iloc[:1]), 32) is None
+
+
+def test_what_keeps_the_work_comes_first_and_then_what_gains_most(plan: Plan) -> None:
+    case = case_of(plan)
+
+    def saved(seconds: float) -> Any:
+        return saving(case, Interval(seconds), "")
+
+    wanted = [
+        Recommendation("much", prediction=saved(0.002)),
+        Recommendation("little", prediction=saved(0.001)),
+        Recommendation("unknown", unpredicted="not measured."),
+        Recommendation("larger", prediction=saved(0.003), keeps_the_work=False),
+        Recommendation("other", unpredicted="not measured.", keeps_the_work=False),
+    ]
+    shuffled = [wanted[at] for at in (3, 1, 4, 0, 2)]
+    assert sorted(shuffled, key=lambda one: one.order) == wanted
+
+
+@pytest.mark.parametrize(
+    ("seen", "kind"),
+    [
+        ({}, "communication"),
+        ({"data_time_s": 0.003}, "input"),
+        ({"logging_time_s": 0.003}, "bookkeeping"),
+        ({"lateness_s": 0.003, "late_share": 0.95}, "straggler"),
+        ({"lateness_s": 0.003, "late_share": 0.55}, "communication"),
+        ({"differential_s": 0.0001}, "compute"),
+        ({"overhead_s": nan}, ""),
+        ({"launches_ok": 0, "outcomes": "3 oom"}, "memory"),
+        ({"launches_ok": 0, "outcomes": "3 failed"}, ""),
+    ],
+)
+def test_the_bottleneck_is_what_takes_most_of_the_step(plan: Plan, seen: dict[str, Any], kind: str) -> None:
+    found = find_bottleneck(case_of(plan, **seen))
+    assert found.kind == kind
+    if found.shares:
+        assert sum(found.shares.values()) == pytest.approx(1)
+
+
+def test_a_step_that_does_not_shrink_is_bound_by_launches(plan: Plan) -> None:
+    """One process: 0.98 of 1 ms whatever the batch; of two ranks' 1.1 ms that is most."""
+    case = case_of(plan, step_time_s=0.0011, overhead_s=0.0001)
+    alone = case.alone.assign(step_time_s=[0.00099 if b == 16 else 0.0010 for b in case.alone["batch_per_rank"]])
+    found = find_bottleneck(replace(case, alone=alone, point=case.point))
+    assert found.kind == "launch"
+
+
+def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
+    first, second = usual(case_of(plan))
+    assert first == "on 2 GPUs an efficiency of 85-95 % is usual"
+    assert second == "at 1000 parameters 50-80 % of a step is communication"
+    assert "5-20 %" in usual(case_of(plan, parameters=125e6))[1]
+    assert "50-75 %" in usual(case_of(plan, world_size=16))[0]
+
+
+def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
+    summary = summary_of(plan, {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()})
+    plain = [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]
+    (view,) = (v for v in diagnoses_view(plain, rows_view(plan, summary)) if v["scaling"] == "strong")
+    (given,) = (d for d in plain if d["scaling"] == "strong")
+    assert view["causes"] == "comm-bound"
+    assert view["limited_by"].startswith("communication (communication 85%, ")
+    assert [r["cause"] for r in given["recommendations"]] == ["comm-bound", "comm-bound"]
+    for shown, one in zip(view["recommendations"], given["recommendations"], strict=True):
+        assert f"{one['prediction']['speedup']['value']:.1f}" in shown["prediction"]
+        assert "GiB a rank" in shown["prediction"]
+    texts = sorted(shown["prediction"].split(":")[0] for shown in view["recommendations"])
+    assert texts == ["Measured", "Predicted"]

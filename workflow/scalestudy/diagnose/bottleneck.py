@@ -1,0 +1,54 @@
+"""What most of a step's time goes to: one word a point, with the shares that it rests on."""
+
+from __future__ import annotations
+
+import contextlib
+from math import isnan
+
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.causes.straggler import last_often
+from scalestudy.diagnose.findings import Bottleneck
+
+INPUT, BOOKKEEPING = ("data_time_s", "h2d_time_s"), ("logging_time_s", "checkpoint_time_s")
+
+
+def find_bottleneck(case: Case) -> Bottleneck:
+    """`input`, `bookkeeping` (logging and checkpoints), `straggler`, `communication`, `launch` or `compute`.
+
+    `launch` is what a step of one process takes however small its batch is, `compute` what is left. Communication
+    is what the probes found of synchronisation, less waiting for a late rank; without probes the whole overhead.
+    `memory` where no launch came to its end for want of it.
+    """
+    point = case.point
+    if not point["launches_ok"]:
+        return Bottleneck("memory" if "oom" in str(point["outcomes"]) else "", {})
+    step_s = point["step_time_s"]
+    together_s = point["overhead_s"] if isnan(point["differential_s"]) else point["differential_s"]
+    if isnan(step_s) or isnan(together_s):
+        return Bottleneck("", {})
+    seconds = {
+        "input": _sum(case, INPUT),
+        "bookkeeping": _sum(case, BOOKKEEPING),
+        "straggler": _late_s(case),
+    }
+    seconds["communication"] = together_s - seconds["straggler"]
+    with contextlib.suppress(ValueError):  # then it is part of what is computed
+        seconds["launch"] = case.step_model().fixed_s - seconds["input"]
+    left_s = step_s
+    shares = {}
+    for kind, wanted_s in seconds.items():
+        taken_s = min(max(0.0, wanted_s), left_s)  # what was measured at different times may be more than the step
+        left_s -= taken_s
+        shares[kind] = taken_s / step_s
+    shares["compute"] = left_s / step_s
+    return Bottleneck(max(shares, key=shares.__getitem__), shares)
+
+
+def _sum(case: Case, columns: tuple[str, ...]) -> float:
+    return sum(seconds for column in columns if not isnan(seconds := case.point[column]))
+
+
+def _late_s(case: Case) -> float:
+    """Waiting for a rank that is late more often than by chance; 0 where there is none."""
+    late_s, share = case.point["lateness_s"], case.point["late_share"]
+    return late_s if late_s > 0 and share >= last_often(case.ranks) else 0.0
