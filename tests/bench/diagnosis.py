@@ -4,7 +4,7 @@
 
 Each study is a launch of `scalestudy demo` with a seed of its own, in shuffled order, so that a bad hour of the
 machine does not fall on one fault. What was measured is kept: called again it goes on where it was, and prints the
-table of what there is.
+table of what there is. `--again` after the diagnosis was changed.
 
 Right: the cause that was put in is found first; for a control, nothing is found. An abstention names no cause.
 Whatever else is found is a miss, and on a control a false alarm.
@@ -21,6 +21,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from scalestudy.cli.demo import judge
 from scalestudy.study.faults import ALL, CONTROLS
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
@@ -33,9 +34,8 @@ def first_cause(found: dict[str, Any]) -> str:
     return next((cause for cause in causes if cause != NOTHING), NOTHING)
 
 
-def measure(name: str, seed: int, results: Path) -> None:
+def measure(name: str, seed: int, folder: Path) -> None:
     """One study, unless it is there."""
-    folder = results / f"{name}-{seed}"
     if (folder / "findings.json").exists():
         return
     command = [SCALESTUDY, "demo", "--fault", name, "--seed", str(seed), "--results", str(folder)]
@@ -81,12 +81,17 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=5, help="studies of each fault (default: 5)")
     parser.add_argument("--faults", nargs="+", choices=ALL, default=list(ALL), help="these alone")
+    parser.add_argument("--again", action="store_true", help="judge anew what was measured, and measure nothing")
     parser.add_argument("--results", type=Path, default=Path("../results/faults"), help="where studies stand")
     arguments = parser.parse_args(argv)
     wanted = [(name, seed) for seed in range(1, arguments.seeds + 1) for name in arguments.faults]
     random.Random(0).shuffle(wanted)
     for name, seed in sorted(wanted, key=lambda item: item[1]):  # shuffled within each round
-        measure(name, seed, arguments.results)
+        folder = arguments.results / f"{name}-{seed}"
+        if not arguments.again:
+            measure(name, seed, folder)
+        elif (folder / "findings.json").exists():
+            judge(ALL[name], folder)
     print(table(read(arguments.results)))
     return 0
 

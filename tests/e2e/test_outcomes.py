@@ -86,7 +86,7 @@ def test_a_study_with_a_failing_point_still_ends_in_a_report(checkout: Checkout)
 
 def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
     checkout.configure(variation(host={"device": "cuda"}))
-    checkout.run("snakemake")
+    checkout.run("snakemake", "results/tiny/findings.json")
     summary = checkout.run("scalestudy", "summary", check=False)
     assert summary.returncode == 1
     assert "2 launches failed; the report says why" in summary.stdout

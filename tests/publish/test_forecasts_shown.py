@@ -30,7 +30,11 @@ def plan(content: dict[str, Any]) -> Plan:
 
 def forecasts(content: dict[str, Any], times: dict[Any, Any] = TIMES, **report: Any) -> pd.DataFrame:
     """Forecasts by way of scaling."""
-    plan = make_plan(parse_study(content | {"report": {"overhead_reference": True} | report}, source="x"))
+    plan = make_plan(
+        parse_study(
+            content | {"report": {"overhead_reference": True, "forecast_batches": []} | report}, source="x"
+        )
+    )
     return forecasts_frame(plan.study, summary_of(plan, times)).set_index("scaling")
 
 

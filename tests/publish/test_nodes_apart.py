@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from builders import diagnosed, study_of
 from scalestudy.analyse.summary import summary_frame
+from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.figures.points import distributed_series
 from scalestudy.publish.labels import ranks
-from scalestudy.publish.view import diagnoses_view, rows_view
+from scalestudy.publish.view import rows_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

@@ -77,7 +77,13 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     "a late rank": (SLOW, LATE | {"lateness_s": 0.0032}, {}, ["straggler"]),
     "a rank that is late by chance": (SLOW, LATE | {"late_share": 0.6}, {}, ["comm-bound"]),
     "a rank that is hardly late": (SLOW, LATE | {"lateness_s": 0.0001}, {}, ["comm-bound"]),
-    "a slow link": (SLOW, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["transport"]),
+    "a slow link": (
+        SLOW,
+        NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "gradient_bytes": 1e5},
+        {},
+        ["transport"],
+    ),
+    "small messages": (SLOW, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["comm-bound"]),
     "a slow link that does not matter": (HEALTHY, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["healthy"]),
     "synchronised each time": (
         SLOW,

@@ -33,5 +33,5 @@ def test_right_wrong_and_abstained_are_counted(tmp_path: Path) -> None:
 def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.diagnosis.SCALESTUDY", "/nothing/to/run")
     keep(tmp_path, "leak", 1, "memory-growth")
-    measure("leak", 1, tmp_path)
+    measure("leak", 1, tmp_path / "leak-1")
     assert main(["--seeds", "1", "--faults", "leak", "--results", str(tmp_path)]) == 0

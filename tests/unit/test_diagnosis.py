@@ -151,7 +151,7 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
     assert advice.patch == {"workloads": {"mlp": {"batch_size": 368}}}
     assert advice.prediction is not None
     assert advice.prediction.efficiency.value == pytest.approx(0.752)
-    assert advice.prediction.speedup.value == pytest.approx(1.5, abs=0.004)
+    assert advice.prediction.speedup.value == pytest.approx(1.504)
     assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 368 + 0.0031)
     assert advice.prediction.gain.value == pytest.approx((368 / 0.0125) / (32 / 0.0041))
     assert not advice.keeps_the_work

@@ -1,4 +1,4 @@
-"""Forecasts of a study: speedup at scales that were not measured, for every series that was.
+"""Forecasts of a study: speedup at scales and batches that were not measured, for every series that was.
 
 Or why there is none.
 """
@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
+from scalestudy.analyse.batch_forecasts import batch_forecasts
 from scalestudy.analyse.intervals import NOTHING, Interval
 from scalestudy.analyse.laws.fit import NoFitError, Weighed
 from scalestudy.analyse.laws.forecast import Forecast, Measured, Place, forecast
@@ -23,6 +24,7 @@ COLUMNS = (
     "workload",
     "variant",
     "scaling",
+    "forecast_of",
     "nodes",
     "devices_per_node",
     "world_size",
@@ -40,7 +42,9 @@ COLUMNS = (
 
 
 def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
-    """A row for every variant, way of scaling and scale of interest; columns are COLUMNS.
+    """A row for every variant, way of scaling, and scale or batch of interest; columns are COLUMNS.
+
+    `forecast_of`: `scale`, or `batch` at a scale that was measured (analyse/batch_forecasts.py).
 
     Scales: `report.forecast_scales`; unless given, twice the most devices of a node that were measured, and twice
     the most nodes. `measured`: the scales it rests on. `laws`: of the overhead, with the weights that the measured
@@ -54,11 +58,9 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
         base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
         base = base[base["variant"] == points["base_variant"].iloc[0]]
         series = pd.concat([base, points])
-        for place in _places(study, points):
-            rows.append(
-                {"workload": workload, "variant": variant, "scaling": scaling}
-                | _row(study, series, place, scaling)
-            )
+        made = [_row(study, series, place, scaling) for place in _places(study, points)]
+        made += batch_forecasts(study, points, summary)
+        rows += [{"workload": workload, "variant": variant, "scaling": scaling} | row for row in made]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
@@ -83,6 +85,7 @@ def _row(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict
     base = series.iloc[0]
     whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks
     row = {
+        "forecast_of": "scale",
         "nodes": place.nodes,
         "devices_per_node": place.devices_per_node,
         "world_size": place.ranks,

@@ -6,6 +6,8 @@ On two cores, a minute each.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import shutil
 import sys
@@ -14,7 +16,8 @@ from pathlib import Path
 import yaml
 
 from scalestudy.cli import aggregate
-from scalestudy.cli.inputs import read_table
+from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
@@ -60,10 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     except Interrupted as stop:
         print("interrupted; the launches that ended are kept", file=sys.stderr)
         return 128 + stop.signum
-    aggregate.run(argparse.Namespace(plan=results / "plan.json", results=results))
-    summary, forecasts = (read_table(results / name) for name in ("comprehensive_summary.csv", "forecasts.csv"))
-    found = next(d for d in diagnose_study(study, summary, forecasts) if d.variant == fault.variant)
-    write_json(results / "findings.json", found.to_json())
+    found = judge(fault, results)
     causes = [finding.cause for finding in found.findings]
     print(f"verdict: {found.verdict} ({found.sentence})")
     print(f"found: {', '.join(causes) or 'nothing'}; put in: {fault.cause}")
@@ -71,6 +71,17 @@ def run(arguments: argparse.Namespace) -> int:
     right = next((cause for cause in causes if cause != "healthy"), "healthy") == fault.cause
     print("right" if right else "not found first")
     return 0 if right else 1
+
+
+def judge(fault: Fault, results: Path) -> Diagnosis:
+    """The diagnosis of what was measured of a fault, also written as findings.json."""
+    study = read_plan(results / "plan.json").study
+    with contextlib.redirect_stdout(io.StringIO()):
+        aggregate.run(argparse.Namespace(plan=results / "plan.json", results=results))
+    summary, forecasts = (read_table(results / name) for name in ("comprehensive_summary.csv", "forecasts.csv"))
+    found = next(d for d in diagnose_study(study, summary, forecasts) if d.variant == fault.variant)
+    write_json(results / "findings.json", found.to_json())
+    return found
 
 
 def throttle(fault: Fault) -> None:

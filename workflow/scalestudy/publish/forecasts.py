@@ -23,6 +23,7 @@ def _row(row: pd.Series) -> dict[str, Any]:
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
         "workload": row["workload"],
+        "of": row["forecast_of"],
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         "speedup": shown("speedup"),

@@ -96,6 +96,8 @@ class Report(Entry):
     forecast_scales: tuple[Scale, ...] | None = None
     """Scales to forecast from those that were measured. Unless given, twice the most devices of a node and twice
     the most nodes; an empty list asks for none."""
+    forecast_batches: tuple[Annotated[int, Field(ge=2)], ...] = (2, 4)
+    """Multiples of the batch to forecast at the scales that were measured; an empty list asks for none."""
     overhead_reference: bool = True
     """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
     communication (step time against one process *at equal batch per rank*) cannot be told."""

@@ -42,7 +42,7 @@ def healthy(case: Case) -> Finding:
 def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
     """(what the forecast of that scale says, why there is none)."""
     nodes, devices = nodes_and_devices(scale)
-    rows = case.forecasts
+    rows = case.forecasts[case.forecasts["forecast_of"] == "scale"]
     rows = rows[(rows["nodes"] == nodes) & (rows["devices_per_node"] == devices)]
     if not len(rows):
         return None, "it is not among report.forecast_scales."

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.style import mark_missing, series_style
+from scalestudy.publish.figures.style import REFERENCE, doubling_axis, mark_missing, series_style
 
 FORECAST = "forecast (hollow)"
 
@@ -33,21 +33,24 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return found
 
 
-def draw_series(axes: Axes, points: pd.DataFrame, column: str, *, label: str, index: int) -> None:
+def draw_series(
+    axes: Axes, points: pd.DataFrame, column: str, *, label: str, index: int, x: str = "world_size"
+) -> None:
     """Points with interval bars, joined over ranks; a point without a value is marked with its outcomes."""
     good = points[points[column].notna()]
     limits = np.vstack(
         [(good[column] - good[f"{column}_low"]).fillna(0), (good[f"{column}_high"] - good[column]).fillna(0)]
     )
     style = {"capsize": 2.5, "elinewidth": 0.8, **series_style(index)}
-    axes.errorbar(good["world_size"], good[column], yerr=limits, label=label, **style)
+    axes.errorbar(good[x], good[column], yerr=limits, label=label, **style)
     for _, point in points[points[column].isna()].iterrows():
-        mark_missing(axes, point["world_size"], point["outcomes"])
+        mark_missing(axes, point[x], point["outcomes"])
 
 
-def forecasts_of(frames: Frames, workload: str) -> pd.DataFrame:
-    """The forecasts of a workload that were not refused."""
-    return frames.forecasts[(frames.forecasts["workload"] == workload) & frames.forecasts["speedup"].notna()]
+def forecasts_of(frames: Frames, workload: str, *, of: str = "scale") -> pd.DataFrame:
+    """The forecasts of a workload that were not refused; of: scales, or batches."""
+    mine = frames.forecasts[frames.forecasts["workload"] == workload]
+    return mine[(mine["forecast_of"] == of) & mine["speedup"].notna()]
 
 
 def draw_forecasts(axes: Axes, foretold: pd.DataFrame, points: pd.DataFrame, column: str, *, index: int) -> None:
@@ -62,24 +65,57 @@ def draw_forecasts(axes: Axes, foretold: pd.DataFrame, points: pd.DataFrame, col
     same = foretold[(foretold["variant"] == last["variant"]) & (foretold["scaling"] == last["scaling"])]
     if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # a series of its own nodes has its own forecasts
         same = same[(same["nodes"] > 1) == (last["nodes"] > 1)]
-    style = series_style(index)
     for _, point in same.iterrows():
         before = good[good["world_size"] < point["world_size"]]
-        if not len(before):
-            continue
-        start = before.iloc[-1]
-        xs, ys = [start["world_size"], point["world_size"]], [start[column], point[column]]
-        axes.plot(xs, ys, color=style["color"], linewidth=0.6, linestyle=":", zorder=1.5)
-        limits = [[point[column] - point[f"{column}_low"]], [point[f"{column}_high"] - point[column]]]
-        axes.errorbar(
-            [point["world_size"]],
-            [point[column]],
-            yerr=limits,
-            color=style["color"],
-            marker=style["marker"],
-            markerfacecolor="white",
-            linestyle="none",
-            capsize=2.5,
-            elinewidth=0.6,
-            label=FORECAST,
-        )
+        if len(before):
+            _draw_forecast(axes, before.iloc[-1], point, "world_size", column, index=index)
+
+
+def draw_batches(axes: Axes, larger: pd.DataFrame, points: pd.DataFrame, column: str, *, index: int) -> None:
+    """The point of a series on most ranks against its batch, and what is forecast for larger ones, hollow.
+
+    larger: from forecasts_of batches. points: of the series, as draw_series has them.
+    """
+    good = points[points[column].notna() & (points["world_size"] > 1)]
+    if not len(good):
+        return
+    last = good.iloc[-1]
+    where = ["variant", "scaling", "nodes", "devices_per_node"]
+    same = larger[(larger[where] == last[where]).all(axis=1)]
+    if not len(same):
+        return
+    draw_series(axes, good.iloc[-1:], column, label="_", index=index, x="batch_per_rank")
+    before = last
+    for _, point in same.sort_values("batch_per_rank").iterrows():
+        _draw_forecast(axes, before, point, "batch_per_rank", column, index=index)
+        before = point
+
+
+def finish_batches(axes: Axes, larger: pd.DataFrame, *, target: float) -> None:
+    """Axes of draw_batches, with the target and what is ideal."""
+    axes.axhline(1, **REFERENCE)
+    axes.axhline(target, **REFERENCE | {"linestyle": ":"})
+    first = larger["batch_per_rank"].min() // 2
+    doubling_axis(axes, sorted({int(first), *larger["batch_per_rank"].astype(int)}))
+    axes.set_xlabel("Batch per rank")
+    axes.set_ylabel(f"Efficiency on {int(larger['world_size'].max())} ranks")
+
+
+def _draw_forecast(axes: Axes, before: pd.Series, point: pd.Series, x: str, column: str, *, index: int) -> None:
+    """A hollow point with its limits, and a thin line from the point before it."""
+    style = series_style(index)
+    ends = [before[x], point[x]], [before[column], point[column]]
+    axes.plot(*ends, color=style["color"], linewidth=0.6, linestyle=":", zorder=1.5)
+    limits = [[point[column] - point[f"{column}_low"]], [point[f"{column}_high"] - point[column]]]
+    axes.errorbar(
+        [point[x]],
+        [point[column]],
+        yerr=np.nan_to_num(limits),
+        color=style["color"],
+        marker=style["marker"],
+        markerfacecolor="white",
+        linestyle="none",
+        capsize=2.5,
+        elinewidth=0.6,
+        label=FORECAST,
+    )

@@ -59,12 +59,17 @@ def series_style(index: int) -> dict:
 
 def rank_axis(axes: Axes, counts: list[int]) -> None:
     """A log2 axis of ranks with ticks at the measured counts alone."""
+    doubling_axis(axes, counts)
+    axes.set_xlabel("Ranks")
+
+
+def doubling_axis(axes: Axes, counts: list[int]) -> None:
+    """A log2 axis with ticks at these counts alone."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(counts))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
-    axes.set_xlabel("Ranks")
 
 
 def legend_below(figure: Figure, axes: Axes, *, columns: int = 1) -> None:
