@@ -216,7 +216,7 @@ def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     with paper_style():
         figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary))
-    for axes in figure.axes:
+    for axes in figure.axes[:2]:  # the third has larger batches of what was measured
         assert [text.get_text() for text in axes.texts] == ["2 oom"]
 
 

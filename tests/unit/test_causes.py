@@ -203,6 +203,8 @@ def test_two_modes_lead_where_the_verdict_hangs_on_them(content: dict[str, Any])
     unsteady = {"unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)", "launches_unsteady": 3}
     wide = {"speedup": 1.66, "speedup_low": 1.2, "speedup_high": 1.9}
     assert causes(diagnose(content, HEALTHY, unsteady | wide)) == ["two-modes"]
+    waiting = limits("data_time_s", 0.0020)
+    assert causes(diagnose(content, HEALTHY, unsteady | wide | waiting)) == ["input-bound", "two-modes"]
 
 
 def test_a_step_that_does_not_shrink_is_launch_bound(content: dict[str, Any]) -> None:

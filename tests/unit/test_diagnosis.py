@@ -163,7 +163,7 @@ def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> Non
     weak = diagnose(content, slow_link)["weak"].findings[0].recommendations[-1]
     assert weak.patch is None
     assert weak.change.startswith("Take a larger model or fewer ranks")
-    assert re.search(r"takes a batch of \d{4} samples \(per rank\); the data hold 1438", weak.unpredicted)
+    assert re.search(r"takes a batch of \d{4} samples a rank, on 2 ranks; the data hold 1438", weak.unpredicted)
 
 
 def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from scalestudy.analyse.batch_model import StepModel, fit_step_model
 from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
-from scalestudy.analyse.intervals import NOTHING, Interval
+from scalestudy.analyse.intervals import NOTHING, Interval, product
 from scalestudy.analyse.laws.fit import NoFitError
 from scalestudy.study.model import Study
 
@@ -61,7 +61,7 @@ def _row(study: Study, point: pd.Series, alone: pd.DataFrame, factor: int) -> di
     try:
         _check(study, point, good, factor)
         model = _model(good)
-        step_time = _step_time(model, point, batch)
+        step_time = product(_step_time(model, point, batch), _scatter(good))
         whole = batch * ranks if point["scaling"] == "strong" else batch
         work = 1 if point["scaling"] == "strong" else ranks
         speedup = step_time.inverse(work * model.step_time_s(whole))
@@ -96,6 +96,13 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
     wanted = factor * int(point["global_batch"])
     if samples is not None and wanted > samples:
         raise NoFitError(f"the data hold {samples} samples, fewer than a global batch of {wanted}")
+
+
+def _scatter(good: pd.DataFrame) -> Interval:
+    """1 with the relative limits of one process's step at its largest batch; none where it was launched once."""
+    largest = good.loc[good["batch_per_rank"].idxmax()]
+    step_time = Interval.of(largest, "step_time_s")
+    return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)
 
 
 def _model(good: pd.DataFrame) -> StepModel:

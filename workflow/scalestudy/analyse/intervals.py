@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, log, nan, sqrt
+from math import exp, hypot, isnan, log, nan, sqrt
 
 import numpy as np
 import pandas as pd
@@ -43,6 +43,20 @@ class Interval:
 
 
 NOTHING = Interval(nan)
+
+
+def product(first: Interval, second: Interval) -> Interval:
+    """The product of two positive quantities that do not depend on each other.
+
+    Half-widths of their logarithms add in quadrature; without limits of both there are none.
+    """
+    value = first.value * second.value
+    limits = (first.low, first.high, second.low, second.high)
+    if isnan(value) or any(isnan(limit) or limit <= 0 for limit in limits):
+        return Interval(value)
+    below = hypot(log(first.value / first.low), log(second.value / second.low))
+    above = hypot(log(first.high / first.value), log(second.high / second.value))
+    return Interval(value, value * exp(-below), value * exp(above))
 
 
 @dataclass(frozen=True)

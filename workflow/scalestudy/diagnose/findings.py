@@ -66,6 +66,8 @@ class Finding:
     evidence: tuple[Evidence, ...]
     refuted_by: str
     recommendations: tuple[Recommendation, ...] = ()
+    beside: bool = False
+    """Worth knowing, and not what holds the point back."""
 
 
 @dataclass(frozen=True)
@@ -98,9 +100,10 @@ class Diagnosis:
 
     @property
     def recommendations(self) -> list[tuple[str, Recommendation]]:
-        """(cause, recommendation) of all findings, by expected gain."""
-        given = [(finding.cause, one) for finding in self.findings for one in finding.recommendations]
-        return sorted(given, key=lambda item: item[1].order)
+        """(cause, recommendation) of all findings, by expected gain; last those of what is only told beside."""
+        given = [(finding, one) for finding in self.findings for one in finding.recommendations]
+        given.sort(key=lambda item: (item[0].beside, item[1].order))
+        return [(finding.cause, one) for finding, one in given]
 
     def to_json(self) -> dict[str, Any]:
         """Nested dictionaries and lists; numbers that are not finite become None.

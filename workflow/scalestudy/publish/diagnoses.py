@@ -45,7 +45,8 @@ def _limited_by(bottleneck: dict[str, Any]) -> str:
 
 
 def _evidence(item: dict[str, Any]) -> str:
-    number = show(item["value"], item["low"], item["high"])
+    counted = item["low"] is None and not item["unit"] and float(item["value"] or 0.5).is_integer()
+    number = f"{item['value']:.0f}" if counted else show(item["value"], item["low"], item["high"])
     unit = f" {item['unit']}" if item["unit"] else ""
     threshold = f" ({item['threshold']})" if item["threshold"] else ""
     return f"{item['name']}: {number}{unit}{threshold}"

@@ -6,6 +6,8 @@ found earlier is put right first, and the size of the work is blamed only for wh
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, forward, fsdp, parts, structure, validity
@@ -59,13 +61,17 @@ def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
     if verdict in BELOW_TARGET:
         kept += _of_size(case, seen)
 
+    # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
+    # cause that reaches its threshold: then they are told last.
+    decided = verdict != "undecided" or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause, _ in kept)
+
     def stage(cause: Cause) -> Stage:
-        # An interval over launches that decides has both kinds of steps in it already: they are told last.
-        decided = verdict != "undecided"
         return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
 
     kept.sort(key=lambda item: stage(item[0]))
-    findings = tuple(cause.finding(case, found) for cause, found in kept)
+    findings = tuple(
+        replace(cause.finding(case, found), beside=stage(cause) == Stage.BESIDE) for cause, found in kept
+    )
     if any(stage(cause) < Stage.BESIDE for cause, _ in kept):
         return findings
     return ((healthy(case) if verdict == "healthy" else unexplained(case, verdict)), *findings)

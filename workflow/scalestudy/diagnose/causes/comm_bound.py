@@ -115,8 +115,8 @@ def _larger_batch(case: Case) -> Recommendation:
     if batch * (1 if strong else max(all_ranks)) > samples:
         return Recommendation(
             change="Take a larger model or fewer ranks: these data hold no batch that is large enough.",
-            unpredicted=f"an efficiency of {target:.0%} takes a batch of {batch} samples ({whose});"
-            f" the data hold {samples}.",
+            unpredicted=f"an efficiency of {target:.0%} takes a batch of {batch} samples"
+            f" {'in all' if strong else f'a rank, on {max(all_ranks)} ranks'}; the data hold {samples}.",
             keeps_the_work=False,
         )
     change: dict[str, Any] = {"batch_size": batch}

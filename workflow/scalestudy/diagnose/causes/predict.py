@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from math import exp, hypot, isnan, log, nan
+from math import isnan
 
 import pandas as pd
 
-from scalestudy.analyse.intervals import NOTHING, Interval
+from scalestudy.analyse.intervals import NOTHING, Interval, product
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Prediction
 
@@ -23,7 +23,7 @@ def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
 def taking(case: Case, step_time: Interval, assumes: str) -> Prediction:
     """The same work in another step time: the speedup grows as the step shrinks."""
     gain = step_time.inverse(case.point["step_time_s"])
-    speedup = times(case.interval("speedup"), gain)
+    speedup = product(case.interval("speedup"), gain)
     return Prediction(
         step_time_s=step_time,
         gain=gain,
@@ -40,26 +40,12 @@ def as_measured(case: Case, row: pd.Series) -> Prediction:
     speedup = Interval(1.0) if row["world_size"] == 1 else Interval.of(row, "speedup")
     return Prediction(
         step_time_s=Interval.of(row, "step_time_s"),
-        gain=NOTHING if isnan(mine.value) else times(theirs, mine.inverse()),
+        gain=NOTHING if isnan(mine.value) else product(theirs, mine.inverse()),
         speedup=speedup,
         efficiency=speedup.scaled(1 / row["world_size"]),
         peak_memory_gib=peak_memory_gib(row),
         assumes="as measured",
     )
-
-
-def times(first: Interval, second: Interval) -> Interval:
-    """The product of two quantities that do not depend on each other.
-
-    Half-widths of their logarithms add in quadrature.
-    """
-    value = first.value * second.value
-    limits = (first.low, first.high, second.low, second.high)
-    if isnan(value) or any(isnan(limit) or limit <= 0 for limit in limits):
-        return Interval(value, nan, nan)
-    below = hypot(log(first.value / first.low), log(second.value / second.low))
-    above = hypot(log(first.high / first.value), log(second.high / second.value))
-    return Interval(value, value * exp(-below), value * exp(above))
 
 
 def peak_memory_gib(row: pd.Series) -> float | None:
