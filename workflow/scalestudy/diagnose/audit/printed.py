@@ -99,15 +99,27 @@ def rates(rows: Sequence[PublishedRow]) -> list[Remark]:
 def speedups(table: Table, *, efficiency_printed: bool) -> list[Remark]:
     """Printed speedups and efficiencies against the table's own throughputs."""
     remarks = []
+    unit = _unit(table)
+    if unit:
+        assert table.base is not None
+        remarks.append(
+            Remark(
+                "no base case",
+                table.base.gpus,
+                f"printed as {unit.value:g}x, and no smaller scale has a throughput: what the printed speedups are"
+                f" over is not in the table; recomputed ones are over {table.base.gpus} devices",
+            )
+        )
     for scale in table.scales:
         row, computed = scale.row, not isnan(scale.throughput.value) and table.base is not None
-        if computed and row.printed_speedup and not _overlap(row.printed_speedup, scale.speedup):
+        over = _times(scale.speedup, unit) if unit else scale.speedup
+        if computed and row.printed_speedup and not _overlap(row.printed_speedup, over):
             remarks.append(
                 Remark(
                     "speedup",
                     row.gpus,
                     f"printed {row.printed_speedup.value:g}, and the throughputs give"
-                    f" {scale.speedup.value:.2f}: outside rounding",
+                    f" {over.value:.2f}{f' from the {unit.value:g} of the base' if unit else ''}: outside rounding",
                 )
             )
         if row.printed_efficiency and not _overlap(row.printed_efficiency, scale.efficiency):
@@ -126,6 +138,18 @@ def speedups(table: Table, *, efficiency_printed: bool) -> list[Remark]:
                 )
             )
     return remarks
+
+
+def _unit(table: Table) -> Printed | None:
+    """What is printed as the speedup of the smallest scale, where that is on several devices and not 1."""
+    if table.base is None or table.base.gpus == 1 or len(table.scales) < 2:
+        return None
+    stated = table.base.printed_speedup
+    return stated if stated and not _overlap(stated, Interval(1.0, 1.0, 1.0)) else None
+
+
+def _times(speedup: Interval, unit: Printed) -> Interval:
+    return Interval(speedup.value * unit.value, speedup.low * unit.low, speedup.high * unit.high)
 
 
 def _overlap(printed: Printed, computed: Interval) -> bool:

@@ -5,8 +5,9 @@ What each costs is measured anew.
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import ceil, isnan, nan
 
+from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
@@ -88,7 +89,6 @@ UNUSED_PARAMS = Cause(
 
 # bucket-size
 
-DEFAULT_MIB = 25.0
 MANY = 2.0  # latencies of all buckets over the time their bytes take
 
 
@@ -96,13 +96,13 @@ def _buckets(case: Case) -> Seen | None:
     """Many that are small, so that their latency rules; or one that holds everything, so that nothing overlaps."""
     point, cap = case.point, case.knobs.ddp.bucket_cap_mb
     count, whole = point["buckets"], point["gradient_bytes"]
-    if isnan(count) or isnan(whole) or cap == DEFAULT_MIB:
+    if isnan(count) or isnan(whole) or cap == BUCKET_CAP_MIB:
         return None
     latency_s = count * point["all_reduce_latency_s"]
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
-    usual = max(1, round(whole / 2**20 / DEFAULT_MIB))
-    size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {DEFAULT_MIB:g}")
-    if cap < DEFAULT_MIB and count > 2 * usual and latency_s > MANY * bytes_s:
+    usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
+    size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
+    if cap < BUCKET_CAP_MIB and count > 2 * usual and latency_s > MANY * bytes_s:
         return Seen(
             (
                 size,
@@ -112,7 +112,7 @@ def _buckets(case: Case) -> Seen | None:
             ),
             case.interval("all_reduce_latency_s").scaled(count - usual),
         )
-    if cap > DEFAULT_MIB and count == 1 and usual > 1:
+    if cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
         exposed = case.interval("exposed_span_s")
         return Seen(
             (
@@ -138,7 +138,7 @@ BUCKET_SIZE = Cause(
         f"Gradients travel in {case.point['buckets']:.0f} buckets: "
         + (
             "so many that their latencies take longer than their bytes."
-            if case.knobs.ddp.bucket_cap_mb < DEFAULT_MIB
+            if case.knobs.ddp.bucket_cap_mb < BUCKET_CAP_MIB
             else "nothing is sent before the whole backward pass is over, and nothing overlaps."
         )
     ),
@@ -146,7 +146,7 @@ BUCKET_SIZE = Cause(
     recommend=lambda case, seen: (
         Recommendation(
             change="Take torch's own bucket size, or sweep it.",
-            patch=case.variant_patch({"ddp": {"bucket_cap_mb": DEFAULT_MIB}}),
+            patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
             prediction=(
                 None
                 if isnan(seen.loss_s.value)
