@@ -3,8 +3,9 @@
     python -m bench.diagnosis --seeds 5 --results ../results/faults
 
 Each study is a launch of `scalestudy demo` with a seed of its own, in shuffled order, so that a bad hour of the
-machine does not fall on one fault. What was measured is kept: called again it goes on where it was, and prints the
-table of what there is. `--again` after the diagnosis was changed.
+machine does not fall on one fault. What was found is kept as a row of a table beside the documentation, so that
+the studies may be made over several days: a fault and seed that has a row is not measured again. `--again` judges
+anew what was measured, after the diagnosis was changed. The confusion matrix of all rows is printed in the end.
 
 Right: the cause that was put in is found first; for a control, nothing is found. An abstention names no cause.
 Whatever else is found is a miss, and on a control a false alarm.
@@ -13,6 +14,7 @@ Whatever else is found is a miss, and on a control a false alarm.
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import random
 import subprocess
@@ -25,37 +27,61 @@ from scalestudy.cli.demo import judge
 from scalestudy.study.faults import ALL, CONTROLS
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
+OUTCOMES = Path(__file__).parents[2] / "docs/measurements/diagnosis.csv"
+COLUMNS = ("fault", "seed", "verdict", "causes")
 NOTHING, ABSTAINED = "healthy", "unexplained"
 
+Outcomes = dict[tuple[str, int], dict[str, str]]
+"""By fault and seed: verdict, and causes in the order in which they were told."""
 
-def first_cause(found: dict[str, Any]) -> str:
+
+def first_cause(causes: str) -> str:
     """What is to be put right first: what is found beside the speed stands behind a verdict of healthy."""
-    causes = [finding["cause"] for finding in found["findings"]]
-    return next((cause for cause in causes if cause != NOTHING), NOTHING)
+    return next((cause for cause in causes.split() if cause != NOTHING), NOTHING)
 
 
-def measure(name: str, seed: int, folder: Path) -> None:
-    """One study, unless it is there."""
-    if (folder / "findings.json").exists():
-        return
+def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
+    """One study: what was found."""
     command = [SCALESTUDY, "demo", "--fault", name, "--seed", str(seed), "--results", str(folder)]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     print(f"{name} {seed}: {done.stdout.splitlines()[-2]}", flush=True)
+    return told(json.loads((folder / "findings.json").read_text(encoding="utf-8")))
 
 
-def read(results: Path) -> dict[str, Counter[str]]:
-    """Fault -> how often each cause was found first."""
-    found: dict[str, Counter[str]] = {name: Counter() for name in ALL}
-    for name in ALL:
-        for path in sorted(results.glob(f"{name}-[0-9]*/findings.json")):
-            found[name][first_cause(json.loads(path.read_text(encoding="utf-8")))] += 1
-    return {name: counts for name, counts in found.items() if counts}
+def told(found: dict[str, Any]) -> dict[str, str]:
+    """What is kept of a diagnosis."""
+    causes = " ".join(finding["cause"] for finding in found["findings"])
+    return {"verdict": found["verdict"], "causes": causes}
 
 
-def table(found: dict[str, Counter[str]]) -> str:
+def read(path: Path) -> Outcomes:
+    """The rows that are kept, of faults that there are; none where there is no file."""
+    if not path.exists():
+        return {}
+    with path.open(encoding="utf-8", newline="") as lines:
+        rows = [row for row in csv.DictReader(lines) if row["fault"] in ALL]
+    return {(row["fault"], int(row["seed"])): {"verdict": row["verdict"], "causes": row["causes"]} for row in rows}
+
+
+def write(path: Path, outcomes: Outcomes) -> None:
+    """Keep the rows, in the order of the faults."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    order = list(ALL)
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for fault, seed in sorted(outcomes, key=lambda key: (order.index(key[0]), key[1])):
+            writer.writerow({"fault": fault, "seed": seed} | outcomes[fault, seed])
+
+
+def table(outcomes: Outcomes) -> str:
     """The confusion matrix as a list: a row a fault, what was found and how often, and the totals."""
+    found: dict[str, Counter[str]] = {name: Counter() for name in ALL}
+    for (name, _), row in outcomes.items():
+        found[name][first_cause(row["causes"])] += 1
+    found = {name: counts for name, counts in found.items() if counts}
     lines = ["| put in | to be found | found first |", "| --- | --- | --- |"]
     for name, counts in found.items():
         said = ", ".join(f"{cause} {count}" for cause, count in counts.most_common())
@@ -83,16 +109,20 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--faults", nargs="+", choices=ALL, default=list(ALL), help="these alone")
     parser.add_argument("--again", action="store_true", help="judge anew what was measured, and measure nothing")
     parser.add_argument("--results", type=Path, default=Path("../results/faults"), help="where studies stand")
+    parser.add_argument("--outcomes", type=Path, default=OUTCOMES, help="the table that is kept")
     arguments = parser.parse_args(argv)
     wanted = [(name, seed) for seed in range(1, arguments.seeds + 1) for name in arguments.faults]
     random.Random(0).shuffle(wanted)
+    outcomes = read(arguments.outcomes)
     for name, seed in sorted(wanted, key=lambda item: item[1]):  # shuffled within each round
         folder = arguments.results / f"{name}-{seed}"
-        if not arguments.again:
-            measure(name, seed, folder)
-        elif (folder / "findings.json").exists():
-            judge(ALL[name], folder)
-    print(table(read(arguments.results)))
+        if arguments.again:
+            if (folder / "findings.json").exists():
+                outcomes[name, seed] = told(judge(ALL[name], folder).to_json())
+        elif (name, seed) not in outcomes:
+            outcomes[name, seed] = measure(name, seed, folder)
+        write(arguments.outcomes, outcomes)
+    print(table(outcomes))
     return 0
 
 

@@ -514,7 +514,7 @@ def test_traces_are_in_both_documents(documents: Documents, summary: pd.DataFram
 def test_a_point_without_a_good_launch_has_its_row_and_nothing_else(documents: Documents, plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     text, page = documents(summary)
-    assert "      not measured: 2 oom\n" in text
+    assert "      not measured: OOM (launches: 2 oom)\n" in text
     points = tables(page)[0][1]
     at = next(n for n, cells in enumerate(points) if cells[0].startswith("ddp, strong, 2 ranks"))
     assert points[at][1:] == ["Not measured: OOM"]

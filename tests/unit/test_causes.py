@@ -63,6 +63,11 @@ NETWORK = {
     "buckets": 1,
 }
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
+TWO_MODES = {
+    "unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)",
+    "launches_of_two_modes": 3,
+}
+SLOWING = {"unsteady": "3 of 3 launches: no steady state: the step time changed by +9%", "launches_slowing": 3}
 SYNCED = {"ddp": {"sync_batch_norm": True}}
 CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     # what is seen, how it was run, what is said
@@ -147,19 +152,25 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     ),
     "two modes": (
         HEALTHY,
-        {"unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)", "launches_unsteady": 3},
+        TWO_MODES,
         {},
         ["healthy", "two-modes"],
     ),
     "no steady state": (
         HEALTHY,
-        {"unsteady": "3 of 3 launches: no steady state: the step time changed by +9%", "launches_unsteady": 3},
+        SLOWING,
         {},
         ["healthy", "thermal"],
     ),
+    "a step time that falls": (
+        HEALTHY,
+        SLOWING | {"launches_slowing": 0, "launches_unsteady": 3},
+        {},
+        ["healthy"],
+    ),
     "one unsteady launch": (
         HEALTHY,
-        {"unsteady": "1 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)", "launches_unsteady": 1},
+        TWO_MODES | {"launches_of_two_modes": 1},
         {},
         ["healthy"],
     ),
@@ -200,7 +211,7 @@ def test_what_is_seen_is_said(content: dict[str, Any], name: str) -> None:
 
 def test_two_modes_lead_where_the_verdict_hangs_on_them(content: dict[str, Any]) -> None:
     """An efficiency of 83 % on the average, with an interval that holds the target of 75 %."""
-    unsteady = {"unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)", "launches_unsteady": 3}
+    unsteady = TWO_MODES
     wide = {"speedup": 1.66, "speedup_low": 1.2, "speedup_high": 1.9}
     assert causes(diagnose(content, HEALTHY, unsteady | wide)) == ["two-modes"]
     waiting = limits("data_time_s", 0.0020)

@@ -2,36 +2,62 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
-from bench.diagnosis import main, measure, read, table
+from bench.diagnosis import OUTCOMES, main, read, table, told, write
+from scalestudy.study.faults import ALL
 
 
-def keep(results: Path, name: str, seed: int, *causes: str) -> None:
-    folder = results / f"{name}-{seed}"
-    folder.mkdir(parents=True)
-    (folder / "findings.json").write_text(json.dumps({"findings": [{"cause": cause} for cause in causes]}))
+def kept(*rows: tuple[str, int, str]) -> dict:
+    return {(fault, seed): {"verdict": "poor", "causes": causes} for fault, seed, causes in rows}
 
 
-def test_right_wrong_and_abstained_are_counted(tmp_path: Path) -> None:
-    keep(tmp_path, "slow-rank", 1, "straggler", "comm-bound")
-    keep(tmp_path, "slow-rank", 2, "unexplained")
-    keep(tmp_path, "slow-rank", 3, "comm-bound")
-    keep(tmp_path, "leak", 1, "healthy", "memory-growth")
-    keep(tmp_path, "clean-convnet", 1, "healthy")
-    keep(tmp_path, "clean-convnet", 2, "straggler")
-    keep(tmp_path, "clean-text", 1, "unexplained")
-    text = table(read(tmp_path))
+def test_right_wrong_and_abstained_are_counted() -> None:
+    text = table(
+        kept(
+            ("slow-rank", 1, "straggler comm-bound"),
+            ("slow-rank", 2, "unexplained"),
+            ("slow-rank", 3, "comm-bound"),
+            ("leak", 1, "healthy memory-growth"),
+            ("clean-convnet", 1, "healthy"),
+            ("clean-convnet", 2, "straggler"),
+            ("clean-text", 1, "unexplained"),
+        )
+    )
     assert "| slow-rank | straggler | straggler 1, unexplained 1, comm-bound 1 |" in text
     assert "| leak | memory-growth | memory-growth 1 |" in text
     assert "faults: 2 of 4 right, 1 abstentions, 1 wrong" in text
     assert "controls: 1 false alarms in 3 studies, 1 abstentions" in text
 
 
-def test_what_is_there_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_kept_as_they_were_written(tmp_path: Path) -> None:
+    rows = kept(("clean-convnet", 2, ""), ("leak", 1, "healthy memory-growth"), ("clean-convnet", 1, "healthy"))
+    write(tmp_path / "folder/kept.csv", rows)
+    assert read(tmp_path / "folder/kept.csv") == rows
+    lines = (tmp_path / "folder/kept.csv").read_text().splitlines()
+    assert [line.split(",")[:2] for line in lines[1:]] == [
+        ["leak", "1"],
+        ["clean-convnet", "1"],
+        ["clean-convnet", "2"],
+    ]
+
+
+def test_what_is_kept_of_a_diagnosis() -> None:
+    found = {"verdict": "poor", "findings": [{"cause": "straggler"}, {"cause": "comm-bound"}]}
+    assert told(found) == {"verdict": "poor", "causes": "straggler comm-bound"}
+
+
+def test_what_has_a_row_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bench.diagnosis.SCALESTUDY", "/nothing/to/run")
-    keep(tmp_path, "leak", 1, "memory-growth")
-    measure("leak", 1, tmp_path / "leak-1")
-    assert main(["--seeds", "1", "--faults", "leak", "--results", str(tmp_path)]) == 0
+    write(tmp_path / "kept.csv", kept(("leak", 1, "memory-growth")))
+    command = ["--seeds", "1", "--faults", "leak", "--results", str(tmp_path)]
+    assert main([*command, "--outcomes", str(tmp_path / "kept.csv")]) == 0
+
+
+def test_the_documentation_has_the_table_of_the_rows_that_are_kept() -> None:
+    """Figures in the text are those of the file."""
+    page = (OUTCOMES.parents[1] / "diagnosis.md").read_text(encoding="utf-8")
+    outcomes = read(OUTCOMES)
+    assert {fault for fault, _ in outcomes} == set(ALL)
+    assert table(outcomes) in page

@@ -23,6 +23,7 @@ from scalestudy.train.data.split import Split
 from scalestudy.train.limits import is_out_of_memory
 from scalestudy.train.loop import Trainer
 from scalestudy.train.optimizers import build_optimizer, build_schedule, learning_rate_share
+from scalestudy.train.sync_batch_norm import synchronise_norms, synchronised_norms
 from scalestudy.train.update import Update
 from torch import Tensor, nn
 
@@ -283,3 +284,20 @@ def test_an_option_that_this_torch_does_not_know_is_refused_in_words(monkeypatch
 )
 def test_errors_of_memory_are_known(error: Exception, expected: bool) -> None:
     assert is_out_of_memory(error) is expected
+
+
+# Batch normalisation over all ranks; that it trains as one process does is tests/e2e/test_equal_results.py's
+
+
+def test_normalisation_over_ranks_keeps_the_parameters() -> None:
+    model = nn.Sequential(nn.Conv2d(1, 2, 3), nn.BatchNorm2d(2), nn.ReLU(), nn.BatchNorm2d(2))
+    parameters = list(model.parameters())
+    assert synchronised_norms(model) == 0
+    made = synchronise_norms(model)
+    assert synchronised_norms(made) == 2
+    assert all(mine is theirs for mine, theirs in zip(made.parameters(), parameters, strict=True))
+
+
+def test_a_model_without_normalisation_has_nothing_to_synchronise() -> None:
+    with pytest.raises(UserError, match=r"ddp\.sync_batch_norm: the model has no batch normalisation"):
+        synchronise_norms(nn.Linear(2, 2))

@@ -26,6 +26,7 @@ NOTHING: dict[str, Any] = {
     **dict.fromkeys(PART_COLUMNS, nan),
     "rank_skew_s": nan,
     "steadiness": "",
+    "level_change": nan,
     "throughput_samples_per_s": nan,
 }
 
@@ -63,6 +64,7 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
         "rank_skew_s": float((by_step.max() - by_step.min()).mean()),
         "steadiness": steadiness(kept),
+        "level_change": jump.factor - 1 if (jump := find_jump(kept)) else 0.0,
         "throughput_samples_per_s": global_batch / step_time,
     }
 

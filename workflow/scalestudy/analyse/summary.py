@@ -93,6 +93,8 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "stopped_because": _stopped_because(good, step_time, study),
         "unsteady": _unsteady(good),
         "launches_unsteady": int((good["steadiness"] != "").sum()),
+        "launches_slowing": int((good["level_change"] > 0).sum()),
+        "launches_of_two_modes": int(good["steadiness"].str.startswith("two modes").sum()),
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),
         "step_time_p99_s": good["step_time_p99_s"].median(),

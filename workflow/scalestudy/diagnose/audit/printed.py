@@ -114,12 +114,13 @@ def speedups(table: Table, *, efficiency_printed: bool) -> list[Remark]:
         row, computed = scale.row, not isnan(scale.throughput.value) and table.base is not None
         over = _times(scale.speedup, unit) if unit else scale.speedup
         if computed and row.printed_speedup and not _overlap(row.printed_speedup, over):
+            whose = f" from the {unit.value:g} of the base" if unit else ""
             remarks.append(
                 Remark(
                     "speedup",
                     row.gpus,
                     f"printed {row.printed_speedup.value:g}, and the throughputs give"
-                    f" {over.value:.2f}{f' from the {unit.value:g} of the base' if unit else ''}: outside rounding",
+                    f" {over.value:.2f}{whose}: outside rounding",
                 )
             )
         if row.printed_efficiency and not _overlap(row.printed_efficiency, scale.efficiency):

@@ -7,17 +7,16 @@ from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
 
-def _unsteady(case: Case, words: str) -> Seen | None:
+def _in_most(case: Case, column: str) -> Seen | None:
     """Where most launches show it, by the tests of analyse/steady.py."""
     point = case.point
-    said = point["unsteady"] if isinstance(point["unsteady"], str) else ""
-    if words not in said or 2 * point["launches_unsteady"] <= point["launches_ok"]:
+    if 2 * point[column] <= point["launches_ok"]:
         return None
     return Seen(
         (
             Evidence(
                 "launches of which it holds",
-                point["launches_unsteady"],
+                point[column],
                 "",
                 threshold=f"more than half of {int(point['launches_ok'])}",
             ),
@@ -34,7 +33,7 @@ TWO_MODES = Cause(
     id="two-modes",
     stage=Stage.VALIDITY,
     threshold="a mixture of two in most launches (METHOD, section 4)",
-    look=lambda case: _unsteady(case, "two modes"),
+    look=lambda case: _in_most(case, "launches_of_two_modes"),
     explanation=lambda case, seen: (
         f"Steps are of two kinds, and a mean describes neither ({_seen(case)}): other work on the host, clocks"
         " that"
@@ -52,12 +51,11 @@ TWO_MODES = Cause(
 THERMAL = Cause(
     id="thermal",
     stage=Stage.VALIDITY,
-    threshold="a jump of the level of the step time of 5 % or more in most launches",
-    look=lambda case: _unsteady(case, "no steady state"),
+    threshold="a step time that rises for good by 5 % or more in most launches",
+    look=lambda case: _in_most(case, "launches_slowing"),
     explanation=lambda case, seen: (
-        f"The step time does not settle ({_seen(case)}): power or heat on a device, whose clocks blocks.parquet"
-        " has;"
-        " or other work that begins on the host."
+        f"Training becomes slower while it runs ({_seen(case)}): power or heat on a device, whose clocks"
+        " blocks.parquet has; or other work that begins on the host."
     ),
     refuted_by="clocks that stay the same over the change",
     recommend=lambda case, seen: (
