@@ -41,8 +41,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     (
         {f"{DDP}.fsdp": {"wrap": "model"}},
         "variants.ddp: fsdp.wrap: strategy ddp takes no options of fsdp; valid are ddp.bucket_cap_mb,"
-        " ddp.broadcast_buffers, ddp.sync_batch_norm, ddp.static_graph, ddp.find_unused_parameters, ddp.gradient_as_bucket_view,"
-        " ddp.communication_hook, ddp.powersgd_rank",
+        " ddp.broadcast_buffers, ddp.sync_batch_norm, ddp.static_graph, ddp.find_unused_parameters,"
+        " ddp.gradient_as_bucket_view, ddp.communication_hook, ddp.powersgd_rank",
     ),
     (
         {"variants.single.ddp": {"static_graph": True}},
