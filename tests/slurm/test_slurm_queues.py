@@ -40,7 +40,9 @@ def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submit
     submitting.cluster.run("scancel", launch.job)
     assert launch.end() != 0
     record = launch.record()
-    assert (record.outcome, record.reason.split(" after ")[0].split(" ", 3)[3]) == ("preempted", "was cancelled")
+    assert record.outcome == "preempted"
+    # While its processes are ending SLURM does not say as what.
+    assert record.reason.split(" after ")[0].split(" ", 3)[3] in ("was cancelled", "was told to end")
     assert record.totals.steps > 0
     dry = submitting.submit("-n", "--", f"results/small/runs/{launch.run_id}/run.sha256").stdout
     assert "train_distributed" in dry

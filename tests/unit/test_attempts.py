@@ -38,7 +38,7 @@ def cut_off(spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def states(monkeypatch: pytest.MonkeyPatch, state: str) -> None:
-    monkeypatch.setattr(settling, "read_job", lambda job: Job(job, state))
+    monkeypatch.setattr(settling, "read_ended_job", lambda job: Job(job, state))
 
 
 def test_the_next_attempt_tells_of_those_before_it(cut_off: Path, tmp_path: Path) -> None:

@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from scalestudy.errors import UserError
+from scalestudy.launch import slurm_job
 from scalestudy.launch.slurm import LEAST_S, Slurm
-from scalestudy.launch.slurm_job import Job, parse_job, what_became
+from scalestudy.launch.slurm_job import Job, parse_job, read_ended_job, what_became
 from scalestudy.study.limits import WRITING_S, Limits
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -33,7 +34,7 @@ def expand(listed: str) -> tuple[str, ...]:
 def test_a_running_job() -> None:
     job = parse_job("12", RUNNING, hosts=expand)
     assert job == Job(
-        "12", "RUNNING", ("node1", "node2"), datetime.datetime(2026, 11, 21, 15, 10), True, "/logs/12.log"
+        "12", "RUNNING", ("node1", "node2"), datetime.datetime(2026, 11, 21, 15, 10), True, "/logs/12.log", "None"
     )
     assert job.alive
     assert job.left_s(datetime.datetime(2026, 11, 21, 15, 8)) == 120
@@ -62,6 +63,31 @@ ENDS = [
 @pytest.mark.parametrize(("state", "outcome", "reason"), ENDS)
 def test_how_a_job_ended_is_an_outcome(state: str, outcome: str, reason: str) -> None:
     assert what_became(Job("7", state), 5) == (outcome, reason)
+
+
+@pytest.mark.parametrize(
+    ("reason", "outcome", "words"),
+    [
+        ("TimeLimit", "timeout", "reached its time limit after 5 steps"),
+        ("OutOfMemory", "oom", "used more memory than it was given after 5 steps"),
+        ("None", "preempted", "was told to end after 5 steps"),
+    ],
+)
+def test_a_job_whose_processes_are_ending_has_no_end_yet(reason: str, outcome: str, words: str) -> None:
+    """SLURM hides what it will be; a launch in it is measured again unless the reason says more."""
+    job = Job("7", "COMPLETING", reason=reason)
+    assert job.alive
+    assert what_became(job, 5) == (outcome, f"SLURM job 7 {words}")
+
+
+def test_whoever_settles_waits_until_the_processes_are_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    states = iter(["COMPLETING", "COMPLETING", "NODE_FAIL"])
+    monkeypatch.setattr(slurm_job, "read_job", lambda job: Job(job, next(states)))
+    monkeypatch.setattr(slurm_job.time, "sleep", lambda seconds: None)
+    assert read_ended_job("7").state == "NODE_FAIL"
+    states = iter(["COMPLETING"])
+    monkeypatch.setattr(slurm_job, "COMPLETING_S", 0)
+    assert read_ended_job("7").alive
 
 
 def test_more_nodes_than_the_job_has_are_refused(content: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from scalestudy.launch.attempt import read_attempt
 from scalestudy.launch.outcome import memory_kill
 from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
-from scalestudy.launch.slurm_job import Job, read_job, what_became
+from scalestudy.launch.slurm_job import Job, read_ended_job, what_became
 from scalestudy.record.environment import host_environment
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.record.lock import exclusive_now
@@ -30,7 +30,7 @@ def settle(results: Path) -> list[str]:
     for partial in sorted((results / "runs" / ".partial").glob("*/")):
         attempt = read_attempt(partial)
         if attempt and attempt["slurm_job_id"]:
-            job = read_job(attempt["slurm_job_id"])
+            job = read_ended_job(attempt["slurm_job_id"])
             with exclusive_now(partial.with_suffix(".lock")) as free:
                 if free and not job.alive:
                     lines.append(_record(partial, results, job))

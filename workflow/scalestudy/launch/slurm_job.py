@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 import subprocess
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -22,7 +23,12 @@ ALIVE = {
     "REQUEUE_HOLD",
     "SIGNALING",
     "STAGE_OUT",
+    "COMPLETING",
 }
+COMPLETING_S = 90
+"""Longer than SLURM leaves processes that it told to end."""
+COMPLETING_FOR = {"TimeLimit": "TIMEOUT", "OutOfMemory": "OUT_OF_MEMORY", "NodeFail": "NODE_FAIL"}
+"""While the processes of a job are ending SLURM does not say as what; its reason may."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +44,8 @@ class Job:
     has_gpus: bool = False
     log: str = ""
     """The file that its script prints to."""
+    reason: str = ""
+    """Why it waits, or why it ended, in SLURM's word."""
 
     @property
     def alive(self) -> bool:
@@ -64,6 +72,14 @@ def read_job(job: str) -> Job:
     raise UserError(f"SLURM job {job}: `scontrol show job` failed: {done.stderr.strip()}")
 
 
+def read_ended_job(job: str) -> Job:
+    """What SLURM says of a job once its processes are gone; what it says by then where that takes too long."""
+    give_up = time.monotonic() + COMPLETING_S
+    while (found := read_job(job)).state == "COMPLETING" and time.monotonic() < give_up:
+        time.sleep(1)
+    return found
+
+
 def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -> Job:
     """A job from the one line of `scontrol --oneliner show job`. hosts: from a node list to names of nodes."""
     said = dict(re.findall(r"(?:^|\s)([A-Za-z/]+)=(\S*)", line))
@@ -76,6 +92,7 @@ def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -
         ends_at=datetime.datetime.fromisoformat(end) if re.match(r"\d{4}-", end) else None,
         has_gpus="gres/gpu" in granted,
         log=said.get("StdOut", ""),
+        reason=said.get("Reason", ""),
     )
 
 
@@ -105,10 +122,11 @@ def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
         "OUT_OF_MEMORY": ("oom", f"{name} used more memory than it was given{after}"),
         "UNKNOWN": ("failed", f"{name} is gone, and SLURM no longer knows how it ended"),
     }
-    if job.alive:
-        again = "was requeued" if job.state != "RUNNING" else "was told to end"
+    state = COMPLETING_FOR.get(job.reason, job.state) if job.state == "COMPLETING" else job.state
+    if state in ALIVE:
+        again = "was told to end" if state in ("RUNNING", "COMPLETING") else "was requeued"
         return "preempted", f"{name} {again}{after}"
-    return said.get(job.state, ("failed", f"{name} ended as {job.state}{after}"))
+    return said.get(state, ("failed", f"{name} ended as {state}{after}"))
 
 
 def _expand(listed: str) -> tuple[str, ...]:
