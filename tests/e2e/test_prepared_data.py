@@ -11,6 +11,8 @@ from conftest import Checkout, make_checkout
 from distributions import Server, pack, sha256, write_imdb
 from scalestudy.record.observation import read_record
 
+pytestmark = pytest.mark.xdist_group("prepared-data")  # what the module makes is made once
+
 
 @pytest.fixture(scope="module")
 def asked() -> list[str]:
