@@ -36,9 +36,9 @@ report: env
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
 # Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time. Folders
-# with few and long tests come first, so that none is left over at the end; tests of an xdist_group go to one process.
+# with few and long tests come first, so that none is left over at the end.
 test: env
-	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests -m "not alone" --numprocesses 4 --dist loadgroup \
+	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests -m "not alone" --numprocesses 3 --dist loadfile \
 		--no-loadscope-reorder
 	$(BIN)/pytest tests -m alone
 

@@ -9,10 +9,7 @@ from typing import Any
 import pytest
 from conftest import Checkout, tiny_study
 
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only"),
-]
+pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")
 
 
 def findings(checkout: Checkout, **changes: Any) -> list[dict[str, Any]]:

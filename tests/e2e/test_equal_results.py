@@ -17,8 +17,6 @@ from launches import spec_of, step_losses
 from scalestudy.launch.command import rank_environment
 from scalestudy.record.parts import Parts, read_parts
 
-pytestmark = pytest.mark.xdist_group("equal-results")  # what the module makes is made once
-
 # Losses differ in the order in which the same numbers are added. What that does grows from step to step.
 RELATIVE = 1e-4
 

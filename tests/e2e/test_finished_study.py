@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from conftest import Checkout
 from scalestudy.analyse.steps import training_steps
+from scalestudy.cli.main import main
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
 
 
@@ -152,11 +153,16 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
     assert "Traceback" not in log
 
 
-def test_every_verb_has_a_help_of_its_own(finished: Checkout) -> None:
-    overview = finished.run("scalestudy", "--help").stdout
+def test_every_verb_has_a_help_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    def help_of(*verb: str) -> str:
+        with pytest.raises(SystemExit):
+            main([*verb, "--help"])
+        return capsys.readouterr().out
+
+    overview = help_of()
     for verb in ("plan", "train", "aggregate", "diagnose", "plot", "tables", "text", "page", "summary"):
         assert re.search(rf"^    {verb}\b", overview, flags=re.M)
-        assert "usage: scalestudy " + verb in finished.run("scalestudy", verb, "--help").stdout
+        assert "usage: scalestudy " + verb in help_of(verb)
 
 
 def test_a_users_mistake_at_the_command_line_has_no_traceback(finished: Checkout) -> None:

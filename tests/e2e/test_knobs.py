@@ -17,8 +17,6 @@ from scalestudy.analyse.steps import steady_steps
 from scalestudy.record.observation import PROBE_PHASES, TRAINING_PHASES, Observation
 from scalestudy.record.parts import DATA_FILES
 
-pytestmark = pytest.mark.xdist_group("knobs")  # what the module makes is made once
-
 PARAMETERS = (64 * 32 + 32) + (32 * 32 + 32) + (32 * 10 + 10)
 FLOPS = 4 * 64 * 32 + 6 * (32 * 32 + 32 * 10)
 STEPS, REST = 22, 30  # of an epoch: 1438 training images in batches of 64

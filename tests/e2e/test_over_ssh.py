@@ -19,10 +19,9 @@ from scalestudy.record.observation import RunRecord, read_record
 from slurm_studies import small_study
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
-pytestmark = [
-    pytest.mark.xdist_group("over-ssh"),  # what the module makes is made once
-    pytest.mark.skipif(SSHD is None, reason="no ssh server here; on Debian: apt-get install openssh-server"),
-]
+pytestmark = pytest.mark.skipif(
+    SSHD is None, reason="no ssh server here; on Debian: apt-get install openssh-server"
+)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from conftest import Checkout, make_checkout
 from distributions import Server, pack, sha256, write_imdb
 from scalestudy.record.observation import read_record
 
-pytestmark = pytest.mark.xdist_group("prepared-data")  # what the module makes is made once
+SUMMARY = "results/reviews/comprehensive_summary.csv"
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +22,14 @@ def asked() -> list[str]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, asked: list[str]) -> Checkout:
-    """A study of film reviews, run to its end by plain snakemake; two workloads share the data."""
+    """A study of film reviews, run to its summary by snakemake; two workloads share the data."""
     folder = tmp_path_factory.mktemp("prepared")
     archive = pack(write_imdb(folder), folder / "aclImdb_v1.tar.gz").read_bytes()
     made = make_checkout(folder / "checkout")
     with pytest.MonkeyPatch.context() as patch, Server(archive) as server:
         patch.setenv("NO_PROXY", "127.0.0.1")
         made.configure(study(f"http://{server.address}/aclImdb_v1.tar.gz", sha256(archive)))
-        made.run("snakemake")
+        made.run("snakemake", SUMMARY)
         asked += [path for path, _ in server.asked]
     return made
 
@@ -76,7 +76,7 @@ def test_nothing_is_done_again_when_the_archive_is_gone(finished: Checkout) -> N
     (downloads,) = (finished.root / "resources/data").glob("downloads")
     for file in downloads.iterdir():
         file.unlink()
-    assert "Nothing to be done" in finished.run("snakemake").stdout
+    assert "Nothing to be done" in finished.run("snakemake", SUMMARY).stdout
 
 
 def test_a_run_without_its_data_fails_in_words(finished: Checkout, tmp_path: Path) -> None:

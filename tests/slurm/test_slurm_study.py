@@ -10,8 +10,6 @@ from conftest import make_checkout
 from slurm_cluster import Cluster
 from slurm_studies import Submitting, small_study
 
-pytestmark = pytest.mark.xdist_group("slurm-study")  # what the module makes is made once
-
 
 @pytest.fixture(scope="module")
 def studied(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple[Submitting, str]:

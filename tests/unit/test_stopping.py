@@ -11,8 +11,6 @@ from scalestudy.measure.batch_means import autocorrelation_time, batch_means
 from scalestudy.measure.stopping import StepRule, launches_needed
 from simulated import FIXED_LAUNCHES, PUBLISHED, Truth, configuration, fixed_launch, launch, steps
 
-pytestmark = pytest.mark.xdist_group("stopping")  # what the module makes is made once
-
 TARGET = 0.01
 RULE = StepRule(half_width=0.015, min_warmup_steps=10, max_warmup_steps=50, min_steps=50, max_steps=200)
 

@@ -25,14 +25,23 @@ def test_a_study_plans_in_full(checkout: Checkout, name: str) -> None:
         assert run in output
 
 
+def small_form(name: str) -> list[str]:
+    """A study's file and the one that makes it small."""
+    return [f"config/studies/{name}.yaml", f"config/studies/cpu-small/{name}.yaml"]
+
+
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_study_plans_in_the_small_on_two_cores(checkout: Checkout, name: str) -> None:
-    files = [f"config/studies/{name}.yaml", f"config/studies/cpu-small/{name}.yaml"]
-    full, small = load_study(ROOT / files[0]), load_study(*(ROOT / file for file in files))
+def test_a_study_in_the_small_needs_two_cores_and_no_download(name: str) -> None:
+    files = [ROOT / file for file in small_form(name)]
+    full, small = load_study(files[0]), load_study(*files)
     assert small.study == f"{full.study}-small", "results of the two must not share a folder"
-    plan = make_plan(small)
-    output = checkout.run("snakemake", "-n", "--cores", "2", "--configfile", *files).stdout
-    for run, spec in plan.runs.items():
-        assert run in output
+    for spec in make_plan(small).runs.values():
         assert spec.world_size <= 2
-        assert not spec.data.prepared, "the small form needs no download"
+        assert not spec.data.prepared
+
+
+def test_two_files_are_one_study_to_snakemake_too(checkout: Checkout) -> None:
+    files = small_form("llm_finetune")
+    plan = make_plan(load_study(*(ROOT / file for file in files)))
+    output = checkout.run("snakemake", "-n", "--cores", "2", "--configfile", *files).stdout
+    assert all(run in output for run in plan.runs)
