@@ -36,10 +36,11 @@ report: env
 	@$(BIN)/scalestudy summary --study $(CONFIG)
 
 # Tests that judge times have the host to themselves; the rest shares it, and waits for clusters much of the time. Folders
-# with few and long tests come first, so that none is left over at the end.
+# with few and long tests come first, so that none is left over at the end; each by its name, since pytest drops an
+# argument that another one holds.
 test: env
-	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests -m "not alone" --numprocesses 3 --dist loadfile \
-		--no-loadscope-reorder
+	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone" \
+		--numprocesses 3 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest tests -m alone
 
 check: env

@@ -93,3 +93,11 @@ def test_planning_starts_without_torch() -> None:
     code = "import sys, scalestudy.cli.plan, scalestudy.cli.train; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_make_test_names_every_folder_of_tests() -> None:
+    """In an order of its own, so that a folder could be forgotten."""
+    tests = Path(__file__).parents[1]
+    folders = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("test_*.py")}
+    makefile = (tests.parent / "Makefile").read_text(encoding="utf-8")
+    assert not [folder for folder in folders if f"tests/{folder} " not in makefile]
