@@ -39,15 +39,21 @@ def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
 
 
 def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> None:
-    """Whoever stops it is the cause; the first thing that it sees is its own call, as it was long ago."""
+    """Whoever stops it is the cause; the first thing that it sees is its own call, as it was long ago.
+
+    It knows so until the others have come with it again: once it made more than a step, a stall is another matter.
+    """
     code = """
 import os, sys
 from scalestudy.train.watchdog import Watchdog
 watchdog = Watchdog(3.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
+watchdog.steps = lambda: steps
+steps = 7
 watchdog.start()
 os.write(1, b"ready")
 os.read(0, 1)
-print(watchdog.stopped_s)
+for steps in (7, 8, 9):
+    print(watchdog.stopped_s)
 """
     process = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
@@ -58,7 +64,10 @@ print(watchdog.stopped_s)
     process.send_signal(signal.SIGCONT)
     time.sleep(1)  # three looks, within its limit
     said, _ = process.communicate(b"x", timeout=30)
-    assert 3.5 < float(said) < 30
+    at_once, a_step_later, long_ago = map(float, said.split())
+    assert 3.5 < at_once < 30
+    assert a_step_later == at_once
+    assert long_ago == 0
     assert process.returncode == 0
 
 

@@ -85,7 +85,10 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_s: flo
     def give_up(where: str, waiting: bool) -> None:
         """The main thread will not come back: say where it is, keep what was measured, and end the process."""
         faulthandler.dump_traceback(all_threads=False)
-        own = f"rank {place.rank} on {place.node} did not move on for {stall_s:g} s; it was in {where}"
+        if own := _stopped_as_a_whole(place, watchdog):  # whoever waited for it has left
+            waiting = False
+        else:
+            own = f"rank {place.rank} on {place.node} did not move on for {stall_s:g} s; it was in {where}"
         write("failed", f"{stall_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
         time.sleep(OTHERS_S)
         os._exit(1)
@@ -137,20 +140,28 @@ def _train(
     except StoppedError as error:
         return "timeout", str(error), False
     except Exception as error:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the reason comes first
         lift_limit()
         # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
         traceback.print_exc()
         if is_out_of_memory(error):
             return "oom", _out_of_memory(spec, place, gauges), False
-        if lost_peer(error) and (stopped_s := watchdog.stopped_s):
-            # It is gone because it waited for this one.
-            own = f"rank {place.rank} on {place.node} was stopped as a whole for {stopped_s:.0f} s"
-            return "failed", f"{own}; the others waited for it", False
+        if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
+            return "failed", own, False  # the other is gone because it waited for this one
         return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}", lost_peer(error)
     finally:
         if strategy is not None:
             strategy.close()
     return "ok", "", False
+
+
+def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:
+    """The reason of a rank that was, empty for any other."""
+    if not (stopped_s := watchdog.stopped_s):
+        return ""
+    return (
+        f"rank {place.rank} on {place.node} was stopped as a whole for {stopped_s:.0f} s; the others waited for it"
+    )
 
 
 def _out_of_memory(spec: RunSpec, place: Placement, gauges: Gauges) -> str:

@@ -32,7 +32,7 @@ class Watchdog:
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         self._period_s = min(LOOK_S, limit_s / 10)
         self._looked = time.monotonic()
-        self._stopped_s = 0.0
+        self._stopped_s, self._stopped_at = 0.0, 0
 
     def start(self) -> None:
         """Begin to look."""
@@ -42,8 +42,9 @@ class Watchdog:
     @property
     def stopped_s(self) -> float:
         """Longest time in which this process as a whole stood still (SIGSTOP, a suspended host), s; 0 where it
-        never did for half the limit or more."""
-        return max(self._stopped_s, self._gap_s(time.monotonic()))
+        never did for half the limit or more, or has made more than a step since: then the others came after it."""
+        gap_s = self._gap_s(time.monotonic())  # first: whoever looks meanwhile keeps it before it is over
+        return max(gap_s, self._stopped_s if self.steps() <= self._stopped_at + 1 else 0.0)
 
     def _gap_s(self, now: float) -> float:
         gap_s = now - self._looked
@@ -58,7 +59,7 @@ class Watchdog:
         while not self._over.wait(self._period_s):
             now = time.monotonic()
             if gap_s := self._gap_s(now):
-                self._stopped_s = max(self._stopped_s, gap_s)
+                self._stopped_s, self._stopped_at = max(self.stopped_s, gap_s), self.steps()
                 since = now  # what it was waiting for while it was stopped is not known
             self._looked = now
             # A frame that is kept keeps its variables, and so tensors that the training has let go of.
