@@ -15,6 +15,7 @@ import pandas as pd
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
+"""Columns of a run; over launches the last has limits."""
 
 
 def waits_by_round(buckets: pd.DataFrame) -> pd.DataFrame:

@@ -13,12 +13,14 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.batch_model import StepModel, fit_step_model
+from scalestudy.analyse.batch_model import StepModel, step_model
 from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.analyse.forecast_columns import outcome_columns
 from scalestudy.analyse.intervals import NOTHING, Interval, product
 from scalestudy.analyse.laws.fit import NoFitError
+from scalestudy.analyse.rows import alone_by_batch, mostly_unsteady, ring_latency_s
 from scalestudy.study.model import Study
 
 FARTHEST = 4.0
@@ -32,20 +34,14 @@ def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -
     """
     rows = []
     for _, point in points.iterrows():
-        alone = summary[
-            (summary["workload"] == point["workload"])
-            & (summary["variant"] == point["base_variant"])
-            & (summary["world_size"] == 1)
-        ]
-        for factor in study.report.forecast_batches:
-            rows.append(_row(study, point, alone.drop_duplicates("batch_per_rank"), factor))
+        good = alone_by_batch(summary, point).dropna(subset=["step_time_s"])
+        rows += [_row(study, point, good, factor) for factor in study.report.forecast_batches]
     return rows
 
 
-def _row(study: Study, point: pd.Series, alone: pd.DataFrame, factor: int) -> dict[str, Any]:
+def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dict[str, Any]:
     ranks = int(point["world_size"])
     batch = factor * int(point["batch_per_rank"])
-    good = alone[alone["step_time_s"].notna()]
     row = {
         "forecast_of": "batch",
         "nodes": int(point["nodes"]),
@@ -70,13 +66,7 @@ def _row(study: Study, point: pd.Series, alone: pd.DataFrame, factor: int) -> di
         )
     except NoFitError as error:
         row["refused"] = str(error)
-    return (
-        row
-        | step_time.columns("step_time_s")
-        | step_time.inverse(batch * ranks).columns("throughput_samples_per_s")
-        | speedup.columns("speedup")
-        | speedup.scaled(1 / ranks).columns("efficiency")
-    )
+    return row | outcome_columns(step_time, speedup, samples=batch * ranks, ranks=ranks)
 
 
 def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> None:
@@ -85,7 +75,7 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
         raise NoFitError("the point itself was not measured")
     if isnan(point["overhead_s"]):
         raise NoFitError("one process was not measured at a rank's batch: the overhead is not known")
-    if 2 * point["launches_unsteady"] > point["launches_ok"]:
+    if mostly_unsteady(point):
         raise NoFitError("most launches were unsteady: no single step time describes them")
     largest = factor * int(point["global_batch" if point["scaling"] == "strong" else "batch_per_rank"])
     if len(good) and largest > FARTHEST * good["batch_per_rank"].max():
@@ -107,9 +97,7 @@ def _scatter(good: pd.DataFrame) -> Interval:
 
 def _model(good: pd.DataFrame) -> StepModel:
     try:
-        return fit_step_model(
-            [float(batch) for batch in good["batch_per_rank"]], [float(time) for time in good["step_time_s"]]
-        )
+        return step_model(good)
     except ValueError as error:
         raise NoFitError(str(error)) from None
 
@@ -132,19 +120,19 @@ def _exposed_s(point: pd.Series, longer: float) -> float:
     Buckets alike in size and time stand for those of the model.
     """
     exposed_s, backward_s, ranks = point["exposed_span_s"], point["backward_compute_time_s"], point["world_size"]
-    count, size, latency_s = point["buckets"], point["gradient_bytes"], point["all_reduce_latency_s"]
+    count, size = point["buckets"], point["gradient_bytes"]
     if isnan(count) or isnan(size) or isnan(backward_s) or not exposed_s > 0:
         return max(0.0, exposed_s)
-    ring_latency_s = 0.0 if isnan(latency_s) else max(0.0, latency_s) / RING.steps(ranks)
+    latency_s = ring_latency_s(point) or 0.0
 
     def buckets(backward: float) -> list[Bucket]:
         return [Bucket(size / count, backward * (k + 1) / count) for k in range(int(count))]
 
     try:
         bandwidth = bandwidth_from_exposed(
-            exposed_s, buckets(backward_s), backward_s, ranks=ranks, latency_s=ring_latency_s
+            exposed_s, buckets(backward_s), backward_s, ranks=ranks, latency_s=latency_s
         )
     except ValueError:  # its latencies alone take longer: a longer backward pass hides what it hides, and no more
         return exposed_s
-    link, later_s = Link(ring_latency_s, bandwidth), backward_s * longer
+    link, later_s = Link(latency_s, bandwidth), backward_s * longer
     return exposed_s_of(buckets(later_s), later_s, lambda bucket: RING.time_s(bucket, ranks, link))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import pandas as pd
+
 
 @dataclass(frozen=True)
 class StepModel:
@@ -36,6 +38,12 @@ def fit_step_model(batches: list[float], step_times_s: list[float]) -> StepModel
             f"the step of one process does not grow from batch {low:g} to {high:g}: the fixed cost dominates"
         )
     return StepModel(fixed_s=fast - slope * low, per_sample_s=slope)
+
+
+def step_model(alone: pd.DataFrame) -> StepModel:
+    """From rows of one process at several batches, those that were measured; raises ValueError as above."""
+    good = alone.dropna(subset=["step_time_s"])
+    return fit_step_model(good["batch_per_rank"].astype(float).to_list(), good["step_time_s"].to_list())
 
 
 def weak_efficiency(model: StepModel, *, batch_per_rank: float, overhead_s: float) -> float:

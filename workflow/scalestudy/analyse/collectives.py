@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 
 GIB = 2**30
-NETWORK = ("all_reduce_latency_s", "all_reduce_gib_per_s", "all_reduce_bus_gib_per_s", "buffer_broadcast_s")
+BANDWIDTHS = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
+TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
 BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 
@@ -61,7 +62,7 @@ def network_of(frame: pd.DataFrame) -> dict[str, float]:
     """
     reduces = frame[frame["collective"] == "all-reduce"]
     if reduces.empty:
-        return dict.fromkeys(NETWORK, nan)
+        return dict.fromkeys((*TIMES, *BANDWIDTHS), nan)
     broadcast = frame.loc[frame["collective"] == "broadcast", "time_s"]
     latency, bandwidth = latency_and_bandwidth(reduces["bytes"], reduces["time_s"])
     return {

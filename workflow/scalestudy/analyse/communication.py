@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.arrivals import LATE, WAITS, waits_by_round
-from scalestudy.analyse.collectives import NETWORK
+from scalestudy.analyse.arrivals import WAITS, waits_by_round
+from scalestudy.analyse.collectives import BANDWIDTHS, TIMES
 from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
@@ -92,17 +92,22 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
         for name, of_launches in values.items():
             columns |= mean(of_launches, confidence=confidence).columns(f"{name}_s")
         columns["methods"] = compare_methods(values, confidence=confidence)
-    late = good.loc[good["late_share"].idxmax()] if good["late_share"].notna().any() else None
-    for name in LATE:
-        columns[name] = nan if late is None else late[name]
-    if late is not None:  # launches that another rank is late in say nothing of this one
-        same = good.loc[good["late_rank"] == late["late_rank"], "lateness_s"]
-        columns |= mean(same.to_numpy(dtype=float), confidence=confidence).columns("lateness_s")
-    else:
-        columns |= NOTHING.columns("lateness_s")
-    for name in NETWORK:
-        columns[name] = good[name].median()
-    for name in ("all_reduce_latency_s", "buffer_broadcast_s"):
+    return columns | _lateness(good, confidence) | _network(good, confidence)
+
+
+def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """LATE of the launch in which one rank was last most often; lateness over all where it is the same rank."""
+    if good["late_share"].isna().all():
+        return {"late_rank": nan, "late_share": nan} | NOTHING.columns("lateness_s")
+    most = good.loc[good["late_share"].idxmax(), ["late_rank", "late_share"]]
+    same = good.loc[good["late_rank"] == most["late_rank"], "lateness_s"]
+    return most.to_dict() | mean(same.to_numpy(dtype=float), confidence=confidence).columns("lateness_s")
+
+
+def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """NETWORK over launches: bandwidths by their median, times by their mean with its interval."""
+    columns: dict[str, Any] = {name: good[name].median() for name in BANDWIDTHS}
+    for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)
     return columns
 

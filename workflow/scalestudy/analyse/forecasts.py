@@ -13,32 +13,14 @@ import pandas as pd
 from scipy import stats
 
 from scalestudy.analyse.batch_forecasts import batch_forecasts
+from scalestudy.analyse.forecast_columns import COLUMNS, outcome_columns
 from scalestudy.analyse.intervals import NOTHING, Interval
 from scalestudy.analyse.laws.fit import NoFitError, Weighed
 from scalestudy.analyse.laws.forecast import Forecast, Measured, Place, forecast
+from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.analyse.summary import relative_half_width
 from scalestudy.study.model import Study
 from scalestudy.study.scales import nodes_and_devices
-
-COLUMNS = (
-    "workload",
-    "variant",
-    "scaling",
-    "forecast_of",
-    "nodes",
-    "devices_per_node",
-    "world_size",
-    "batch_per_rank",
-    "global_batch",
-    *(
-        f"{name}{limit}"
-        for name in ("step_time_s", "throughput_samples_per_s", "speedup", "efficiency")
-        for limit in ("", "_low", "_high")
-    ),
-    "measured",
-    "laws",
-    "refused",
-)
 
 
 def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
@@ -103,13 +85,7 @@ def _row(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict
         row["laws"] = _weights(made.laws)
     except NoFitError as error:
         row["refused"] = str(error)
-    return (
-        row
-        | step_time.columns("step_time_s")
-        | step_time.inverse(whole).columns("throughput_samples_per_s")
-        | speedup.columns("speedup")
-        | speedup.scaled(1 / place.ranks).columns("efficiency")
-    )
+    return row | outcome_columns(step_time, speedup, samples=whole, ranks=place.ranks)
 
 
 def _weights(laws: Sequence[Weighed]) -> str:
@@ -125,7 +101,7 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError("the base case was not measured")
     if whole % place.ranks:
         raise NoFitError(f"a global batch of {whole} does not divide among {place.ranks} ranks")
-    unsteady = good[2 * good["launches_unsteady"] > good["launches_ok"]]
+    unsteady = good[mostly_unsteady(good)]
     if len(unsteady):
         first = unsteady.iloc[0]
         scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.steady import find_jump, find_modes
+from scalestudy.analyse.steady import Jump, find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means
 from scalestudy.measure.steady import mser5
@@ -52,6 +52,7 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
     step_time = float(blocks["time_s"].sum() / blocks["steps"].sum())
     by_step = steady.groupby("step")["step_time_s"]
     kept = by_step.max().to_numpy()
+    jump = find_jump(kept)
     return {
         "warmup_steps": int(steady["step"].min()),
         "steady_steps": len(kept),
@@ -63,8 +64,8 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
         "rank_skew_s": float((by_step.max() - by_step.min()).mean()),
-        "steadiness": steadiness(kept),
-        "level_change": jump.factor - 1 if (jump := find_jump(kept)) else 0.0,
+        "steadiness": steadiness(kept, jump),
+        "level_change": jump.factor - 1 if jump else 0.0,
         "throughput_samples_per_s": global_batch / step_time,
     }
 
@@ -115,9 +116,11 @@ def block_step_times(steady: pd.DataFrame) -> list[float]:
     return (blocks["time_s"] / blocks["steps"]).to_list()
 
 
-def steadiness(step_times_s: np.ndarray) -> str:
-    """'' where one mean describes the steps; otherwise the sentence that says why it does not."""
-    jump = find_jump(step_times_s)
+def steadiness(step_times_s: np.ndarray, jump: Jump | None) -> str:
+    """'' where one mean describes the steps; otherwise the sentence that says why it does not.
+
+    jump: what find_jump sees in them.
+    """
     if jump:
         return f"no steady state: the step time changed by {jump.factor - 1:+.0%} after {jump.at} steady steps"
     modes = find_modes(step_times_s)

@@ -15,6 +15,7 @@ import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.analyse.costs.strategies import ELEMENT_BYTES, Setting
+from scalestudy.analyse.rows import ring_latency_s
 from scalestudy.cli.inputs import read_table
 from scalestudy.cli.quantities import bandwidth, count, seconds
 from scalestudy.errors import UserError
@@ -109,7 +110,7 @@ def known_of(summary: pd.DataFrame, workload: str | None) -> Known:
     return found.completed(
         Known(
             bandwidth=widest["all_reduce_gib_per_s"] * 2**30 * RING.volume(ranks),
-            latency_s=max(0.0, widest["all_reduce_latency_s"]) / RING.steps(ranks),
+            latency_s=ring_latency_s(widest),
         )
     )
 

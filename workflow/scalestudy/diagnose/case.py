@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.batch_model import StepModel, fit_step_model
+from scalestudy.analyse.batch_model import StepModel, step_model
 from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.rows import alone_by_batch
 from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.diagnose.findings import Evidence
 from scalestudy.study.model import Study
@@ -69,35 +70,34 @@ class Case:
 
         Raises ValueError, with the reason, where it was measured at one batch only or does not grow with it.
         """
-        alone = self.alone.dropna(subset=["step_time_s"])
-        return fit_step_model(
-            [float(batch) for batch in alone["batch_per_rank"]], [float(time) for time in alone["step_time_s"]]
-        )
+        return step_model(self.alone)
 
     def overhead_evidence(self) -> tuple[Evidence, ...]:
         """The overhead of a step, where it was measured."""
-        overhead = self.interval("overhead_s").scaled(1e3)
-        if isnan(overhead.value):
-            return ()
-        return (Evidence("overhead per step", overhead.value, "ms", overhead.low, overhead.high),)
+        overhead = self.interval("overhead_s")
+        return () if isnan(overhead.value) else (Evidence.of("overhead per step", overhead, "ms", factor=1e3),)
+
+    def share_evidence(self, seconds: float, threshold: float, source: str = "") -> Evidence:
+        """What so many seconds are of the step, in percent, held against a share of it."""
+        share = seconds / self.point["step_time_s"] * 100
+        return Evidence("share of the step", share, "%", threshold=f">= {threshold:.0%}{source}")
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""
-        found = self.interval("efficiency").scaled(100)
-        return Evidence("efficiency", found.value, "%", found.low, found.high, threshold)
+        return Evidence.of("efficiency", self.interval("efficiency"), "%", factor=100, threshold=threshold)
 
 
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
     """A case for every distributed point of the summary (world size above 1)."""
     cases = []
     for _, point in summary[summary["world_size"] > 1].iterrows():
-        single = summary[
-            (summary["workload"] == point["workload"])
+        base = summary[
+            summary["is_base"]
+            & (summary["workload"] == point["workload"])
             & (summary["variant"] == point["base_variant"])
-            & (summary["world_size"] == 1)
-        ]
-        base = single[single["is_base"] & (single["scaling"] == point["scaling"])].iloc[0]
-        alone = single.drop_duplicates("batch_per_rank")
+            & (summary["scaling"] == point["scaling"])
+        ].iloc[0]
+        alone = alone_by_batch(summary, point)
         same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
         mine = forecasts[same[0] & same[1] & same[2]]
         peers = summary[(summary[list(PEERS)] == point[list(PEERS)]).all(axis=1)]

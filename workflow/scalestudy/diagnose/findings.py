@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from math import inf, isfinite, nan
+from math import inf, isfinite, isnan, nan
 from typing import Any
 
 from scalestudy.analyse.intervals import Interval
@@ -20,6 +20,14 @@ class Evidence:
     high: float | None = None
     threshold: str = ""
 
+    @classmethod
+    def of(cls, name: str, found: Interval, unit: str, *, factor: float = 1.0, threshold: str = "") -> Evidence:
+        """`factor` times a quantity, with its limits."""
+        return cls(name, found.value * factor, unit, found.low * factor, found.high * factor, threshold)
+
+
+AS_MEASURED = "as measured"
+
 
 @dataclass(frozen=True)
 class Prediction:
@@ -34,7 +42,7 @@ class Prediction:
     peak_memory_gib: float | None
     """Of a rank; None where nothing tells."""
     assumes: str
-    """What has to hold for that, as the end of a sentence."""
+    """What has to hold for that, as the end of a sentence; AS_MEASURED where nothing has to."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class Recommendation:
     def order(self) -> tuple[bool, float]:
         """Sorts by expected gain: what keeps the work before what changes it, and in each the unknown last."""
         gain = self.prediction.gain.value if self.prediction else nan
-        return not self.keeps_the_work, -gain if gain == gain else inf
+        return not self.keeps_the_work, inf if isnan(gain) else -gain
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from scalestudy.diagnose.findings import AS_MEASURED
 from scalestudy.publish import labels
 from scalestudy.publish.numbers import DASH, Shown, show
-
-MEASURED = "as measured"
 
 
 def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -68,6 +67,6 @@ def _prediction(prediction: dict[str, Any] | None) -> str:
         (show(prediction["peak_memory_gib"]), "peak memory {} GiB a rank"),
     ]
     numbers = ", ".join(text.format(number) for number, text in said if number.value != DASH)
-    if prediction["assumes"] == MEASURED:
+    if prediction["assumes"] == AS_MEASURED:
         return f"Measured: {numbers}."
     return f"Predicted: {numbers}, {prediction['assumes']}."

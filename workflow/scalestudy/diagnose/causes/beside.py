@@ -101,11 +101,7 @@ FRAGMENTATION = Cause(
     recommend=lambda case, seen: (
         Recommendation(
             change="Let segments of the allocator grow.",
-            patch={
-                "variants": {
-                    case.point["variant"]: {"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}
-                }
-            },
+            patch=case.variant_patch({"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}),
             unpredicted="up to the difference of the two.",
         ),
     ),

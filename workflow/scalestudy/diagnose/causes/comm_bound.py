@@ -29,11 +29,11 @@ def look(case: Case) -> Seen | None:
     overhead, share = case.interval("overhead_s"), point["overhead_share"]
     if isnan(share) or share < SHARE or overhead.low <= 0:
         return None
-    alone = case.interval("step_time_alone_s").scaled(1e3)
+    alone = case.interval("step_time_alone_s")
     evidence = (
         *case.overhead_evidence(),
-        Evidence("share of the step", share * 100, "%", threshold=f">= {SHARE:.0%}"),
-        Evidence("step of one process at equal batch per rank", alone.value, "ms", alone.low, alone.high),
+        case.share_evidence(overhead.value, SHARE),
+        Evidence.of("step of one process at equal batch per rank", alone, "ms", factor=1e3),
         *_probed(case),
     )
     return Seen(evidence, overhead)
@@ -81,11 +81,10 @@ def _probed(case: Case) -> list[Evidence]:
         "interference_s": "of it interference with computation",
         "wait_time_s": "waiting for the latest rank",
     }
-    point = case.point
     return [
-        Evidence(name, point[column] * 1e3, "ms", point[f"{column}_low"] * 1e3, point[f"{column}_high"] * 1e3)
+        Evidence.of(name, case.interval(column), "ms", factor=1e3)
         for column, name in names.items()
-        if not isnan(point[column])
+        if not isnan(case.point[column])
     ]
 
 

@@ -22,7 +22,7 @@ def _broadcast(case: Case) -> Seen | None:
     evidence = (
         Evidence("buffers", case.point["buffer_bytes"] / 2**20, "MiB"),
         Evidence("their broadcast on the idle network", sending_s * 1e3, "ms"),
-        Evidence("share of the step", sending_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
+        case.share_evidence(sending_s, SHARE),
     )
     return Seen(evidence, case.interval("buffer_broadcast_s"))
 
@@ -67,7 +67,7 @@ def _statistics(case: Case) -> Seen | None:
         count,
         Evidence("latency of the all-reduce", latency_s * 1e6, "us"),
         Evidence(f"latencies of {MESSAGES} messages a layer", waiting_s * 1e3, "ms"),
-        Evidence("share of the step", waiting_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
+        case.share_evidence(waiting_s, SHARE),
     )
     return Seen(evidence, case.interval("all_reduce_latency_s").scaled(MESSAGES * layers))
 

@@ -32,8 +32,8 @@ def _slower_than_ddp(case: Case) -> Seen | None:
         return None
     return Seen(
         (
-            Evidence("step of FSDP", mine.value * 1e3, "ms", mine.low * 1e3, mine.high * 1e3),
-            Evidence(f"step of {ddp['variant']}", theirs.value * 1e3, "ms", theirs.low * 1e3, theirs.high * 1e3),
+            Evidence.of("step of FSDP", mine, "ms", factor=1e3),
+            Evidence.of(f"step of {ddp['variant']}", theirs, "ms", factor=1e3),
             *_peaks(case.point, "FSDP"),
             *_peaks(ddp, ddp["variant"]),
         ),

@@ -31,15 +31,13 @@ def look(case: Case) -> Seen | None:
         fixed = alone
     if fixed < FIXED * alone:
         return None
-    value, low, high = (case.point[f"step_time_alone_s{limit}"] * 1e3 for limit in ("", "_low", "_high"))
+    mine = case.interval("step_time_alone_s")
     evidence = (
-        Evidence(f"one process at {point['batch_per_rank']} samples", value, "ms a step", low, high),
+        Evidence.of(f"one process at {point['batch_per_rank']} samples", mine, "ms a step", factor=1e3),
         Evidence(
             f"1/{case.ranks} of its step at {case.base['batch_per_rank']} samples", base / case.ranks * 1e3, "ms"
         ),
-        Evidence(
-            "part of the step that does not depend on the batch", min(1.0, fixed / alone) * 100, "%", None, None
-        ),
+        Evidence("part of the step that does not depend on the batch", min(1.0, fixed / alone) * 100, "%"),
     )
     return Seen(evidence, Interval(lost))
 

@@ -20,7 +20,7 @@ def look(case: Case) -> Seen | None:
         Evidence(
             f"host work of {case.point['numa_ranks']} beyond that of the others", excess_s * 1e3, "ms a step"
         ),
-        Evidence("share of the step", excess_s / step_s * 100, "%", threshold=f">= {SHARE:.0%}"),
+        case.share_evidence(excess_s, SHARE),
     )
     return Seen(evidence, Interval(excess_s))
 

@@ -25,10 +25,9 @@ def _look(column: str, name: str, threshold: float, source: str) -> Callable[[Ca
         least = part.value if isnan(part.low) else part.low
         if not least >= threshold * step:
             return None
-        share = f">= {threshold:.0%} of a step{source}"
         evidence = (
-            Evidence(name, part.value * 1e3, "ms a step", part.low * 1e3, part.high * 1e3),
-            Evidence("share of the step", part.value / step * 100, "%", threshold=share),
+            Evidence.of(name, part, "ms a step", factor=1e3),
+            case.share_evidence(part.value, threshold, source),
         )
         return Seen(evidence, part, of_overhead_s=case.beyond_alone(column))
 

@@ -8,21 +8,17 @@ import pandas as pd
 
 from scalestudy.analyse.intervals import NOTHING, Interval, product
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.findings import Prediction
+from scalestudy.diagnose.findings import AS_MEASURED, Prediction
 
 
 def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
-    """The step without `saved` seconds of it, at the same batch and memory."""
+    """The step without `saved` seconds of it, at the same batch and memory; the speedup grows as it shrinks."""
     step_s = case.point["step_time_s"]
     # A step that takes no time at all is beyond any limit.
     least = 0.01 * step_s
     after = (max(step_s - seconds, least) for seconds in (saved.value, saved.high, saved.low))  # nan stays nan
-    return taking(case, Interval(*after), assumes)
-
-
-def taking(case: Case, step_time: Interval, assumes: str) -> Prediction:
-    """The same work in another step time: the speedup grows as the step shrinks."""
-    gain = step_time.inverse(case.point["step_time_s"])
+    step_time = Interval(*after)
+    gain = step_time.inverse(step_s)
     speedup = product(case.interval("speedup"), gain)
     return Prediction(
         step_time_s=step_time,
@@ -44,7 +40,7 @@ def as_measured(case: Case, row: pd.Series) -> Prediction:
         speedup=speedup,
         efficiency=speedup.scaled(1 / row["world_size"]),
         peak_memory_gib=peak_memory_gib(row),
-        assumes="as measured",
+        assumes=AS_MEASURED,
     )
 
 

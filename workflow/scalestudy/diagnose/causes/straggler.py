@@ -67,8 +67,8 @@ def look(case: Case) -> Seen | None:
             "%",
             threshold=f">= {last_often(case.ranks):.0%}",
         ),
-        Evidence("its lateness", late_s * 1e3, "ms a step"),
-        Evidence("share of the step", late_s / step * 100, "%", threshold=f">= {SHARE:.0%} (TraceML)"),
+        Evidence.of("its lateness", case.interval("lateness_s"), "ms a step", factor=1e3),
+        case.share_evidence(late_s, SHARE, " (TraceML)"),
     )
     return Seen(evidence, case.interval("lateness_s"))
 

@@ -113,20 +113,15 @@ def _buckets(case: Case) -> Seen | None:
             case.interval("all_reduce_latency_s").scaled(count - usual),
         )
     if cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
-        exposed = case.interval("exposed_span_s")
         return Seen(
             (
                 size,
                 Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
-                Evidence("exposed communication", *_ms(exposed)),
+                Evidence.of("exposed communication", case.interval("exposed_span_s"), "ms", factor=1e3),
             ),
             Interval(nan),
         )
     return None
-
-
-def _ms(interval: Interval) -> tuple[float, str, float, float]:
-    return interval.value * 1e3, "ms", interval.low * 1e3, interval.high * 1e3
 
 
 BUCKET_SIZE = Cause(

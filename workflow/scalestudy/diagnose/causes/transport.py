@@ -38,7 +38,7 @@ def look(case: Case) -> Seen | None:
         Evidence(
             "lost by that in sending the gradients", lost_s * 1e3, "ms a step", threshold=f">= {SHARE:.0%} of it"
         ),
-        Evidence("synchronisation", cost.value * 1e3, "ms a step", cost.low * 1e3, cost.high * 1e3),
+        Evidence.of("synchronisation", cost, "ms a step", factor=1e3),
     )
     return Seen(evidence, cost)
 
