@@ -1,0 +1,30 @@
+"""What is asked of rows of the summary in more than one place."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pandas as pd
+
+from scalestudy.analyse.costs.collectives import RING
+
+
+def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
+    """Rows of one process of the workload and base variant of a point, one a batch size."""
+    single = summary[
+        (summary["workload"] == point["workload"])
+        & (summary["variant"] == point["base_variant"])
+        & (summary["world_size"] == 1)
+    ]
+    return single.drop_duplicates("batch_per_rank")
+
+
+def mostly_unsteady(rows: pd.Series | pd.DataFrame) -> bool | pd.Series:
+    """Whether most launches of a row (of each row) had no single step time."""
+    return 2 * rows["launches_unsteady"] > rows["launches_ok"]
+
+
+def ring_latency_s(point: pd.Series) -> float | None:
+    """Of one message between neighbours in a ring, from that of the whole all-reduce; None where not measured."""
+    whole_s = point["all_reduce_latency_s"]
+    return None if isnan(whole_s) else max(0.0, whole_s) / RING.steps(int(point["world_size"]))
