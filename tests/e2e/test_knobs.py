@@ -22,9 +22,8 @@ FLOPS = 4 * 64 * 32 + 6 * (32 * 32 + 32 * 10)
 STEPS, REST = 22, 30  # of an epoch: 1438 training images in batches of 64
 
 CASES: dict[str, dict[str, Any]] = {
-    "single compiled, read ahead": {
+    "single read ahead": {
         "strategy": "single",
-        "compile": True,
         "precision": "bf16",
         "checkpoint_every_steps": 5,
         "checkpoints_kept": 2,
@@ -36,7 +35,6 @@ CASES: dict[str, dict[str, Any]] = {
             "prefetch_factor": 3,
             "pin_memory": True,
         },
-        "environment": {"TORCH_LOGS": "graph_code"},
     },
     "single fp16": {
         "strategy": "single",
@@ -89,7 +87,7 @@ CASES: dict[str, dict[str, Any]] = {
 }
 # What a rank sends in a step; shares of (ranks - 1) / ranks = 1/2.
 SENT = {
-    "single compiled, read ahead": 0,
+    "single read ahead": 0,
     "single fp16": 0,
     "ddp compiled": 2 * PARAMETERS * 4 / 2,
     "ddp powersgd": None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import yaml
 from conftest import wait_for
 from slurm_studies import QUICK, Submitting, small_study
@@ -15,12 +16,13 @@ def test_two_studies_at_once_do_not_meet(submitting: Submitting) -> None:
     for name in ("left", "right"):
         path = submitting.root / f"{name}.yaml"
         path.write_text(yaml.safe_dump(small_study(study=name, epochs=30, scales=["2x1"])))
-        studies.append(submitting.start("snakemake", "--profile", "slurm", *QUICK, "--configfile", path.name))
+        call = ["snakemake", "--profile", "slurm", *QUICK, "--configfile", path.name]
+        studies.append(submitting.start(*call, "--", f"results/{name}/comprehensive_summary.csv"))
     wait_for(lambda: sum("RUNNING" in job for job in submitting.cluster.jobs()) >= 3, seconds=90)
     assert [study.wait(timeout=240) for study in studies] == [0, 0]
     for name in ("left", "right"):
-        text = (submitting.root / f"results/{name}/performance_report.txt").read_text()
-        assert "2 launches: 2 ok." in text
+        summary = pd.read_csv(submitting.root / f"results/{name}/comprehensive_summary.csv")
+        assert summary["outcomes"].tolist() == ["1 ok", "1 ok"]
 
 
 def test_jobs_find_the_config_they_were_submitted_with(submitting: Submitting) -> None:
@@ -29,7 +31,8 @@ def test_jobs_find_the_config_they_were_submitted_with(submitting: Submitting) -
     cluster, results = submitting.cluster, Path(submitting.root / "results/kept")
     cluster.run("scontrol", "update", "partition=main", "state=down")  # jobs wait
     try:
-        process = submitting.start("snakemake", "--profile", "slurm", *QUICK)
+        target = "results/kept/comprehensive_summary.csv"
+        process = submitting.start("snakemake", "--profile", "slurm", *QUICK, "--", target)
         wait_for(lambda: len(cluster.jobs()) == 2, seconds=90)
         edited = small_study(study="kept")
         edited["workloads"]["mlp"]["batch_size"] = 64
