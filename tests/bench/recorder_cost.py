@@ -29,13 +29,12 @@ class Nothing:
 class NullClock:
     """A clock without hands."""
 
-    def start(self) -> None:
+    now = staticmethod(int)
+
+    def settle(self) -> None:
         pass
 
-    def mark(self) -> None:
-        pass
-
-    def stop(self) -> Nothing:
+    def between(self, marks: list[int]) -> Nothing:
         return Nothing()
 
 

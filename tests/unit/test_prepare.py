@@ -13,7 +13,7 @@ import pytest
 import yaml
 from conftest import BIN
 from distributions import Server, pack, sha256, write_ag_news, write_big_ag_news
-from pydantic import TypeAdapter
+from pydantic import TypeAdapter, ValidationError
 from scalestudy.cli.main import main
 from scalestudy.errors import UserError
 from scalestudy.prepare import store
@@ -229,6 +229,46 @@ def test_data_from_a_server_leave_no_password_in_the_manifest(
     assert read_store(root, data)[0].source == f"http://{server.address}/ag_news_csv.tar.gz"
     assert "password" not in text
     assert "zyx" not in text
+
+
+def test_two_files_are_fetched_each_with_its_checksum(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And the store is the same as that of the folder which they would be in."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    folder = write_ag_news(tmp_path)
+    train, test = ((folder / name).read_bytes() for name in ("train.csv", "test.csv"))
+    with Server(train) as first, Server(test) as second:
+        files = {
+            "train": {"url": f"http://{first.address}/a/train.csv", "sha256": sha256(train)},
+            "test": {"url": f"http://{second.address}/b/test.csv", "sha256": sha256(test)},
+        }
+        data = entry(type="ag-news", files=files)
+        made = prepare(data, root)
+        assert made.samples == {"train": 4, "validation": 2}
+        assert made.source == f"http://{first.address}/a/train.csv, http://{second.address}/b/test.csv"
+        listed = f"{sha256(train)}  train.csv\n{sha256(test)}  test.csv\n"
+        assert made.source_sha256 == sha256(listed.encode())
+        of_folder = prepare(entry(type="ag-news", path=folder), root)
+        assert made.arrays == of_folder.arrays
+        files["test"]["sha256"] = "0" * 64
+        with pytest.raises(UserError, match=r"b/test\.csv: has another checksum"):
+            prepare(entry(type="ag-news", files=files), root)
+        assert [path for path, _ in first.asked] == ["/a/train.csv"] * 2, "another pair is another folder"
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"path": "here"}, "say where the data are: a local path, or a url with its sha256, or the two files"),
+        ({"sha256": "0" * 64}, "sha256: is that of an archive; each of `files` has its own"),
+        ({"files": {"train": {"url": "http://x/train.csv"}}}, r"files\.train\.sha256\n  Field required"),
+    ],
+)
+def test_one_place_and_a_checksum_for_every_file(changes: dict[str, Any], said: str) -> None:
+    file = {"url": "http://x/y.csv", "sha256": "1" * 64}
+    with pytest.raises(ValidationError, match=said):
+        entry(**{"type": "ag-news", "files": {"train": file, "test": file}} | changes)
 
 
 def test_two_at_once_make_one_store(tmp_path: Path, text: TextFileData, root: Path) -> None:

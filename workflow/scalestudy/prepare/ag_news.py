@@ -13,14 +13,16 @@ from scalestudy.prepare.archive import as_text, read_files
 from scalestudy.prepare.samples import Samples
 
 ROOT = "ag_news_csv"
-_FILES = {"train": "train.csv", "validation": "test.csv"}
+FILES = {"train": "train.csv", "test": "test.csv"}
+_PARTS = {"train": "train", "validation": "test"}
 _CLASSES = ("1", "2", "3", "4")
 
 
 def read(source: Path) -> dict[str, Samples]:
     """Title and description as one text; classes from 0."""
-    files = read_files(source, list(_FILES.values()), root=ROOT)
-    return {part: _part(files[name], f"{source}: {name}") for part, name in _FILES.items()}
+    files = read_files(source, list(FILES.values()), root=ROOT)
+    names = {part: FILES[of] for part, of in _PARTS.items()}
+    return {part: _part(files[name], f"{source}: {name}") for part, name in names.items()}
 
 
 def _part(content: bytes, where: str) -> Samples:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -14,8 +14,9 @@ import urllib3
 from scalestudy.errors import UserError
 from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.lock import alone
-from scalestudy.prepare.store import public_url
+from scalestudy.prepare.store import public_url, text_sha256
 from scalestudy.record.say import say
+from scalestudy.study.datasets import FetchedFile
 
 # Before the second, third ... try. A try that brought something to speak of starts the count anew.
 PAUSES_S = (1, 2, 4, 8)
@@ -35,7 +36,20 @@ def fetch(url: str, sha256: str, root: Path) -> Path:
     Proxies and passwords (.netrc) come from the environment. Raises UserError where it cannot be had or is another
     file than its checksum says.
     """
-    target = root / "downloads" / f"{sha256[:16]}-{_file_name(url)}"
+    return _fetch_to(root / "downloads" / f"{sha256[:16]}-{_file_name(url)}", url, sha256)
+
+
+def fetch_folder(files: Mapping[str, FetchedFile], root: Path) -> tuple[Path, str]:
+    """(a folder in `root/downloads/` with these files under the names given, each as by `fetch`; checksum of the list
+    of their checksums, in the format of sha256sum(1))."""
+    listed = "".join(f"{file.sha256}  {name}\n" for name, file in files.items())
+    sha256 = text_sha256(listed)
+    for name, file in files.items():
+        _fetch_to(root / "downloads" / sha256[:16] / name, file.url, file.sha256)
+    return root / "downloads" / sha256[:16], sha256
+
+
+def _fetch_to(target: Path, url: str, sha256: str) -> Path:
     with alone(target):
         if target.exists():
             if sha256_of(target) == sha256:

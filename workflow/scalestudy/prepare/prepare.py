@@ -8,7 +8,7 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.prepare import ag_news, cifar, imdb, text_file
 from scalestudy.prepare.digest import sha256_of
-from scalestudy.prepare.fetch import fetch
+from scalestudy.prepare.fetch import fetch, fetch_folder
 from scalestudy.prepare.lock import alone
 from scalestudy.prepare.samples import Samples
 from scalestudy.prepare.store import (
@@ -119,6 +119,10 @@ def _find(data: Dataset, root: Path) -> _Source:
     """The source on disk, fetched if need be, with the checksum that it is held to."""
     if data.url:
         return _Source(fetch(data.url, data.sha256, root), public_url(data.url), data.sha256)
+    if isinstance(data, AgNewsData) and data.files:
+        files = {name: getattr(data.files, part) for part, name in ag_news.FILES.items()}
+        path, sha256 = fetch_folder(files, root)
+        return _Source(path, ", ".join(public_url(file.url) for file in files.values()), sha256)
     path = Path(data.path).expanduser()
     if not path.exists():
         raise UserError(f"data.path: {data.path}: no such file or folder (looked for from {Path.cwd()})")

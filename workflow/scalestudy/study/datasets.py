@@ -70,6 +70,8 @@ class _Files(Dataset):
     """Data that come in files: from a local path, or fetched once and checked."""
 
     prepared: ClassVar[bool] = True
+    places: ClassVar[dict[str, str]] = {"path": "a local path", "url": "a url with its sha256"}
+    """Keys that say where the data are, one of which is needed."""
 
     path: str | None = None
     """The official distribution on disk: the archive, or the directory it unpacks to."""
@@ -83,8 +85,8 @@ class _Files(Dataset):
 
     @model_validator(mode="after")
     def _somewhere(self) -> _Files:
-        if (self.path is None) == (self.url is None):
-            raise ValueError("path: say where the data are: a local path, or a url with its sha256")
+        if sum(getattr(self, name) is not None for name in self.places) != 1:
+            raise ValueError(f"path: say where the data are: {', or '.join(self.places.values())}")
         if self.url and not self.sha256:
             raise ValueError("sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits")
         return self
@@ -131,11 +133,39 @@ class ImdbData(_Texts):
     classes: ClassVar[int] = 2
 
 
+class FetchedFile(Entry):
+    """A file that is fetched, and its checksum."""
+
+    url: str = Field(pattern=r"^https?://")
+    """Where it is."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Its checksum; another file is refused."""
+
+
+class AgNewsFiles(Entry):
+    """Both parts of AG News, each a CSV file of its own."""
+
+    train: FetchedFile
+    """`train.csv`."""
+    test: FetchedFile
+    """`test.csv`, which is for validation."""
+
+
 class AgNewsData(_Texts):
     """AG News: `train.csv` and `test.csv` with class (1 to 4), title and description; four classes."""
 
+    places: ClassVar[dict[str, str]] = _Texts.places | {"files": "the two files, each with its url and sha256"}
+
     type: Literal["ag-news"]
     classes: ClassVar[int] = 4
+    files: AgNewsFiles | None = None
+    """The two files by themselves, for where nobody offers them as one archive."""
+
+    @model_validator(mode="after")
+    def _one_checksum(self) -> AgNewsData:
+        if self.files and self.sha256:
+            raise ValueError("sha256: is that of an archive; each of `files` has its own")
+        return self
 
 
 class TextFileData(_Files):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from typing import Protocol
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
 import torch
@@ -19,16 +20,17 @@ class ClockError(RuntimeError):
 
 
 class Clock(Protocol):
-    """start, then after each part of each step mark, then stop."""
+    """`settle`, then a list of what `now` gives, then `between` of that list."""
 
-    def start(self) -> None:
-        """Begin a block: wait for the device, then take the first mark."""
+    now: Callable[[], Any]
+    """A mark. Whoever times collects them, so that nothing in Python is called for one: a step has six of them, and
+    may be a millisecond."""
 
-    def mark(self) -> None:
-        """End of a part of a step."""
+    def settle(self) -> None:
+        """Wait until the device has done what it was given."""
 
-    def stop(self) -> np.ndarray:
-        """End the block: seconds between the marks, in order, as one row.
+    def between(self, marks: list[Any]) -> np.ndarray:
+        """Seconds between the marks, in order, as one row; waits for the device.
 
         Raises ClockError where one is negative.
         """
@@ -37,38 +39,30 @@ class Clock(Protocol):
 class CpuClock:
     """time.perf_counter_ns, whose difference is exact to the nanosecond."""
 
-    def start(self) -> None:
-        self._marks: list[int] = []
-        append, now = self._marks.append, time.perf_counter_ns
-        # Bound once a block: a mark is taken eight times a step, and a step may be a millisecond.
-        self.mark = lambda: append(now())
-        self.mark()
+    now = staticmethod(time.perf_counter_ns)
 
-    def mark(self) -> None:
-        raise AssertionError("marks are taken between start and stop")
+    def settle(self) -> None:
+        pass
 
-    def stop(self) -> np.ndarray:
-        marks = np.array(self._marks, dtype=np.int64)
-        return _forwards((marks[1:] - marks[:-1]) * 1e-9)
+    def between(self, marks: list[int]) -> np.ndarray:
+        at = np.array(marks, dtype=np.int64)
+        return _forwards((at[1:] - at[:-1]) * 1e-9)
 
 
 class CudaClock:
     """CUDA events on the current stream; read when the block is over."""
 
-    def start(self) -> None:
-        torch.cuda.synchronize()
-        self._events: list[torch.cuda.Event] = []
-        self.mark()
-
-    def mark(self) -> None:
+    def now(self) -> torch.cuda.Event:
         event = torch.cuda.Event(enable_timing=True)
         event.record()
-        self._events.append(event)
+        return event
 
-    def stop(self) -> np.ndarray:
+    def settle(self) -> None:
         torch.cuda.synchronize()
-        events = self._events
-        return _forwards(np.array([a.elapsed_time(b) for a, b in itertools.pairwise(events)]) * 1e-3)
+
+    def between(self, marks: list[torch.cuda.Event]) -> np.ndarray:
+        torch.cuda.synchronize()
+        return _forwards(np.array([a.elapsed_time(b) for a, b in itertools.pairwise(marks)]) * 1e-3)
 
 
 def make_clock(device: torch.device) -> Clock:

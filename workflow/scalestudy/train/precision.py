@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-
 import torch
 
 from scalestudy.study.spec import RunSpec
@@ -22,11 +20,14 @@ def set_arithmetic(spec: RunSpec, place: Placement) -> None:
     torch.backends.cudnn.allow_tf32 = tf32
 
 
-def autocast(spec: RunSpec, place: Placement) -> contextlib.AbstractContextManager:
-    """Autocast, or nothing at all: even a disabled autocast costs microseconds a step. FSDP has its policy."""
+def autocast(spec: RunSpec, place: Placement) -> torch.autocast | None:
+    """Autocast, or None: a disabled one, or a context that does nothing, costs microseconds a step.
+
+    FSDP has a policy of its own.
+    """
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(spec.precision)
     if dtype is None or spec.strategy == "fsdp":
-        return contextlib.nullcontext()
+        return None
     return torch.autocast(place.device.type, dtype=dtype)
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from scalestudy.train.update import Update
 from scalestudy.train.workloads.task import loss_of
 
 Losses = list[float]
+Mark = Callable[[Any], None]
 
 
 class Stepper:
@@ -73,46 +75,52 @@ class Stepper:
         losses, on_cpu = [], self.place.device.type == "cpu"
         if meet:
             self.strategy.barrier()
-        self.clock.start()
-        mark = self.clock.mark
+        self.clock.settle()
+        now = self.clock.now
+        marks = [now()]
+        mark = marks.append
         for index in batches:
             loss = self._pass(index, mark) if self._parts == 1 else self._accumulate(index, mark)
             self.update.step()
-            mark()
+            mark(now())
             self.steps += 1
             if self._log_every:
                 self._log(loss)
-                mark()
+                mark(now())
             if self._save_every:
                 if self.steps % self._save_every == 0:
                     self._checkpoints.save(self.steps, self.model, self.update.optimizer)
-                mark()
+                mark(now())
             losses.append(loss.item() if on_cpu else loss.detach())
             if after_step is not None:
                 after_step()
-            mark()
-        marks = self.clock.stop().reshape(len(batches), -1)
-        return self._by_part(marks), losses if on_cpu else torch.stack(losses).float().tolist()
+            mark(now())
+        times = self.clock.between(marks).reshape(len(batches), -1)
+        return self._by_part(times), losses if on_cpu else torch.stack(losses).float().tolist()
 
-    def _pass(self, index: Tensor, mark: Callable[[], None]) -> Tensor:
+    def _pass(self, index: Tensor, mark: Mark) -> Tensor:
         """Forward and backward pass of a micro-batch, and its loss as a part of the step's."""
+        now = self.clock.now
         inputs, targets = self.feed.read(index)
-        self.samples += len(targets)
-        mark()
+        self.samples += targets.shape[0]  # len() of a tensor is Python, and takes microseconds
+        mark(now())
         if self._moves:
             device = self.place.device
             inputs, targets = inputs.to(device, non_blocking=True), targets.to(device, non_blocking=True)
-            mark()
-        with self._autocast:
+            mark(now())
+        if self._autocast is None:
             loss = loss_of(self.model(inputs), targets)
-            if self._parts > 1:
-                loss = loss / self._parts
-        mark()
+        else:
+            with self._autocast:
+                loss = loss_of(self.model(inputs), targets)
+        if self._parts > 1:
+            loss = loss / self._parts
+        mark(now())
         self.update.backward(loss)
-        mark()
+        mark(now())
         return loss
 
-    def _accumulate(self, index: Tensor, mark: Callable[[], None]) -> Tensor:
+    def _accumulate(self, index: Tensor, mark: Mark) -> Tensor:
         """The micro-batches of a step; gradients are summed over ranks after the last, or after each."""
         *first, last = self.micro_batches(index)
         loss: Tensor | float = 0.0
