@@ -40,8 +40,8 @@ def fetch(url: str, sha256: str, root: Path) -> Path:
 
 
 def fetch_folder(files: Mapping[str, FetchedFile], root: Path) -> tuple[Path, str]:
-    """(a folder in `root/downloads/` with these files under the names given, each as by `fetch`; checksum of the list
-    of their checksums, in the format of sha256sum(1))."""
+    """(a folder in `root/downloads/` with these files under the names given, each as by `fetch`; the checksum of
+    the list of their checksums, as sha256sum(1) writes it)."""
     listed = "".join(f"{file.sha256}  {name}\n" for name, file in files.items())
     sha256 = text_sha256(listed)
     for name, file in files.items():
