@@ -28,7 +28,7 @@ from scalestudy.record.observation import (
     Stopping,
 )
 
-PROGRESS_EVERY_S = 0.5  # a bar need not be smoother, and a file written at every block would cost a short one
+PROGRESS_EVERY_S = 1.0  # a bar need not be smoother, and writing a file takes most of a millisecond
 
 
 class Recorder:
