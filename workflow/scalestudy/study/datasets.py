@@ -159,8 +159,8 @@ class AgNewsData(_Texts):
     type: Literal["ag-news"]
     classes: ClassVar[int] = 4
     files: AgNewsFiles | None = None
-    """The two files by themselves, for where nobody offers them as one archive: `train` and `test`, each with its `url`
-    and `sha256`."""
+    """The two files by themselves, for where nobody offers them as one archive: `train` and `test`, each with its
+    `url` and `sha256`."""
 
     @model_validator(mode="after")
     def _one_checksum(self) -> AgNewsData:
