@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -11,10 +11,11 @@ from scalestudy.cli.main import main
 from scalestudy.diagnose.causes import CAUSES
 from scalestudy.diagnose.causes.fsdp import DDP_OOM
 from scalestudy.launch.command import rank_command
+from scalestudy.launch.process import Interrupted
 from scalestudy.study.faults import ALL, CONTROLS, FAULT, FAULTS
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
-from scalestudy.study.spec import WORKER
+from scalestudy.study.spec import WORKER, RunSpec
 
 
 @pytest.mark.parametrize("name", list(ALL))
@@ -45,10 +46,20 @@ def test_without_a_name_the_faults_are_listed(capsys: pytest.CaptureFixture[str]
     assert [line.split()[0] for line in listed] == list(ALL)
 
 
-def test_a_link_is_not_throttled_without_root(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_link_that_cannot_be_throttled_is_done_to_the_ranks(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    monkeypatch.setattr(demo.shutil, "which", lambda name: f"/usr/bin/{name}")
-    assert main(["demo", "--fault", "slow-link"]) == 2
-    assert "network namespace, and that takes root" in capsys.readouterr().err
+    """Without tc there is no slow network; each rank of the study that is run instead says what was done to it."""
+    measured: list[RunSpec] = []
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(demo, "measure_run", lambda spec, *_, **__: measured.append(spec) or stop())
+    assert demo.shaped_network("240mbit") is None
+    assert main(["demo", "--fault", "slow-link", "--results", str(tmp_path / "out")]) == 128 + signal.SIGINT
+    assert "a communication hook waits as long" in capsys.readouterr().out
+    (spec,) = measured
+    assert spec.host.environment[FAULT] == "slow-link"
+    assert spec.host.environment[WORKER] == "scalestudy.train.faulty"
+
+
+def stop() -> None:
+    raise Interrupted(signal.SIGINT)

@@ -51,7 +51,7 @@ class Fault:
     host: dict[str, Any] = field(default_factory=dict)
     injected: bool = False
     link: str = ""
-    """What the link between ranks is throttled to, in the words of tc; needs root."""
+    """What the link between ranks is throttled to, in the words of tc: so many `mbit`."""
     variant: str = "ddp"
     """The one that is judged."""
     measure: dict[str, Any] = field(default_factory=dict)
@@ -60,9 +60,18 @@ class Fault:
     more: dict[str, Any] = field(default_factory=dict)
     """Variants beside single and ddp."""
 
-    def study(self, *, repeats: int = 3, seed: int = 1) -> dict[str, Any]:
-        """The study, as the content of its file: one process and two ranks of this host."""
-        environment = {WORKER: "scalestudy.train.faulty", FAULT: self.name} if self.injected else {}
+    @property
+    def link_bytes_per_s(self) -> float:
+        """Bytes that pass the throttled link in a second."""
+        return float(self.link.removesuffix("mbit")) * 1e6 / 8
+
+    def study(self, *, repeats: int = 3, seed: int = 1, injected: bool = False) -> dict[str, Any]:
+        """The study, as the content of its file: one process and two ranks of this host.
+
+        injected: the fault is done to the ranks, also where it can be done otherwise.
+        """
+        injected = injected or self.injected
+        environment = {WORKER: "scalestudy.train.faulty", FAULT: self.name} if injected else {}
         host = {"device": "cpu", "cores_per_rank": 1} | self.host
         host["environment"] = {
             "MALLOC_MMAP_THRESHOLD_": "1073741824",

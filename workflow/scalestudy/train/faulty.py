@@ -3,24 +3,26 @@
 Started in the place of scalestudy.train, with the same arguments; everything but the fault is ours.
 """
 
-from __future__ import annotations
-
+# No deferred annotations here: torch looks at those of a hook itself.
 import os
 import sys
 import tempfile
+import threading
 import time
 from typing import Any, TextIO
 
 import torch
-from torch import nn
+import torch.distributed as dist
+from torch import Tensor, nn
 
-from scalestudy.study.faults import FAULT
-from scalestudy.train import loop
+from scalestudy.study.faults import ALL, FAULT
+from scalestudy.train import loop, rank, strategies
 from scalestudy.train.__main__ import main
 
 SLEEP_S = 0.03
 KEPT_BYTES = 400_000
 MASK_BYTES = 8 * 2**20
+RING_VOLUME = 1.0  # bytes that each of two ranks sends for a byte of an all-reduce
 
 
 def is_last_rank() -> bool:
@@ -105,7 +107,49 @@ def uneven_batches() -> None:
     loop.make_feed = make_uneven
 
 
+def slow_link() -> None:
+    """All-reduces take as long as over one wire for all ranks that is as slow as the fault says.
+
+    For hosts that let nobody throttle a real one. It is a communication hook that waits, so that the stamps of
+    buckets, which are one themselves, and DDP's logger, which knows of none, are left out of the probes.
+    """
+    rate, wire = ALL["slow-link"].link_bytes_per_s, threading.Lock()
+    reduce, wrap, probe = dist.all_reduce, strategies.wrap_ddp, rank.run_probes
+
+    def pass_wire(tensor: Tensor) -> None:
+        sent = dist.get_world_size() * RING_VOLUME * tensor.nbytes
+        with wire:
+            time.sleep(sent / rate)
+
+    def reduce_slowly(tensor: Tensor, *arguments: Any, **options: Any) -> Any:
+        work = reduce(tensor, *arguments, **options)
+        pass_wire(tensor)
+        return work
+
+    def hook(_state: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:
+        gradients = bucket.buffer().div_(dist.get_world_size())
+
+        def arrive(done: torch.futures.Future) -> Tensor:
+            pass_wire(gradients)
+            return done.value()[0]
+
+        return reduce(gradients, async_op=True).get_future().then(arrive)
+
+    def wrap_hooked(*arguments: Any, **options: Any) -> nn.Module:
+        wrapped = wrap(*arguments, **options)
+        wrapped.register_comm_hook(None, hook)
+        return wrapped
+
+    def probe_hooked(trainer: loop.Trainer) -> None:
+        ddp = trainer.spec.ddp.model_copy(update={"communication_hook": "slow-link"})
+        trainer.spec = trainer.spec.model_copy(update={"ddp": ddp})
+        probe(trainer)
+
+    dist.all_reduce, strategies.wrap_ddp, rank.run_probes = reduce_slowly, wrap_hooked, probe_hooked
+
+
 INJECTIONS = {
+    "slow-link": slow_link,
     "slow-log": slow_log,
     "slow-rank": slow_rank,
     "leak": leak,
