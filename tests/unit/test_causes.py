@@ -67,7 +67,7 @@ TWO_MODES = {
     "unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)",
     "launches_of_two_modes": 3,
 }
-SLOWING = {"unsteady": "3 of 3 launches: no steady state: the step time changed by +9%", "launches_slowing": 3}
+SLOWING = {"unsteady": "3 of 3 launches: no steady state: the step time changed by +9%", "launches_unsteady": 3}
 SYNCED = {"ddp": {"sync_batch_norm": True}}
 CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     # what is seen, how it was run, what is said
@@ -156,15 +156,15 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         {},
         ["healthy", "two-modes"],
     ),
-    "no steady state": (
+    "a clock that falls": (
         HEALTHY,
-        SLOWING,
+        SLOWING | {"launches_throttled": 3},
         {},
         ["healthy", "thermal"],
     ),
-    "a step time that falls": (
+    "no steady state, and clocks that stay": (
         HEALTHY,
-        SLOWING | {"launches_slowing": 0, "launches_unsteady": 3},
+        SLOWING,
         {},
         ["healthy"],
     ),

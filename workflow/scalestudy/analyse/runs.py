@@ -11,6 +11,7 @@ import pandas as pd
 
 from scalestudy.analyse.accuracy import time_to_accuracy
 from scalestudy.analyse.arrivals import late_rank
+from scalestudy.analyse.clocks import clock_change
 from scalestudy.analyse.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication import communication_of
 from scalestudy.analyse.memory import growth_of
@@ -55,6 +56,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),
         **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
+        "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
         **_learned(study, observation),
     }
     return Reduced(row=row, block_step_times_s=block_step_times(steady), collectives=collectives)

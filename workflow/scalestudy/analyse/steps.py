@@ -27,6 +27,7 @@ NOTHING: dict[str, Any] = {
     "rank_skew_s": nan,
     "steadiness": "",
     "level_change": nan,
+    "level_changed_at_step": nan,
     "throughput_samples_per_s": nan,
 }
 
@@ -51,7 +52,8 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
     blocks = block_times(steady)
     step_time = float(blocks["time_s"].sum() / blocks["steps"].sum())
     by_step = steady.groupby("step")["step_time_s"]
-    kept = by_step.max().to_numpy()
+    slowest = by_step.max()
+    kept = slowest.to_numpy()
     jump = find_jump(kept)
     return {
         "warmup_steps": int(steady["step"].min()),
@@ -63,9 +65,10 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
         "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
-        "rank_skew_s": float((by_step.max() - by_step.min()).mean()),
+        "rank_skew_s": float((slowest - by_step.min()).mean()),
         "steadiness": steadiness(kept, jump),
         "level_change": jump.factor - 1 if jump else 0.0,
+        "level_changed_at_step": float(slowest.index[jump.at]) if jump else nan,
         "throughput_samples_per_s": global_batch / step_time,
     }
 

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalestudy.analyse.accuracy import compare_accuracy
 from scalestudy.analyse.bootstrap import bootstrap_ratio
+from scalestudy.analyse.clocks import throttled
 from scalestudy.analyse.communication import communication_row
 from scalestudy.analyse.intervals import (
     NOTHING,
@@ -93,7 +94,7 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         "stopped_because": _stopped_because(good, step_time, study),
         "unsteady": _unsteady(good),
         "launches_unsteady": int((good["steadiness"] != "").sum()),
-        "launches_slowing": int((good["level_change"] > 0).sum()),
+        "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         "launches_of_two_modes": int(good["steadiness"].str.startswith("two modes").sum()),
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
+from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish import labels
 from scalestudy.publish.measured import (
     as_text,
@@ -111,7 +112,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "methods": as_text(row["methods"]),
         "network": network_view(row),
         "notes": notes_view(row),
-        "unsteady": bool(2 * row["launches_unsteady"] > row["launches_ok"]),
+        "unsteady": bool(mostly_unsteady(row)),
         "stopped_because": as_text(row["stopped_because"]),
     }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import Any
 
+from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
 
@@ -31,7 +32,7 @@ def unexplained(case: Case, verdict: str) -> Finding:
         patch = None
     return Finding(
         cause="unexplained",
-        explanation="The evidence at hand does not decide between causes.",
+        explanation="The evidence at hand does not decide between causes." + _unrest(case),
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
@@ -39,6 +40,13 @@ def unexplained(case: Case, verdict: str) -> Finding:
             *(worth_trying(case) if verdict != "undecided" else ()),
         ),
     )
+
+
+def _unrest(case: Case) -> str:
+    """What most launches were disturbed by, where nobody knows what it was."""
+    if not mostly_unsteady(case.point):
+        return ""
+    return f" Most launches were not steady ({case.point['unsteady']}): was there other work on the host?"
 
 
 def worth_trying(case: Case) -> tuple[Recommendation, ...]:

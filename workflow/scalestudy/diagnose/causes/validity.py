@@ -51,13 +51,12 @@ TWO_MODES = Cause(
 THERMAL = Cause(
     id="thermal",
     stage=Stage.VALIDITY,
-    threshold="a step time that rises for good by 5 % or more in most launches",
-    look=lambda case: _in_most(case, "launches_slowing"),
+    threshold="a step time that rises for good by 5 % or more in most launches, half of it by a clock that falls",
+    look=lambda case: _in_most(case, "launches_throttled"),
     explanation=lambda case, seen: (
-        f"Training becomes slower while it runs ({_seen(case)}): power or heat on a device, whose clocks"
-        " blocks.parquet has; or other work that begins on the host."
+        f"Training becomes slower while it runs ({_seen(case)}), and the clock falls with it: power or heat."
     ),
-    refuted_by="clocks that stay the same over the change",
+    refuted_by="clocks that stay the same on a cooler host, and steps that become slower all the same",
     recommend=lambda case, seen: (
         Recommendation(
             change="Warm up for longer, and look at clocks and temperature of the blocks.",
