@@ -105,7 +105,7 @@ def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """NETWORK over launches: bandwidths by their median, times by their mean with its interval."""
+    """BANDWIDTHS and TIMES over launches: bandwidths by their median, times by their mean with its interval."""
     columns: dict[str, Any] = {name: good[name].median() for name in BANDWIDTHS}
     for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)

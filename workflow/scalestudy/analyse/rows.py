@@ -19,9 +19,14 @@ def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
     return single.drop_duplicates("batch_per_rank")
 
 
+def in_most_launches(rows: pd.Series | pd.DataFrame, column: str) -> bool | pd.Series:
+    """Whether most launches of a row (of each row) are among those that a column counts."""
+    return 2 * rows[column] > rows["launches_ok"]
+
+
 def mostly_unsteady(rows: pd.Series | pd.DataFrame) -> bool | pd.Series:
     """Whether most launches of a row (of each row) had no single step time."""
-    return 2 * rows["launches_unsteady"] > rows["launches_ok"]
+    return in_most_launches(rows, "launches_unsteady")
 
 
 def ring_latency_s(point: pd.Series) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isnan
 from typing import Any
 
+from scalestudy.analyse.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
@@ -13,9 +14,9 @@ FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
 
 
 def _grows(case: Case) -> Seen | None:
-    growing, launches = case.point["launches_growing"], case.point["launches_ok"]
-    if 2 * growing <= launches:
+    if not in_most_launches(case.point, "launches_growing"):
         return None
+    growing, launches = case.point["launches_growing"], case.point["launches_ok"]
     return Seen(
         (
             Evidence("launches that grow", growing, "", threshold=f"more than half of {int(launches)}"),

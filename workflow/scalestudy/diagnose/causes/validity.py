@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from scalestudy.analyse.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
@@ -10,7 +11,7 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 def _in_most(case: Case, column: str) -> Seen | None:
     """Where most launches show it, by the tests of analyse/steady.py."""
     point = case.point
-    if 2 * point[column] <= point["launches_ok"]:
+    if not in_most_launches(point, column):
         return None
     return Seen(
         (
