@@ -54,10 +54,12 @@ class Stepper:
         """Steps begun and ended so far."""
         self.samples = 0
         """Samples that the feed gave so far, counted as they come."""
+        self._into_parts = self._parts_of_marks()
 
     def stop_bookkeeping(self) -> None:
         """From here on nothing is logged and no checkpoint written: what follows are probes."""
         self._log_every = self._save_every = None
+        self._into_parts = self._parts_of_marks()
         self._checkpoints.close()
 
     def micro_batches(self, index: Tensor) -> tuple[Tensor, ...]:
@@ -73,36 +75,38 @@ class Stepper:
         step. meet: the ranks wait for each other before the block. Raises ClockError.
         """
         losses, on_cpu = [], self.place.device.type == "cpu"
+        now, update = self.clock.now, self.update.step
+        log_every, save_every = self._log_every, self._save_every
+        make_pass = self._pass if self._parts == 1 else self._accumulate
         if meet:
             self.strategy.barrier()
         self.clock.settle()
-        now = self.clock.now
         marks = [now()]
         mark = marks.append
         for index in batches:
-            loss = self._pass(index, mark) if self._parts == 1 else self._accumulate(index, mark)
-            self.update.step()
+            loss = make_pass(index, mark)
+            update()
             mark(now())
             self.steps += 1
-            if self._log_every:
+            if log_every:
                 self._log(loss)
                 mark(now())
-            if self._save_every:
-                if self.steps % self._save_every == 0:
+            if save_every:
+                if self.steps % save_every == 0:
                     self._checkpoints.save(self.steps, self.model, self.update.optimizer)
                 mark(now())
             losses.append(loss.item() if on_cpu else loss.detach())
             if after_step is not None:
                 after_step()
             mark(now())
-        times = self.clock.between(marks).reshape(len(batches), -1)
-        return self._by_part(times), losses if on_cpu else torch.stack(losses).float().tolist()
+        times = self.clock.between(marks).reshape(len(batches), -1) @ self._into_parts
+        return times, losses if on_cpu else torch.stack(losses).float().tolist()
 
     def _pass(self, index: Tensor, mark: Mark) -> Tensor:
         """Forward and backward pass of a micro-batch, and its loss as a part of the step's."""
         now = self.clock.now
         inputs, targets = self.feed.read(index)
-        self.samples += targets.shape[0]  # len() of a tensor is Python, and takes microseconds
+        self.samples += targets.size(0)  # len() is Python, and shape makes a tuple first: microseconds of a step
         mark(now())
         if self._moves:
             device = self.place.device
@@ -132,8 +136,8 @@ class Stepper:
                     loss = loss + self._pass(part, mark).detach()
         return loss + self._pass(last, mark).detach()
 
-    def _by_part(self, marks: np.ndarray) -> np.ndarray:
-        """Seconds between marks, (steps, marks), summed into the parts of the step."""
+    def _parts_of_marks(self) -> np.ndarray:
+        """(marks of a step, parts): 1 where what ends at that mark belongs to that part."""
         absent = {
             "h2d": not self._moves,
             "logging": not self._log_every,
@@ -141,10 +145,7 @@ class Stepper:
         }
         timed = [index for index, part in enumerate(STEP_PARTS) if not absent.get(part)]
         passed, after = timed[: 3 + self._moves], timed[3 + self._moves :]
-        times = np.zeros((len(marks), len(STEP_PARTS)))
-        for position, part in enumerate([*(passed * self._parts), *after]):
-            times[:, part] += marks[:, position]
-        return times
+        return np.eye(len(STEP_PARTS))[[*(passed * self._parts), *after]]
 
     def _log(self, loss: Tensor) -> None:
         """What a training script does to show its loss: reading it waits for the device."""
