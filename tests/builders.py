@@ -12,7 +12,8 @@ from scalestudy.analyse.runs import runs_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.publish.facts import Results, document_facts
+from scalestudy.publish.facts import document_facts
+from scalestudy.publish.results import Results
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,
@@ -141,15 +142,20 @@ def diagnosed(plan: Plan, summary: pd.DataFrame) -> list[Diagnosis]:
     return diagnose_study(plan.study, summary, forecasts_frame(plan.study, summary))
 
 
-def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
-    """What the documents print of a summary. given: findings, traces, environment, if they are to be something."""
-    results = Results(
+def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = None, **given: Any) -> Results:
+    """What documents are made from. given: findings, traces, environment, if they are to be something."""
+    summary = summary_frame(plan, runs) if summary is None else summary
+    return Results(
         summary=summary,
         runs=runs,
         forecasts=forecasts_frame(plan.study, summary),
         factors=factors_frame(summary),
         findings=given.get("findings", [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]),
         traces=given.get("traces", []),
-        environment=given["environment"],
+        environment=given.get("environment", {}),
     )
-    return document_facts(plan, results)
+
+
+def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
+    """What the documents print of a summary."""
+    return document_facts(plan, results_of(plan, runs, summary, **given))

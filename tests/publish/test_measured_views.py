@@ -20,7 +20,8 @@ from scalestudy.cli.main import main
 from scalestudy.publish import labels
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
-from scalestudy.publish.numbers import show_share
+from scalestudy.publish.quantities import QUANTITIES
+from scalestudy.publish.rounding import show_share
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
 from scalestudy.publish.view import rows_view
@@ -250,7 +251,7 @@ def test_a_bar_has_a_length_that_a_browser_can_draw(summary: pd.DataFrame) -> No
 def test_communication_has_value_limits_and_flags_what_may_be_nothing(summary: pd.DataFrame) -> None:
     lines = communication_view(probed(summary).loc[strong(summary)])
     assert len(lines) == len(PROBED)
-    by_column = {column: line for (column, _, _), line in zip(COMMUNICATION, lines, strict=True)}
+    by_column = {QUANTITIES[name].source: line for (name, _, _), line in zip(COMMUNICATION, lines, strict=True)}
     for name, (value, low, high) in PROBED.items():
         shown = by_column[f"{name}_s"]
         assert [float(shown["ms"].value), float(shown["ms"].low), float(shown["ms"].high)] == pytest.approx(

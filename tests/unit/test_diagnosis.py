@@ -54,6 +54,15 @@ def test_verdict_and_cause(content: dict[str, Any], times: dict, verdict: str, c
         assert (diagnosis.verdict, causes(diagnosis)) == (verdict, [cause])
 
 
+def test_more_than_ideal_without_an_interval_is_undecided(content: dict[str, Any]) -> None:
+    fast = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0022, ("mlp", 2, 32): 0.0044}
+    strong = diagnose(content, fast, noise=(1.0,))["strong"]
+    assert (strong.verdict, causes(strong)) == ("undecided", ["unexplained"])
+    assert "more than 2 ranks can give" in strong.sentence
+    assert strong.recommendations[0][1].change == "Launch more often: there is no interval."
+    assert diagnose(content, fast)["strong"].verdict == "confounded"
+
+
 def test_an_interval_that_holds_the_target_is_undecided(content: dict[str, Any]) -> None:
     near = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0066, ("mlp", 2, 32): 0.0132}
     weak = diagnose(content, near, noise=(1.0, 1.05, 0.95))["weak"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Read:
     """What is kept of a run once its steps have been looked at: a thousand runs do not fit in memory whole."""
 
     record: RunRecord
+    record_sha256: str
+    """Of run.json, which vouches for the rest."""
     reduced: Reduced
     epochs: pd.DataFrame
     traces: list[dict[str, Any]]
@@ -53,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
     directories = [arguments.results / "runs" / run_id for run_id in plan.runs]
     read = read_runs(plan.study, directories)
-    runs = pd.DataFrame([one.reduced.row for one in read])
+    runs = pd.DataFrame([one.reduced.row | {"record_sha256": one.record_sha256} for one in read])
     summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
     frames = {
         "runs.csv": runs,
@@ -86,6 +89,7 @@ def read_run(study: Study, directory: Path) -> Read:
     observation = read_observation(directory)
     return Read(
         record=observation.record,
+        record_sha256=hashlib.sha256((directory / "run.json").read_bytes()).hexdigest(),
         reduced=reduce_run(study, observation),
         epochs=epochs_frame([observation]),
         traces=[trace_row(observation, path) for path in trace_files(directory)],

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
-from scalestudy.publish.facts import Results, document_facts
+from scalestudy.publish.facts import document_facts
+from scalestudy.publish.results import Results
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -22,9 +23,9 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--environment", type=Path, required=True, help="environment.json")
 
 
-def read_facts(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Everything a template may print, by name."""
-    results = Results(
+def read_results(arguments: argparse.Namespace) -> Results:
+    """What the earlier stages wrote."""
+    return Results(
         summary=read_table(arguments.summary),
         runs=read_table(arguments.runs),
         forecasts=read_table(arguments.forecasts),
@@ -33,4 +34,8 @@ def read_facts(arguments: argparse.Namespace) -> dict[str, Any]:
         traces=read_json(arguments.traces),
         environment=read_json(arguments.environment),
     )
-    return document_facts(read_plan(arguments.plan), results)
+
+
+def read_facts(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Everything a template may print, by name."""
+    return document_facts(read_plan(arguments.plan), read_results(arguments))

@@ -22,6 +22,8 @@ VERBS = (
     "tables",
     "text",
     "page",
+    "numbers",
+    "number",
     "summary",
     "find-batch",
     "estimate",

@@ -15,7 +15,8 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[str, str]:
 
     healthy: the whole interval of the efficiency is at or above the target. negative scaling: the whole interval
     of the speedup is below 1. poor: the whole interval of the efficiency is below the target. undecided: the
-    interval holds the target. Without an interval the value alone is judged, and the sentence says so.
+    interval holds the target. Without an interval the value alone is judged, and the sentence says so; but one
+    that so many ranks cannot give is undecided, for it may be chance. With an interval it is confounded.
     """
     point = case.point
     if not point["launches_ok"]:
@@ -28,7 +29,9 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[str, str]:
     speedup = (point["speedup_low"], point["speedup_high"]) if sure else (point["speedup"],) * 2
     low, high = (efficiency(limit, case.ranks) for limit in speedup)
     target = case.target_efficiency
-    if speedup[1] < 1:
+    if not sure and point["speedup"] > case.ranks:
+        verdict, why = "undecided", f"the speedup is more than {case.ranks} ranks can give; launch more often"
+    elif speedup[1] < 1:
         verdict, why = "negative scaling", f"{case.ranks} ranks are slower than one process"
     elif low >= target:
         verdict, why = "healthy", f"efficiency is at or above the target of {target:.0%}"

@@ -6,7 +6,7 @@ from typing import Any
 
 from scalestudy.analyse.published import Recomputed, Table
 from scalestudy.diagnose.audit import Audit
-from scalestudy.publish.numbers import DASH
+from scalestudy.publish.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 

@@ -2,11 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from scalestudy.diagnose.findings import AS_MEASURED
 from scalestudy.publish import labels
-from scalestudy.publish.numbers import DASH, Shown, show
+from scalestudy.publish.rounding import DASH, Shown, show, show_count
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A number of a prediction."""
+
+    field: str
+    sentence: str
+    unit: str = ""
+    factor: float = 1
+
+    def of(self, prediction: dict[str, Any] | None) -> tuple[Shown, tuple[float | None, ...]]:
+        """(as a reader sees it, (value, low, high) in the printed unit); None for what is not there."""
+        given = prediction[self.field] if prediction else None
+        parts = given.values() if isinstance(given, dict) else (given, None, None)
+        numbers = tuple(None if part is None else part * self.factor for part in parts)
+        return show(*numbers), numbers
+
+
+PREDICTED = {
+    "gain": Predicted("gain", "{} times the throughput"),
+    "step_time_ms": Predicted("step_time_s", "a step of {} ms", "ms", 1e3),
+    "speedup": Predicted("speedup", "speedup {}"),
+    "efficiency_percent": Predicted("efficiency", "efficiency {} %", "%", 100),
+    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {} GiB a rank", "GiB"),
+}
 
 
 def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -43,29 +70,23 @@ def _limited_by(bottleneck: dict[str, Any]) -> str:
     return f"{bottleneck['kind']} ({', '.join(said)})" if said else bottleneck["kind"]
 
 
-def _evidence(item: dict[str, Any]) -> str:
+def evidence_shown(item: dict[str, Any]) -> Shown:
+    """The number of a piece of evidence; what was counted, in full."""
     counted = item["low"] is None and not item["unit"] and float(item["value"] or 0.5).is_integer()
-    number = f"{item['value']:.0f}" if counted else show(item["value"], item["low"], item["high"])
+    return show_count(item["value"]) if counted else show(item["value"], item["low"], item["high"])
+
+
+def _evidence(item: dict[str, Any]) -> str:
     unit = f" {item['unit']}" if item["unit"] else ""
     threshold = f" ({item['threshold']})" if item["threshold"] else ""
-    return f"{item['name']}: {number}{unit}{threshold}"
+    return f"{item['name']}: {evidence_shown(item)}{unit}{threshold}"
 
 
 def _prediction(prediction: dict[str, Any] | None) -> str:
     """One sentence; '' where there is none."""
     if prediction is None:
         return ""
-
-    def shown(name: str, factor: float = 1) -> Shown:
-        return show(**prediction[name], factor=factor)
-
-    said = [
-        (shown("gain"), "{} times the throughput"),
-        (shown("step_time_s", 1e3), "a step of {} ms"),
-        (shown("speedup"), "speedup {}"),
-        (shown("efficiency", 100), "efficiency {} %"),
-        (show(prediction["peak_memory_gib"]), "peak memory {} GiB a rank"),
-    ]
+    said = [(quantity.of(prediction)[0], quantity.sentence) for quantity in PREDICTED.values()]
     numbers = ", ".join(text.format(number) for number, text in said if number.value != DASH)
     if prediction["assumes"] == AS_MEASURED:
         return f"Measured: {numbers}."

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish.numbers import show
+from scalestudy.publish.rounding import show
 
 KEYS = {
     "workload": "workload",

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
-
-import pandas as pd
 
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.factors import add_factors
 from scalestudy.publish.forecasts import forecasts_view
+from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.view import rows_view, study_view
 from scalestudy.study.plan import Plan
-
-
-@dataclass(frozen=True)
-class Results:
-    """What the earlier stages wrote of a study."""
-
-    summary: pd.DataFrame
-    runs: pd.DataFrame
-    forecasts: pd.DataFrame
-    factors: pd.DataFrame
-    findings: Sequence[dict[str, Any]]
-    traces: Sequence[dict[str, Any]]
-    environment: dict[str, Any]
 
 
 def document_facts(plan: Plan, results: Results) -> dict[str, Any]:

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from scalestudy.publish import labels
-from scalestudy.publish.numbers import show, show_share
+from scalestudy.publish.rounding import Shown, show, show_count, show_percent, show_share
 
+SHARES = ("computation", "other", "idle")
 NAME_WIDTH = 44  # kernels have names of hundreds of characters
+
+
+def trace_numbers(trace: dict[str, Any]) -> Iterator[tuple[str, Shown, float, str, str]]:
+    """(name, as a reader sees it, value, unit, what it is) of every number that traces_view prints of a trace."""
+    summary = trace["summary"]
+    step_s = summary["step_time_s"]
+    yield "step_time_ms", show(step_s, factor=1e3), step_s * 1e3, "ms", "traced step"
+    yield "steps", show_count(summary["steps"]), summary["steps"], "", "traced steps"
+    for kind in SHARES:
+        share = summary[f"{kind}_time_s"] / step_s * 100
+        yield f"{kind}_percent", Shown(f"{share:.0f}"), share, "%", f"{kind} of a traced step"
+    if summary["hidden_share"] is not None:
+        hidden = summary["hidden_share"] * 100
+        yield "hidden_percent", Shown(f"{hidden:.0f}"), hidden, "%", "of the collectives, behind computation"
+    for kind in ("operators", "collectives"):
+        for index, item in enumerate(summary[kind], start=1):
+            name = f"{kind}{index}"
+            yield f"{name}.time_ms", show(item["time_s"], factor=1e3), item["time_s"] * 1e3, "ms", item["name"]
+            yield f"{name}.calls", _calls(item), item["calls_per_step"], "", f"calls a step of {item['name']}"
+            if "share" in item:
+                share = item["share"] * 100
+                yield f"{name}.share_percent", show_percent(share), share, "%", f"share of {item['name']}"
 
 
 def traces_view(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -26,9 +50,7 @@ def traces_view(traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _step(summary: dict[str, Any]) -> str:
-    share = {
-        key: f"{summary[f'{key}_time_s'] / summary['step_time_s']:.0%}" for key in ("computation", "other", "idle")
-    }
+    share = {key: f"{summary[f'{key}_time_s'] / summary['step_time_s']:.0%}" for key in SHARES}
     text = (
         f"{summary['steps']} traced steps of {show(summary['step_time_s'], factor=1e3)} ms (the profiler slows"
         f" them): computation {share['computation']}, other work {share['other']}, nothing running {share['idle']}"
@@ -44,7 +66,11 @@ def _operator(item: dict[str, Any]) -> dict[str, str]:
     return {
         "name": name,
         "full_name": item["name"],
-        "calls": f"{round(item['calls_per_step'], 1):g}",
+        "calls": _calls(item).value,
         "ms": str(show(item["time_s"], factor=1e3)),
         "share": show_share(item["share"]) if "share" in item else "",
     }
+
+
+def _calls(item: dict[str, Any]) -> Shown:
+    return Shown(f"{round(item['calls_per_step'], 1):g}")

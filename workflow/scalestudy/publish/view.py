@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import isnan
 from typing import Any
 
@@ -12,7 +11,6 @@ from scalestudy import __version__
 from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish import labels
 from scalestudy.publish.measured import (
-    as_text,
     communication_view,
     memory_view,
     network_view,
@@ -22,10 +20,19 @@ from scalestudy.publish.measured import (
     spread_view,
     work_view,
 )
-from scalestudy.publish.numbers import DASH, Shown, show, table_format
+from scalestudy.publish.quantities import HEADLINE, shown
+from scalestudy.publish.results import as_text, failure_word
+from scalestudy.publish.rounding import DASH, Shown, table_format
 from scalestudy.study.plan import Plan
 
-OUTCOME_WORDS = {"oom": "OOM"}
+PRINTED = (
+    *HEADLINE,
+    "step_time_p95_ms",
+    "overhead_ms",
+    "overhead_share_percent",
+    "accuracy_percent",
+)
+"""Quantities that a row has under their own names."""
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
@@ -64,9 +71,6 @@ def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
-    def shown(column: str, factor: float = 1) -> Shown:
-        return show(row[column], row[f"{column}_low"], row[f"{column}_high"], factor=factor)
-
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
         "workload": row["workload"],
@@ -84,25 +88,13 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
         "settings": as_text(row["settings"]),
         "outcomes": row["outcomes"],
-        "failure": _failure(row),
+        "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
-        "step_time_ms": shown("step_time_s", 1e3),
-        "step_time_p95_ms": show(row["step_time_p95_s"], factor=1e3),
-        "throughput": shown("throughput_samples_per_s"),
-        "speedup": shown("speedup"),
-        "efficiency_percent": shown("efficiency", 100),
+        **{name: shown(row, name) for name in PRINTED},
         "has_overhead": not isnan(row["overhead_s"]),
-        "overhead_ms": shown("overhead_s", 1e3),
-        "overhead_share_percent": show(row["overhead_share"], factor=100),
-        "accuracy_percent": show(
-            row["validation_accuracy"],
-            row["validation_accuracy_min"],
-            row["validation_accuracy_max"],
-            factor=100,
-        ),
-        "accuracy_kept": _accuracy_kept(row, shown),
+        "accuracy_kept": _accuracy_kept(row),
         "target_accuracy": f"{target:.0%}" if target else "",
-        "time_to_accuracy": _time_to_accuracy(row, shown),
+        "time_to_accuracy": _time_to_accuracy(row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
         "memory": memory_view(row),
         "spread": spread_view(row),
@@ -117,7 +109,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     }
 
 
-def _accuracy_kept(row: pd.Series, shown: Callable[..., Shown]) -> str:
+def _accuracy_kept(row: pd.Series) -> str:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
     words = {
         "equivalent": "kept",
@@ -129,35 +121,27 @@ def _accuracy_kept(row: pd.Series, shown: Callable[..., Shown]) -> str:
         return ""
     if isnan(row["accuracy_difference"]):
         return "not compared: no launch of the base case has the same seed"
-    return f"{words[row['accuracy_kept']]}: difference {shown('accuracy_difference', 100)} points"
+    return f"{words[row['accuracy_kept']]}: difference {shown(row, 'accuracy_difference_points')} points"
 
 
-def _time_to_accuracy(row: pd.Series, shown: Callable[..., Shown]) -> str:
+def _time_to_accuracy(row: pd.Series) -> str:
     """Training time to the target accuracy and its speedup, in words."""
     launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
     if not row["launches_at_accuracy"]:
         return f"reached by none of {int(row['launches_ok'])} launches"
     if row["launches_at_accuracy"] < row["launches_ok"]:
         return f"reached by {launches} only"
-    speedup = shown("time_to_accuracy_speedup")
-    return f"{shown('time_to_accuracy_s')} s of training ({launches})" + (
+    speedup = shown(row, "time_to_accuracy_speedup")
+    return f"{shown(row, 'time_to_accuracy_s')} s of training ({launches})" + (
         "" if speedup.value == DASH else f", speedup {speedup}"
     )
 
 
 def column_formats(rows: list[dict[str, Any]]) -> dict[str, str]:
     """siunitx `table-format` of every numeric column: digits before and after the point of its widest number."""
-    columns = ("ranks", "batch_per_rank", "step_time_ms", "throughput", "speedup", "efficiency_percent")
+    columns = ("ranks", "batch_per_rank", *HEADLINE)
     return {name: table_format([str(_value(row[name])) for row in rows]) for name in columns}
 
 
 def _value(cell: Any) -> Any:
     return cell.value if isinstance(cell, Shown) else cell
-
-
-def _failure(row: pd.Series) -> str:
-    """The word for a row without a single good launch, or ''."""
-    if row["launches_ok"]:
-        return ""
-    words = [part.split(" ", 1)[1] for part in row["outcomes"].split(", ")]
-    return " / ".join(OUTCOME_WORDS.get(word, word) for word in words)

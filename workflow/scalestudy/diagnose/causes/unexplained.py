@@ -18,7 +18,8 @@ def unexplained(case: Case, verdict: str) -> Finding:
     point, report = case.point, case.study.report
     oftener: dict[str, Any] | None = {"repeats": case.study.repeats * 2}
     if verdict == "undecided":
-        change, patch = "Launch more often: the interval holds the target.", oftener
+        reason = "there is no interval" if isnan(point["speedup_low"]) else "the interval holds the target"
+        change, patch = f"Launch more often: {reason}.", oftener
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
         change = "Measure one process at equal batch per rank: without it the overhead is unknown."
         patch = {"report": {"overhead_reference": True}}

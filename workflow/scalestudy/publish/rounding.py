@@ -47,9 +47,27 @@ def show(value: float, low: float | None = None, high: float | None = None, *, f
     return Shown(*(_fixed(number, digits) for number in (value, low, high)))
 
 
+def show_percent(percent: float) -> Shown:
+    """A share in per cent with one decimal; what would round to nothing though it is something is '<0.1'."""
+    return Shown("<0.1" if 0 < abs(percent) < 0.05 else f"{percent:.1f}")
+
+
 def show_share(share: float) -> str:
-    """A fraction in per cent with one decimal; what would round to nothing though it is something is '<0.1%'."""
-    return "<0.1%" if 0 < abs(share) < 0.0005 else f"{share:.1%}"
+    """A fraction as show_percent has it, with its sign: '12.5%'."""
+    return f"{show_percent(100 * share)}%"
+
+
+def show_count(number: float) -> Shown:
+    """What was counted, in full."""
+    return Shown(f"{number:.0f}")
+
+
+def show_scaled(number: float) -> Shown:
+    """'42 M', '1.28 G': three digits and the prefix of the SI."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= size:
+            return Shown(f"{number / size:.3g} {prefix}")
+    return Shown(f"{number:.3g}")
 
 
 def table_format(numbers: list[str]) -> str:

@@ -1,0 +1,56 @@
+"""Keys of numbers: words joined by dots, the same from one run of a study to the next.
+
+    imdb.ddp.strong.n4.speedup              a quantity of a point: four ranks on one node
+    imdb.ddp.strong.n4.nodes2.speedup       the same on two nodes
+    imdb.single.reference.b16.step_time_ms  one process at a batch that strong scaling gives to a rank
+    imdb.ddp.strong.n8.forecast.speedup     a forecast; .b64 before `forecast` where it is of another batch
+
+Names of workloads and variants are lower-case letters, digits and hyphens: no key needs escaping in LaTeX.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from scalestudy.study.plan import Point
+
+
+def point_key(
+    *, workload: str, variant: str, scaling: str, nodes: int, world_size: int, batch_per_rank: int, **_: Any
+) -> str:
+    """Key of a point, from the columns of its row; what else a row has is not looked at."""
+    if scaling == "reference":
+        return f"{workload}.{variant}.reference.b{batch_per_rank}"
+    return f"{workload}.{variant}.{scaling}.{_place(world_size, nodes)}"
+
+
+def forecast_key(row: Any) -> str:
+    """Key of a row of forecasts.csv."""
+    batch = f".b{row['batch_per_rank']}" if row["forecast_of"] == "batch" else ""
+    return f"{point_key(**row)}{batch}.forecast"
+
+
+def key_of(point: Point) -> str:
+    """Key of a point of the plan."""
+    return point_key(**dict(point), world_size=point.world_size)
+
+
+def aliases(points: Iterable[Point]) -> dict[str, str]:
+    """Shorter keys of points: without the way of scaling, where there is but one launch set that it could mean."""
+    meant: dict[str, list[Point]] = {}
+    for point in points:
+        if point.scaling != "reference":
+            short = f"{point.workload}.{point.variant}.{_place(point.world_size, point.nodes)}"
+            meant.setdefault(short, []).append(point)
+    return {short: key_of(found[0]) for short, found in meant.items() if len({p.runs for p in found}) == 1}
+
+
+def slug(name: str) -> str:
+    """A name in lower case, with hyphens between its words."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _place(world_size: int, nodes: int) -> str:
+    return f"n{world_size}" + (f".nodes{nodes}" if nodes > 1 else "")

@@ -1,0 +1,40 @@
+"""Numbers as LaTeX has them: what report/templates/numbers.tex is given of numbers.json."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scalestudy.publish.templates import latex
+
+NO_INTERVAL = "no interval"
+_UNITS = {"us": r"\ensuremath{\mu}s", "%": r"\%"}
+
+
+def numbers_view(numbers: dict[str, Any]) -> dict[str, Any]:
+    """Values for the template, of the content of numbers.json: every number, then once more by its shorter key."""
+    found = numbers["numbers"]
+    keys = {key: key for key in found}
+    for short, point in numbers["aliases"].items():
+        keys |= {f"{short}{key.removeprefix(point)}": key for key in found if key.startswith(f"{point}.")}
+    return {
+        "study": numbers["study"],
+        "version": numbers["scalestudy"],
+        "numbers": [{"key": key} | _item(found[full]) for key, full in keys.items()],
+    }
+
+
+def _item(number: dict[str, Any]) -> dict[str, str]:
+    value, *limits = number["shown"]
+    return {
+        "value": _text(value),
+        "limits": f"[{', '.join(map(_text, limits))}]" if limits else NO_INTERVAL,
+        "unit": _UNITS.get(number["unit"], latex(number["unit"])),
+        "raw": latex(value),
+    }
+
+
+def _text(number: str) -> str:
+    """With a minus that is one in text as in math."""
+    if number.startswith("-"):
+        return rf"\scalestudy@minus {latex(number[1:])}"
+    return rf"\ensuremath{{<}}{latex(number[1:])}" if number.startswith("<") else latex(number)
