@@ -17,6 +17,7 @@ from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
+from scalestudy.study.tables import FILES
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
@@ -50,6 +51,8 @@ ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
 MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
 FIGURES = ["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"]
+TABLES = [*FILES.values(), "environment", "provenance"]
+TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 FIGURE_FORMATS = ["pdf", "svg", "png"]
 
 

@@ -64,3 +64,40 @@ rule write_page:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
         " --environment {input.environment:q} --traces {input.traces:q} --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
+
+
+rule write_numbers:
+    input:
+        plan="<results>/plan.json",
+        summary="<results>/comprehensive_summary.csv",
+        runs="<results>/runs.csv",
+        forecasts="<results>/forecasts.csv",
+        factors="<results>/efficiency_factors.csv",
+        findings="<results>/findings.json",
+        environment="<results>/environment.json",
+        traces="<results>/traces.json",
+    output:
+        json=report(
+            "<results>/numbers.json",
+            caption="../report/captions/numbers.rst",
+            category="Numbers",
+            labels={"numbers": "by key", "format": "JSON"},
+        ),
+        tex=report(
+            "<results>/numbers.tex",
+            caption="../report/captions/numbers.rst",
+            category="Numbers",
+            labels={"numbers": "by key", "format": "LaTeX"},
+        ),
+    log:
+        "<logs>/write_numbers.log",
+    localrule: True
+    conda:
+        "../workflow/envs/scalestudy.yaml"
+    params:
+        code=fingerprint("publish"),
+        template=template_digest("numbers.tex"),
+    shell:
+        "scalestudy numbers --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
+        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
+        " --environment {input.environment:q} --traces {input.traces:q} --out {output.json:q} > {log:q} 2>&1"

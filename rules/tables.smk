@@ -1,22 +1,25 @@
-rule render_summary_table:
+rule render_tables:
     input:
         plan="<results>/plan.json",
         summary="<results>/comprehensive_summary.csv",
+        environment="<results>/environment.json",
+        numbers="<results>/numbers.json",
     output:
         report(
-            "<results>/tables/summary_table.tex",
-            caption="../report/captions/summary.rst",
+            collect("<results>/tables/{table}.tex", table=TABLES),
+            caption="../report/captions/tables.rst",
             category="Tables",
-            labels={"table": "summary", "format": "LaTeX"},
+            labels={"table": "of the paper", "format": "LaTeX"},
         ),
     log:
-        "<logs>/render_summary_table.log",
+        "<logs>/render_tables.log",
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
+        out=subpath(output[0], parent=True),
         code=fingerprint("publish"),
-        template=template_digest("summary_table.tex"),
+        templates=[template_digest(name) for name in TABLE_TEMPLATES],
     shell:
-        "scalestudy tables --plan {input.plan:q} --summary {input.summary:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "scalestudy tables --plan {input.plan:q} --summary {input.summary:q} --environment {input.environment:q}"
+        " --numbers {input.numbers:q} --out {params.out:q} > {log:q} 2>&1"

@@ -66,7 +66,13 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
             ]
         ],
         "plot": [[*plots, workload] for workload in workloads],
-        "tables": [["tables", *plan_summary, "--out", f"{results}/tables/summary_table.tex"]],
+        "numbers": [["numbers", *facts, "--out", f"{results}/numbers.json"]],
+        "tables": [
+            [
+                *("tables", *plan_summary, "--environment", f"{results}/environment.json"),
+                *("--numbers", f"{results}/numbers.json", "--out", f"{results}/tables"),
+            ]
+        ],
         "text": [["text", *facts, "--out", f"{results}/performance_report.txt"]],
         "page": [["page", *facts, "--figures", *figures, "--out", f"{results}/report.html"]],
     }

@@ -19,8 +19,8 @@ from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, latex, render
-from scalestudy.publish.view import column_formats, rows_view, study_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -42,9 +42,8 @@ def plan(content: dict[str, Any]) -> Plan:
 
 def table(plan: Plan, runs: pd.DataFrame, **study: Any) -> str:
     summary = summary_frame(plan, runs)
-    rows = rows_view(plan, summary)
-    facts = study_view(plan, summary) | study
-    return render(DIRECTORY / "summary_table.tex", study=facts, rows=rows, formats=column_formats(rows))
+    view = table_view(plan, summary, "summary")
+    return render(DIRECTORY / "table.tex", **view | {"study": view["study"] | study})
 
 
 def compile_document(text: str, folder: Path, *, document_class: str) -> str:

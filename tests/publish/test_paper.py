@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pypdfium2
 import pytest
 from builders import results_of, study_of
+from scalestudy.cli.main import main
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.numbers_tex import numbers_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.tables import FILES
 
 PAPER = Path(__file__).parent / "paper" / "paper.tex"
 TIMES = {
@@ -28,6 +32,14 @@ CLASSES = {
     "article": "{article}",
     "IEEEtran": "[conference]{IEEEtran}",
     "acmart": "[sigconf,nonacm]{acmart}",
+}
+
+# The class that a style is for; that of NeurIPS is not in TeX Live, its width is.
+STYLES = {
+    "article": CLASSES["article"],
+    "ieee": CLASSES["IEEEtran"],
+    "acm": CLASSES["acmart"],
+    "neurips": "{article}\n\\setlength{\\textwidth}{5.5in}\\setlength{\\columnwidth}{5.5in}",
 }
 
 pytestmark = pytest.mark.skipif(
@@ -59,7 +71,7 @@ def compile_paper(
     """(exit status, log) of the sample paper, or of one with another body."""
     text = PAPER.read_text(encoding="utf-8").replace("CLASS", document_class).replace("FRAGMENTS", "")
     if body is not None:
-        begin, end = text.index("\\title"), text.index("\\end{document}")
+        begin, end = text.index("\\tableofcontents"), text.index("\\end{document}")
         text = text[:begin] + body + text[end:]
     (folder / "paper.tex").write_text(text, encoding="utf-8")
     (folder / "numbers.tex").write_text(numbers_tex(numbers), encoding="utf-8")
@@ -75,6 +87,86 @@ def words_of(pdf: Path) -> str:
     """The text of all pages, spaces and lines as one space."""
     document = pypdfium2.PdfDocument(pdf)
     return re.sub(r"\s+", " ", " ".join(page.get_textpage().get_text_range() for page in document))
+
+
+MIXED = {
+    "study": "mixed",
+    "scales": ["1x2", "1x4", "2x2", "2x4"],
+    "variants": {
+        "single": {"strategy": "single"},
+        "ddp": {"strategy": "ddp"},
+        "ddp-large-buckets": {"strategy": "ddp", "ddp": {"bucket_cap_mb": 100}},
+        "fsdp": {"strategy": "fsdp"},
+    },
+}
+ENVIRONMENT = {
+    "device": ["NVIDIA A100-SXM4-80GB"],
+    "cpu": ["AMD EPYC 7763 64-Core Processor _ % & # { } \\ $ ~ ^ < > | 漢 \N{GRINNING FACE} \u202e"],
+    "version of torch": ["2.13.0+cu130"],
+    "hardware gpu links": ["NV12 between all, a sentence that is long enough to be broken into several lines"],
+}
+
+
+def mixed_study(content: dict[str, Any]) -> tuple[Plan, pd.DataFrame]:
+    """Strategies and variants on one and on two nodes, with numbers as long as they get, and failures."""
+    plan = make_plan(parse_study(content | MIXED, source="x"))
+    times = {
+        (s.workload, s.world_size, s.batch_per_rank): [12.3456 / s.world_size, 13.4567 / s.world_size]
+        for s in plan.runs.values()
+    }
+    runs = study_of(plan, times)
+    for kind in ("allocated", "reserved"):
+        runs[f"peak_{kind}_gib"] = 61.234
+    for variant, outcome in (("fsdp", "oom"), ("ddp-large-buckets", "timeout")):
+        failed = (runs["variant"] == variant) & (runs["world_size"] == 8)
+        measured = ["step_time_s", "throughput_samples_per_s", "peak_allocated_gib"]
+        runs.loc[failed, measured] = float("nan")
+        runs.loc[failed, "outcome"] = outcome
+    runs.loc[(runs["variant"] == "ddp") & (runs["nodes"] == 2) & (runs["repeat"] == 1), "outcome"] = "failed"
+    return plan, runs
+
+
+def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
+    """Every table as `scalestudy tables` makes it: their names."""
+    results = results_of(plan, runs, environment=ENVIRONMENT)
+    results.summary.to_csv(folder / "summary.csv", index=False)
+    (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
+    for name, content in (("numbers", make_numbers(plan, results)), ("environment", ENVIRONMENT)):
+        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    files = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
+    assert main(["tables", *files, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
+    return sorted(path.stem for path in (folder / "tables").glob("*.tex"))
+
+
+@pytest.mark.parametrize(("paper", "document_class"), STYLES.items(), ids=list(STYLES))
+@pytest.mark.parametrize("failing", [False, True], ids=["some fail", "all fail"])
+def test_every_fragment_compiles_and_fits(
+    content: dict[str, Any],
+    numbers: dict[str, Any],
+    tmp_path: Path,
+    paper: str,
+    document_class: str,
+    failing: bool,
+) -> None:
+    plan, runs = mixed_study(content | {"report": {"paper": paper}})
+    if failing:
+        runs = study_of(
+            plan, {(s.workload, s.world_size, s.batch_per_rank): ["oom"] * 2 for s in plan.runs.values()}
+        )
+    names = write_fragments(tmp_path, plan, runs)
+    assert set(names) == {*FILES.values(), "environment", "provenance"}
+    body = "\n".join(f"\\input{{tables/{name}}}\\clearpage" for name in names)
+    status, log = compile_paper(tmp_path, numbers, document_class=document_class, body=body, passes=1)
+    assert status == 0, log[-3000:]
+    too_wide = [float(points) for points in re.findall(r"Overfull \\hbox \(([\d.]+)pt too wide\)", log)]
+    assert max(too_wide, default=0) <= 1, log
+    assert "Float too large" not in log
+    words = words_of(tmp_path / "paper.pdf")
+    assert "OOM" in words
+    assert "nan" not in words.split()
+    if not failing:
+        assert "timeout" in words
+        assert "1 failed, 1 ok" in words or "1 ok, 1 failed" in words
 
 
 def printed(numbers: dict[str, Any], key: str) -> list[str]:

@@ -46,11 +46,11 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     range over launches.
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
-    return pd.DataFrame([_row(point, runs, plan.study, blocks or {}) for point in plan.points])
+    return pd.DataFrame([_row(point, runs, plan, blocks or {}) for point in plan.points])
 
 
-def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict[str, Any]:
-    report, confidence = study.report, study.report.confidence
+def _row(point: Point, runs: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
+    study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
     mine, base = runs.loc[_made(runs, point.runs)], _ok(runs, point.base)
     good = _ok(runs, point.runs)
     first = (good if len(good) else mine).iloc[0]
@@ -70,6 +70,9 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         confidence=confidence,
     )
     reached, reached_speedup = _time_to_accuracy(good, base, study)
+    other = plan.first_beside(point)
+    beside = _ok(runs, other.runs) if other else good.iloc[:0]
+    relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, "")
     return {
         "workload": point.workload,
         "variant": point.variant,
@@ -105,6 +108,8 @@ def _row(point: Point, runs: pd.DataFrame, study: Study, blocks: Blocks) -> dict
         **speedup.scaled(1 / n).columns("efficiency"),
         "per_doubling_efficiency": per_doubling_efficiency(speedup.value, n),
         "karp_flatt": karp_flatt(speedup.value, n) if point.scaling == "strong" else nan,
+        "beside_variant": other.variant if other else "",
+        **relative.columns("relative_throughput"),
         **overhead.columns("overhead_s"),
         "overhead_share": overhead.value / step_time.value,
         **alone.columns("step_time_alone_s"),
@@ -151,7 +156,7 @@ def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
 def _speedup(
     point: Point, good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
 ) -> tuple[Interval, str]:
-    """(ratio of throughputs, which interval it has)."""
+    """(ratio of throughputs to those of other launches, which interval it has)."""
     confidence, column = study.report.confidence, "throughput_samples_per_s"
     welch = ratio_on_logs(
         launches_of(good, column, study), launches_of(base, column, study), confidence=confidence

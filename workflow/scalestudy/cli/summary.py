@@ -19,6 +19,7 @@ DOCUMENTS = (
     "report.html",
     "performance_report.txt",
     "tables/summary_table.tex",
+    "numbers.tex",
     "comprehensive_summary.csv",
     "figures",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,11 @@ from scalestudy.publish.results import as_text
 def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
     """A dictionary of text for every row of forecasts.csv, in its order."""
     return [_row(row) for _, row in forecasts.iterrows()]
+
+
+def law_weights(row: Any) -> dict[str, int]:
+    """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
+    return {name: int(percent) for name, percent in re.findall(r"([a-z][a-z -]*) (\d+)%", as_text(row["laws"]))}
 
 
 def _row(row: pd.Series) -> dict[str, Any]:

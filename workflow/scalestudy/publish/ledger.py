@@ -19,10 +19,11 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
+from scalestudy.publish.forecasts import law_weights
 from scalestudy.publish.keys import aliases, forecast_key, key_of, point_key, slug
 from scalestudy.publish.quantities import HEADLINE, QUANTITIES
 from scalestudy.publish.results import Results, failure_word
-from scalestudy.publish.rounding import DASH, Shown, show
+from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
 from scalestudy.study.plan import Plan
 
@@ -109,6 +110,9 @@ def _of_forecasts(forecasts: pd.DataFrame) -> Iterator[Entry]:
             if (text := quantity.shown(row)).value != DASH:
                 key, what = f"{forecast_key(row)}.{name}", f"forecast: {quantity.what}"
                 yield _entry(key, text, quantity.of(row), quantity.unit, what, "interval", None)
+        for law, percent in law_weights(row).items():
+            key, what = f"{forecast_key(row)}.law.{slug(law)}_percent", f"weight of the law of overhead: {law}"
+            yield _entry(key, show_count(percent), (percent, None, None), "%", what, "none", None)
 
 
 def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:

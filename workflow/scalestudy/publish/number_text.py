@@ -7,7 +7,7 @@ from typing import Any
 from scalestudy.publish import labels
 from scalestudy.publish.templates import wrap
 
-INDENT = " " * 11
+INDENT = " " * 13
 
 
 def number_text(numbers: dict[str, Any], key: str, number: dict[str, Any]) -> str:

@@ -31,6 +31,7 @@ PARTS = {
 SPLIT, WHOLE = ("backward_compute_time", "exposed_span"), "backward_time"
 
 Limits = Literal["interval", "range", "none"]
+Limited = tuple[float, float, float]
 Row = Mapping[str, Any] | pd.Series
 
 
@@ -38,8 +39,8 @@ Row = Mapping[str, Any] | pd.Series
 class Quantity:
     """A number of a row of comprehensive_summary.csv or forecasts.csv."""
 
-    source: str | Callable[[Row], float]
-    """Its column, or what derives it from the row; what is derived has no limits."""
+    source: str | Callable[[Row], Limited]
+    """Its column, or what derives it and its limits from the row."""
     what: str
     """In words, with the statistic."""
     unit: str = ""
@@ -54,7 +55,8 @@ class Quantity:
     def of(self, row: Row) -> tuple[float, float, float]:
         """(value, low, high) in the printed unit; nan for what is not there."""
         if not isinstance(self.source, str):
-            return self.source(row) * self.factor, nan, nan
+            value, below, above = self.source(row)
+            return value * self.factor, below * self.factor, above * self.factor
         low, high = {"interval": ("_low", "_high"), "range": ("_min", "_max"), "none": ("?", "?")}[self.limits]
         value, below, above = (float(row.get(f"{self.source}{end}", nan)) for end in ("", low, high))
         return value * self.factor, below * self.factor, above * self.factor
@@ -69,17 +71,24 @@ class Quantity:
         return {"count": show_count, "share": show_percent, "scaled": show_scaled}[self.kind](value)
 
 
-def parts_sum_s(row: Row) -> float:
-    """Parts are means over ranks, the step time is that of the slowest: shares are of what the parts add up to."""
+def _parts_sum(row: Row) -> float:
+    """Seconds. Shares are of this sum: parts are means over ranks, the step time is that of the slowest."""
     return sum(row[f"{part}_s"] for part in PARTS if part not in SPLIT)
 
 
-def _share_of_parts(column: str, row: Row) -> float:
-    return row[column] / parts_sum_s(row)
+def _share_of_parts(column: str, row: Row) -> Limited:
+    return row[column] / _parts_sum(row), nan, nan
 
 
-def _flop_rate(row: Row) -> float:
-    return row["flops_per_sample"] * row["throughput_samples_per_s"] / row["world_size"]
+def _flop_rate(row: Row) -> Limited:
+    return row["flops_per_sample"] * row["throughput_samples_per_s"] / row["world_size"], nan, nan
+
+
+def _device_hours(row: Row) -> Limited:
+    """Dearer where fewer samples are done in a second: the limits change places."""
+    ends = ("", "_high", "_low")
+    value, low, high = (row["world_size"] * 1e6 / row[f"throughput_samples_per_s{end}"] / 3600 for end in ends)
+    return value, low, high
 
 
 def _time(column: str, what: str, *, limits: Limits = "interval") -> dict[str, Quantity]:
@@ -119,11 +128,11 @@ QUANTITIES: dict[str, Quantity] = {
     "launches": Quantity("launches", "launches of this point", kind="count"),
     "launches_ok": Quantity("launches_ok", "launches that came to their end", kind="count"),
     **_time("step_time", "step time of the slowest rank, geometric mean over launches"),
-    **_time("step_time_p50", "median step time, mean over launches", limits="none"),
-    **_time("step_time_p95", "95th percentile of step times, mean over launches", limits="none"),
-    **_time("step_time_p99", "99th percentile of step times, mean over launches", limits="none"),
+    **_time("step_time_p50", "median step time, median over launches", limits="none"),
+    **_time("step_time_p95", "95th percentile of step times, median over launches", limits="none"),
+    **_time("step_time_p99", "99th percentile of step times, median over launches", limits="none"),
     "step_time_cv_percent": Quantity(
-        "step_time_cv", "scatter of steps, coefficient of variation", "%", 100, kind="share"
+        "step_time_cv", "scatter of steps, coefficient of variation, median over launches", "%", 100, kind="share"
     ),
     "launch_cv_percent": Quantity(
         "launch_cv", "scatter of launches, coefficient of variation", "%", 100, kind="share"
@@ -139,12 +148,20 @@ QUANTITIES: dict[str, Quantity] = {
     "per_doubling_efficiency_percent": Quantity(
         "per_doubling_efficiency", "efficiency of one doubling of ranks, geometric mean", "%", 100
     ),
+    "relative_throughput": Quantity(
+        "relative_throughput", "ratio of throughputs to the first variant at the same place", limits="interval"
+    ),
+    "device_hours_per_million_samples": Quantity(
+        _device_hours, "hours of all devices for a million samples", "h", limits="interval"
+    ),
     "karp_flatt": Quantity("karp_flatt", "serial fraction after Karp and Flatt"),
     **_time("overhead", "step time less that of one process at equal batch per rank"),
     "overhead_share_percent": Quantity("overhead_share", "overhead over step time", "%", 100),
     **_time("step_time_alone", "step time of one process at equal batch per rank"),
     **_parts(),
-    "parts_ms": Quantity(parts_sum_s, "all parts of a step, mean over ranks", "ms", 1e3),
+    "parts_ms": Quantity(
+        lambda row: (_parts_sum(row), nan, nan), "all parts of a step, mean over ranks", "ms", 1e3
+    ),
     **_time("rank_skew", "spread of step times over ranks", limits="none"),
     **_time("differential", f"synchronisation of gradients, {_PRICE}"),
     **_time("interference", "backward computation slowed by synchronisation"),

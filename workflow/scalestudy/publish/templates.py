@@ -44,7 +44,7 @@ def render(template: Path, **values: Any) -> str:
         return environment.get_template(template.name).render(**values)
     except jinja2.TemplateNotFound:
         raise UserError(f"{template}: no such template") from None
-    except (jinja2.TemplateSyntaxError, jinja2.UndefinedError) as error:
+    except (jinja2.TemplateSyntaxError, jinja2.TemplateRuntimeError) as error:
         raise UserError(f"{template}: {error}") from None
 
 

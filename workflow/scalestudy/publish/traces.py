@@ -22,6 +22,8 @@ def trace_numbers(trace: dict[str, Any]) -> Iterator[tuple[str, Shown, float, st
         share = summary[f"{kind}_time_s"] / step_s * 100
         yield f"{kind}_percent", Shown(f"{share:.0f}"), share, "%", f"{kind} of a traced step"
     if summary["hidden_share"] is not None:
+        share = summary["collective_time_s"] / step_s * 100
+        yield "collectives_percent", Shown(f"{share:.0f}"), share, "%", "collectives of a traced step"
         hidden = summary["hidden_share"] * 100
         yield "hidden_percent", Shown(f"{hidden:.0f}"), hidden, "%", "of the collectives, behind computation"
     for kind in ("operators", "collectives"):

@@ -22,7 +22,7 @@ from scalestudy.publish.measured import (
 )
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text, failure_word
-from scalestudy.publish.rounding import DASH, Shown, table_format
+from scalestudy.publish.rounding import DASH
 from scalestudy.study.plan import Plan
 
 PRINTED = (
@@ -135,13 +135,3 @@ def _time_to_accuracy(row: pd.Series) -> str:
     return f"{shown(row, 'time_to_accuracy_s')} s of training ({launches})" + (
         "" if speedup.value == DASH else f", speedup {speedup}"
     )
-
-
-def column_formats(rows: list[dict[str, Any]]) -> dict[str, str]:
-    """siunitx `table-format` of every numeric column: digits before and after the point of its widest number."""
-    columns = ("ranks", "batch_per_rank", *HEADLINE)
-    return {name: table_format([str(_value(row[name])) for row in rows]) for name in columns}
-
-
-def _value(cell: Any) -> Any:
-    return cell.value if isinstance(cell, Shown) else cell

@@ -10,6 +10,7 @@ from scalestudy.study.batches import refuse_batches
 from scalestudy.study.entry import Entry
 from scalestudy.study.limits import Limits
 from scalestudy.study.scales import Scale, nodes_and_devices, world_size
+from scalestudy.study.tables import Column, Table
 from scalestudy.study.threads import refuse_threads
 from scalestudy.study.variants import Name, Variant
 from scalestudy.study.workloads import Workload
@@ -98,6 +99,10 @@ class Report(Entry):
     the most nodes; an empty list asks for none."""
     forecast_batches: tuple[Annotated[int, Field(ge=2)], ...] = (2, 4)
     """Multiples of the batch to forecast at the scales that were measured; an empty list asks for none."""
+    paper: Literal["ieee", "acm", "neurips", "article"] = "ieee"
+    """The class of the paper that tables and figures are to fit: IEEEtran, acmart, NeurIPS or article."""
+    tables: dict[Table, Annotated[tuple[Column, ...], Field(min_length=1)]] = Field({})
+    """Columns of LaTeX tables, where others than their own are wanted. One without any number is left out."""
     overhead_reference: bool = True
     """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
     communication (step time against one process *at equal batch per rank*) cannot be told."""

@@ -42,6 +42,11 @@ class Point(Entry):
     def world_size(self) -> int:
         return self.nodes * self.devices_per_node
 
+    @property
+    def work(self) -> tuple[str, str, int, int, int]:
+        """What points have in common that differ in how they were run alone."""
+        return self.workload, self.scaling, self.nodes, self.devices_per_node, self.global_batch
+
 
 class Plan(Entry):
     """All runs of a study, in the order they are to be launched, and the points they serve."""
@@ -57,6 +62,16 @@ class Plan(Entry):
             return ()
         mine = next(point.runs for point in self.points if run_id in point.runs)
         return mine[: self.study.repeats]
+
+    def first_beside(self, point: Point) -> Point | None:
+        """The point of the study's first variant with the same work at the same place; None where that is itself.
+
+        Points of one process have their base case, and those of a reference are beside nothing.
+        """
+        if point.world_size == 1 or point.scaling == "reference":
+            return None
+        first = next(other for other in self.points if other.work == point.work)
+        return None if first.variant == point.variant else first
 
     def launch_order(self, run_id: str) -> int:
         """Position of a run in the shuffled order, from 0."""

@@ -1,0 +1,32 @@
+"""Pages that tables and figures have to fit: the widths of classes of papers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+POINTS_PER_INCH = 72.27  # TeX's
+
+
+@dataclass(frozen=True)
+class Paper:
+    """Widths in TeX's points. Where a page has one column they are equal, and what is wide has no more room."""
+
+    column_pt: float
+    page_pt: float
+
+    @property
+    def column_in(self) -> float:
+        return self.column_pt / POINTS_PER_INCH
+
+    @property
+    def page_in(self) -> float:
+        return self.page_pt / POINTS_PER_INCH
+
+
+# \\columnwidth and \\textwidth as the classes have them at their own defaults.
+PAPERS = {
+    "ieee": Paper(252.0, 516.0),  # IEEEtran
+    "acm": Paper(241.1, 506.3),  # acmart, sigconf
+    "neurips": Paper(397.5, 397.5),  # neurips_20XX.sty: 5.5 in
+    "article": Paper(345.0, 345.0),  # article, 10 pt, letter or A4
+}

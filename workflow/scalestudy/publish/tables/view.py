@@ -1,0 +1,154 @@
+"""A table as its template has it: columns with their formats, rows of cells as text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.publish.papers import PAPERS
+from scalestudy.publish.quantities import HEADLINE, shown
+from scalestudy.publish.results import failure_word
+from scalestudy.publish.rounding import DASH, table_format
+from scalestudy.publish.tables.headers import WITH_LIMITS, lines
+from scalestudy.publish.tables.layout import DIGIT_PT, STUB_CHARACTERS, Width, choose_layout
+from scalestudy.publish.tables.rows import CONTENTS
+from scalestudy.publish.view import study_view
+from scalestudy.study.plan import Plan
+from scalestudy.study.tables import COLUMNS, Column, Table
+
+Row = dict[str, Any]
+
+PAGE_LINES = 44
+"""Of a table, on a page of \\footnotesize with a caption."""
+PLACE = ("nodes", "ranks")
+"""Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
+IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
+"""Known of a point whatever became of its launches."""
+
+
+def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]:
+    """Values for report/templates/table.tex."""
+    content = CONTENTS[name]
+    rows = content.pick(summary[summary["scaling"] != "reference"]).to_dict("records")
+    columns = _columns(plan, name, rows)
+    groups = _groups(plan, rows, columns, scaling=content.names_scaling)
+    made = [row for group in groups for row in group["rows"]]
+    heads = [_head(column, [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
+    stub = max((len(row["variant"]) for row in made), default=0)
+    repeated = sum(column in PLACE for column in columns)
+    layout = choose_layout(
+        stub, [head["width"] for head in heads], repeated=repeated, paper=PAPERS[plan.study.report.paper]
+    )
+    return {
+        "name": name.replace("_", "-"),
+        "study": study_view(plan, summary),
+        "about": content.about,
+        "parts": [
+            [_panel(heads, part, panel, stacked=layout.stacked) for panel in layout.panels]
+            for part in _parts(groups, lines=(2 if layout.stacked else 1) * len(layout.panels))
+        ],
+        "layout": layout,
+        "stub_pt": f"{STUB_CHARACTERS * DIGIT_PT:.0f}" if stub > STUB_CHARACTERS else "",
+        "unsteady": any(row["unsteady"] for row in made),
+        "ratios": any(column in columns for column in ("speedup", "efficiency_percent")),
+    }
+
+
+def _columns(plan: Plan, name: Table, rows: list[Row]) -> list[Column]:
+    """Those that the study asks for and that have a number; and the nodes, where there are several."""
+    wanted = plan.study.report.tables.get(name, COLUMNS[name])
+    found = [column for column in wanted if _has_number(rows, column)]
+    several_nodes = any(row["nodes"] > 1 for row in rows) and "nodes" not in found
+    found = ["nodes", *found] if several_nodes else found
+    return sorted(found, key=lambda column: PLACE.index(column) if column in PLACE else len(PLACE))
+
+
+def _has_number(rows: list[Row], column: Column) -> bool:
+    """Also false for a part of the step that takes no time anywhere: nothing to copy to, nothing logged."""
+    if column in HEADLINE and any(failure_word(row) for row in rows):
+        return True  # their outcome stands there
+    texts = [shown(row, column).value for row in rows]
+    nothing = (DASH, "0.00") if column.endswith("_time_ms") else (DASH,)
+    return any(text not in nothing for text in texts)
+
+
+def _groups(plan: Plan, rows: list[Row], columns: list[Column], *, scaling: bool) -> list[dict[str, Any]]:
+    """Rows of a workload together, and of a way of scaling where a table has several."""
+    groups = []
+    for workload in plan.study.workloads:
+        for how in ("strong", "weak"):
+            mine = [row for row in rows if (row["workload"], row["scaling"]) == (workload, how)]
+            if mine:
+                title = f"{workload}, {how} scaling" if scaling else workload
+                groups.append({"title": title, "rows": [_row(row, columns) for row in mine]})
+    return groups
+
+
+def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
+    failure = failure_word(row)
+    cells = []
+    for column in columns:
+        number = shown(row, column)
+        text = failure if failure and column not in IDENTITY else number.value
+        cells.append({"value": text, "limits": number.limits if column in WITH_LIMITS else ""})
+    return {
+        "variant": row["variant"],
+        "partial": row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else "",
+        "unsteady": bool(mostly_unsteady(pd.Series(row))),
+        "cells": cells,
+    }
+
+
+def _head(column: Column, cells: list[dict[str, str]]) -> dict[str, Any]:
+    header = lines(column)
+    longest = {part: max((len(cell[part]) for cell in cells), default=0) for part in ("value", "limits")}
+    words = max(len(line) for line in header if not line.startswith("("))
+    return {
+        "lines": header,
+        "format": table_format([cell["value"] for cell in cells]),
+        "limits": longest["limits"] > 0,
+        "width": Width(header=words, **longest),
+    }
+
+
+def _parts(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
+    """The groups in portions that fit a page; a group may be cut. lines: that a row takes."""
+    parts: list[list[dict[str, Any]]] = []
+    room = 0
+    for group in groups:
+        rest = group["rows"]
+        while rest:
+            if room < 2:
+                parts.append([])
+                room = max(2, PAGE_LINES // lines)
+            parts[-1].append({"title": group["title"], "rows": rest[: room - 1]})
+            rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
+    return parts
+
+
+def _panel(
+    heads: list[dict[str, Any]], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
+) -> dict[str, Any]:
+    """A tabular: columns, header from the top, groups of rows, and how many columns TeX has in it.
+
+    A header of fewer lines stands at the bottom.
+    """
+    mine = [heads[index] for index in indices]
+    count = max((len(head["lines"]) for head in mine), default=0)
+    padded = [[*[""] * (count - len(head["lines"])), *head["lines"]] for head in mine]
+    return {
+        "columns": mine,
+        "header": list(zip(*padded, strict=True)),
+        "groups": [
+            group
+            | {"rows": [row | {"cells": [row["cells"][index] for index in indices]} for row in group["rows"]]}
+            for group in groups
+        ],
+        "width": 1 + len(mine) + (0 if stacked else sum(head["limits"] for head in mine)),
+    }
+
+
+def _only(row: dict[str, Any], indices: tuple[int, ...]) -> dict[str, Any]:
+    return row | {"cells": [row["cells"][index] for index in indices]}
