@@ -53,7 +53,7 @@ MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling m
 FIGURES = ["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"]
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
-FIGURE_FORMATS = ["pdf", "svg", "png"]
+FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 
 
 wildcard_constraints:

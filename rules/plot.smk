@@ -5,10 +5,10 @@ rule plot_workload:
         epochs="<results>/epochs.csv",
         forecasts="<results>/forecasts.csv",
     output:
-        multiext("<results>/figures/{workload}_epoch_time_detailed", ".pdf", ".png"),
-        multiext("<results>/figures/{workload}_speedup_efficiency", ".pdf", ".png"),
-        multiext("<results>/figures/{workload}_throughput", ".pdf", ".png"),
-        multiext("<results>/figures/{workload}_accuracy", ".pdf", ".png"),
+        multiext("<results>/figures/{workload}_epoch_time_detailed", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_speedup_efficiency", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_throughput", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_accuracy", ".pdf", ".png", ".csv", ".txt"),
         epoch_time=report(
             "<results>/figures/{workload}_epoch_time_detailed.svg",
             caption="../report/captions/epoch_time.rst",

@@ -45,6 +45,11 @@ rule write_page:
             workload=WORKLOADS,
             figure=FIGURES,
         ),
+        words=collect(
+            "<results>/figures/{workload}_{figure}.txt",
+            workload=WORKLOADS,
+            figure=FIGURES,
+        ),
     output:
         report(
             "<results>/report.html",

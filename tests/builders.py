@@ -13,7 +13,9 @@ from scalestudy.analyse.summary import summary_frame
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
+from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.results import Results
+from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,
@@ -159,3 +161,10 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
 def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
     """What the documents print of a summary."""
     return document_facts(plan, results_of(plan, runs, summary, **given))
+
+
+def page_of(facts: dict[str, Any]) -> str:
+    """report.html of these facts, with figures that are not drawn."""
+    figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
+    words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
+    return render(DIRECTORY / "report.html", figures=figures, words=words, **facts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, study_of
+from builders import facts_of, page_of, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
@@ -117,9 +118,8 @@ def facts(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
 
 
 def test_page_escapes_what_users_wrote(plan: Plan) -> None:
-    figures = {"mlp": dict.fromkeys(FIGURES, "data:,")}
     times = TIMES | {("mlp", 2, 16): ["oom", "oom"]}
-    page = render(DIRECTORY / "report.html", figures=figures, **facts(plan, study_of(plan, times)))
+    page = page_of(facts(plan, study_of(plan, times)))
     assert "&lt; &gt;" in page
     assert "OOM" in page
     assert "Not measured" in page
@@ -153,15 +153,54 @@ def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: 
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
         figure = FIGURES[name](plan, "mlp", frames(plan, summary))
-        assert figure.get_figwidth() in (3.5, 7.16)
+        of_a_column = name in ("throughput", "epoch_time_detailed")
+        assert figure.get_figwidth() == pytest.approx(3.487 if of_a_column else 7.14, abs=0.001)
         inches = figure.get_figwidth()
-        pdf, svg, png = save_figure(figure, tmp_path / f"mlp_{name}")
+        pdf, svg, png, *_ = save_figure(figure, tmp_path / f"mlp_{name}")
     box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf.read_bytes())
     assert box is not None
     assert float(box[1]) / 72 == pytest.approx(inches, abs=0.01)
     assert b"/FontFile2" in pdf.read_bytes()
     assert svg.read_text(encoding="utf-8").startswith("<?xml")
     assert png.stat().st_size > 10_000
+
+
+def test_a_figure_has_its_data_and_its_words_beside_it(plan: Plan, tmp_path: Path) -> None:
+    summary = summary_frame(plan, study_of(plan, TIMES))
+    with paper_style():
+        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary))
+        _, svg, png, csv, words = save_figure(figure, tmp_path / "speedup")
+    drawn = pd.read_csv(csv)
+    measured = summary[(summary["world_size"] == 2) & (summary["scaling"] == "weak")].iloc[0]
+    point = drawn[(drawn["panel"] == 1) & (drawn["series"] == "ddp, weak scaling") & (drawn["x"] == 2)].iloc[0]
+    assert point["y_name"] == "Speedup over one process"
+    assert [point["y"], point["y_low"], point["y_high"]] == pytest.approx(
+        [measured["speedup"], measured["speedup_low"], measured["speedup_high"]]
+    )
+    base = drawn[(drawn["panel"] == 1) & (drawn["x"] == 1)]
+    assert (base["y"] == 1).all()
+    assert base[["y_low", "y_high"]].isna().all().all(), "what a ratio is to has no interval"
+    text = words.read_text(encoding="utf-8").strip()
+    assert text.startswith(
+        "Speedup over one process against ranks: ddp, strong scaling from 1 at 1 to 0.256 at 2;"
+    )
+    assert "ddp, weak scaling, forecast" in text
+    assert "Efficiency on 2 ranks against batch per rank: ddp, strong scaling" in text
+    assert text in html.unescape(svg.read_text(encoding="utf-8"))
+    assert text.encode("latin-1") in png.read_bytes()
+
+
+@pytest.mark.parametrize(("paper", "column_in", "page_in"), [("acm", 3.336, 7.006), ("neurips", 5.5, 5.5)])
+def test_figures_have_the_widths_of_the_paper(
+    content: dict[str, Any], paper: str, column_in: float, page_in: float
+) -> None:
+    plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
+    summary = summary_frame(plan, study_of(plan, TIMES))
+    with paper_style():
+        widths = [FIGURES[name](plan, "mlp", frames(plan, summary)).get_figwidth() for name in FIGURES]
+    wide = ("speedup_efficiency", "accuracy")
+    expected = [page_in if name in wide else column_in for name in FIGURES]
+    assert widths == pytest.approx(expected, abs=0.001)
 
 
 def draw_twice(plan: Plan, name: str, folder: Path) -> list[bytes]:

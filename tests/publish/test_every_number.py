@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import results_of, study_of
+from builders import page_of, results_of, study_of
 from scalestudy.cli.main import main
 from scalestudy.publish.facts import document_facts
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import find, make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.tables.view import table_view
@@ -107,8 +106,7 @@ def test_tables(plan: Plan, results: Results, numbers: dict[str, Any], name: Any
 
 
 def test_cells_of_the_page(plan: Plan, results: Results, numbers: dict[str, Any]) -> None:
-    figures = {"mlp": dict.fromkeys(FIGURES, "data:,")}
-    page = render(DIRECTORY / "report.html", figures=figures, **document_facts(plan, results))
+    page = page_of(document_facts(plan, results))
     cells = re.findall(r"<td data-name[^>]*>(.*?)</td>", page, flags=re.S)
     assert len(cells) > 30
     text = html.unescape(re.sub(r"<[^>]+>", " ", " ".join(cells)))

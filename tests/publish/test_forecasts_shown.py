@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, study_of, summary_of
+from builders import facts_of, page_of, study_of, summary_of
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
@@ -82,7 +82,7 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
     runs = study_of(plan, TIMES)
     facts = facts_of(plan, summary_of(plan, TIMES), runs, environment={})
     text = render(DIRECTORY / "performance_report.txt", **facts)
-    page = render(DIRECTORY / "report.html", figures={"mlp": dict.fromkeys(FIGURES, "data:,")}, **facts)
+    page = page_of(facts)
     for item in facts["forecasts"]:
         assert f"speedup      {item['speedup']}\n" in text
         assert str(item["speedup"].limits) in page

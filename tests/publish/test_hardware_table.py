@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from builders import facts_of, observation, study_of
+from builders import facts_of, observation, page_of, study_of
 from nvml import Board, FakeNvml
 from scalestudy.analyse.environment import study_environment
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.hardware import hardware_facts
 from scalestudy.study.load import parse_study
@@ -30,10 +29,9 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
     summary = summary_frame(plan, study_of(plan, times))
     runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": ""})
     facts = facts_of(plan, summary, runs, findings=[], environment=environment)
-    figures = {"mlp": dict.fromkeys(FIGURES, "data:,")}
     text = render(DIRECTORY / "performance_report.txt", **facts)
     assert max(map(len, text.splitlines())) <= 80
-    return text, render(DIRECTORY / "report.html", figures=figures, **facts)
+    return text, page_of(facts)
 
 
 def test_hardware_is_a_table_that_a_paper_can_use(content: dict[str, Any]) -> None:

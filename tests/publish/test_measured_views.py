@@ -12,13 +12,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, facts_of, study_of
+from builders import diagnosed, facts_of, page_of, study_of
 from scalestudy.analyse.efficiency_tree import factors_frame
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish import labels
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
 from scalestudy.publish.quantities import QUANTITIES
 from scalestudy.publish.rounding import show_share
@@ -148,9 +147,7 @@ def documents(plan: Plan) -> Documents:
             plan, summary, runs, traces=traces or [], environment={"hardware cpu model": ["a processor"]}
         )
         text = render(DIRECTORY / "performance_report.txt", **facts)
-        page = render(
-            DIRECTORY / "report.html", figures={"mlp": {name: f"data:,{name}" for name in FIGURES}}, **facts
-        )
+        page = page_of(facts)
         assert max(map(len, text.splitlines())) <= 80
         assert not any(line.endswith(" ") for line in text.splitlines())
         page = page.split("</style>")[1]

@@ -17,7 +17,9 @@ HELP = "report as one self-contained page (report.html)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
-    parser.add_argument("--figures", type=Path, nargs="+", required=True, help="the figures as SVG")
+    parser.add_argument(
+        "--figures", type=Path, nargs="+", required=True, help="the figures as SVG, with their words beside them"
+    )
     parser.add_argument("--template", type=Path, default=DIRECTORY / "report.html", help="Jinja template")
     parser.add_argument("--out", type=Path, required=True, help="the page")
 
@@ -29,7 +31,11 @@ def run(arguments: argparse.Namespace) -> int:
         workload: {name: _data_uri(given, f"{workload}_{name}") for name in FIGURES}
         for workload in facts["workloads"]
     }
-    write_text(arguments.out, render(arguments.template, figures=figures, **facts))
+    words = {
+        workload: {name: _words(given, f"{workload}_{name}") for name in FIGURES}
+        for workload in facts["workloads"]
+    }
+    write_text(arguments.out, render(arguments.template, figures=figures, words=words, **facts))
     print(arguments.out)
     return 0
 
@@ -39,3 +45,11 @@ def _data_uri(given: dict[str, Path], stem: str) -> str:
         raise UserError(f"--figures: {stem}.svg is missing; `scalestudy plot` draws it")
     content = given[stem].read_bytes()
     return "data:image/svg+xml;base64," + base64.b64encode(content).decode("ascii")
+
+
+def _words(given: dict[str, Path], stem: str) -> str:
+    path = given[stem].with_suffix(".txt")
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        raise UserError(f"--figures: {path} is missing; `scalestudy plot` writes it") from None

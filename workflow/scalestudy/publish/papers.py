@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from scalestudy.study.plan import Plan
+
 POINTS_PER_INCH = 72.27  # TeX's
 
 
@@ -16,10 +18,12 @@ class Paper:
 
     @property
     def column_in(self) -> float:
+        """Width of a figure in one column, in inches."""
         return self.column_pt / POINTS_PER_INCH
 
     @property
     def page_in(self) -> float:
+        """Width of a figure over the whole page, in inches."""
         return self.page_pt / POINTS_PER_INCH
 
 
@@ -30,3 +34,8 @@ PAPERS = {
     "neurips": Paper(397.5, 397.5),  # neurips_20XX.sty: 5.5 in
     "article": Paper(345.0, 345.0),  # article, 10 pt, letter or A4
 }
+
+
+def paper_of(plan: Plan) -> Paper:
+    """The paper that a study is for."""
+    return PAPERS[plan.study.report.paper]

@@ -7,13 +7,14 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.lines import epoch_lines
-from scalestudy.publish.figures.style import DOUBLE_COLUMN_IN, legend_below
+from scalestudy.publish.figures.style import HEIGHT_IN, legend_below
+from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Two panels sharing the accuracy axis: against epochs, against training time (validation excluded)."""
-    figure, (left, right) = plt.subplots(1, 2, figsize=(DOUBLE_COLUMN_IN, 2.7), sharey=True)
+    figure, (left, right) = plt.subplots(1, 2, figsize=(paper_of(plan).page_in, HEIGHT_IN), sharey=True)
     epochs = frames.epochs
     time_s = epochs["epoch_time_s"].astype(float)  # a study without any epoch has no numbers to tell a type from
     spent = epochs.assign(train_time_s=time_s.groupby(epochs["run_id"]).cumsum())

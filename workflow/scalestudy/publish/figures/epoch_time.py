@@ -7,13 +7,14 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.lines import epoch_lines
-from scalestudy.publish.figures.style import SINGLE_COLUMN_IN, legend_below
+from scalestudy.publish.figures.style import HEIGHT_IN, legend_below
+from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Seconds of training (validation excluded) against epoch; a thin line a launch, colour and marker a point."""
-    figure, axes = plt.subplots(figsize=(SINGLE_COLUMN_IN, 2.7))
+    figure, axes = plt.subplots(figsize=(paper_of(plan).column_in, HEIGHT_IN))
     epoch_lines(axes, plan, workload, frames.epochs, x="epoch", y="epoch_time_s")
     axes.set_xlabel("Epoch")
     axes.set_ylabel("Training time of an epoch (s)")

@@ -84,7 +84,8 @@ def draw_batches(axes: Axes, larger: pd.DataFrame, points: pd.DataFrame, column:
     same = larger[(larger[where] == last[where]).all(axis=1)]
     if not len(same):
         return
-    draw_series(axes, good.iloc[-1:], column, label="_", index=index, x="batch_per_rank")
+    hidden = f"_{last['variant']}, {last['scaling']} scaling"  # the legend has it already
+    draw_series(axes, good.iloc[-1:], column, label=hidden, index=index, x="batch_per_rank")
     before = last
     for _, point in same.sort_values("batch_per_rank").iterrows():
         _draw_forecast(axes, before, point, "batch_per_rank", column, index=index)
@@ -107,7 +108,7 @@ def _draw_forecast(axes: Axes, before: pd.Series, point: pd.Series, x: str, colu
     ends = [before[x], point[x]], [before[column], point[column]]
     axes.plot(*ends, color=style["color"], linewidth=0.6, linestyle=":", zorder=1.5)
     limits = [[point[column] - point[f"{column}_low"]], [point[f"{column}_high"] - point[column]]]
-    axes.errorbar(
+    drawn = axes.errorbar(
         [point[x]],
         [point[column]],
         yerr=np.nan_to_num(limits),
@@ -119,3 +120,5 @@ def _draw_forecast(axes: Axes, before: pd.Series, point: pd.Series, x: str, colu
         elinewidth=0.6,
         label=FORECAST,
     )
+    # All forecasts share an entry of the legend; whoever reads the points off the figure is told whose they are.
+    drawn.series = f"{point['variant']}, {point['scaling']} scaling, forecast"

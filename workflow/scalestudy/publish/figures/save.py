@@ -1,4 +1,7 @@
-"""Writing a figure as PDF (for LaTeX), SVG (for the page) and PNG (for chat): the same bytes for the same data."""
+"""Writing a figure as PDF (for LaTeX), SVG (for the page) and PNG (for chat), with its data and its words.
+
+The same bytes for the same data.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,31 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from scalestudy.record.files import write_bytes
+from scalestudy.publish.figures.data import describe, drawn_frame
+from scalestudy.record.files import write_bytes, write_text
 
-FORMATS = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 PNG_DPI = 300
 
 
 def save_figure(figure: Figure, path: Path) -> list[Path]:
-    """Write `path` with the suffixes .pdf, .svg and .png and close the figure; returns the three paths.
+    """Write `path` with the suffixes .pdf, .svg, .png, .csv and .txt and close the figure; returns the paths.
 
-    The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper.
+    The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV has
+    the points that are drawn; the text says them in words, and stands in the pictures' metadata too.
     """
-    written = []
-    for suffix, metadata in FORMATS.items():
+    frame = drawn_frame(figure)
+    words = describe(frame)
+    metadata = {
+        "pdf": {"CreationDate": None, "Subject": words},
+        "svg": {"Date": None, "Description": words},
+        "png": {"Description": words},
+    }
+    written = [path.with_name(f"{path.name}.{suffix}") for suffix in (*metadata, "csv", "txt")]
+    for (suffix, tags), target in zip(metadata.items(), written, strict=False):
         buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=metadata)
-        target = path.with_name(f"{path.name}.{suffix}")
+        figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags)
         write_bytes(target, buffer.getvalue())
-        written.append(target)
     plt.close(figure)
+    write_text(written[-2], frame.to_csv(index=False))
+    write_text(written[-1], f"{words}\n")
     return written

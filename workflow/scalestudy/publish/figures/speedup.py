@@ -21,10 +21,11 @@ from scalestudy.publish.figures.points import (
     forecasts_of,
 )
 from scalestudy.publish.figures.style import (
-    DOUBLE_COLUMN_IN,
+    HEIGHT_IN,
     REFERENCE,
     rank_axis,
 )
+from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 
@@ -35,7 +36,7 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     where there are any, efficiency at larger batches, of the most ranks that each series was measured on.
     """
     larger = forecasts_of(frames, workload, of="batch")
-    figure, panels = plt.subplots(1, 3 if len(larger) else 2, figsize=(DOUBLE_COLUMN_IN, 2.7))
+    figure, panels = plt.subplots(1, 3 if len(larger) else 2, figsize=(paper_of(plan).page_in, HEIGHT_IN))
     left, right = panels[:2]
     mine = frames.measured(workload)
     foretold = forecasts_of(frames, workload)

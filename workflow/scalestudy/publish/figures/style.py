@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-SINGLE_COLUMN_IN = 3.5
-DOUBLE_COLUMN_IN = 7.16
+HEIGHT_IN = 2.7
+"""Of every figure; its width is that of a column or of the page of the paper (papers.py)."""
 
 # Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
 PALETTE = sns.color_palette("colorblind")

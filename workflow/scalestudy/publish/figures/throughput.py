@@ -8,13 +8,14 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import distributed_series, draw_series
-from scalestudy.publish.figures.style import REFERENCE, SINGLE_COLUMN_IN, legend_below, rank_axis
+from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below, rank_axis
+from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Samples per second, with interval bars; the ideal line starts at the base case's throughput."""
-    figure, axes = plt.subplots(figsize=(SINGLE_COLUMN_IN, 2.7))
+    figure, axes = plt.subplots(figsize=(paper_of(plan).column_in, HEIGHT_IN))
     mine = frames.measured(workload)
     counts = sorted(mine["world_size"].unique())
     base = mine[mine["is_base"]]["throughput_samples_per_s"].dropna()

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.rows import mostly_unsteady
-from scalestudy.publish.papers import PAPERS
+from scalestudy.publish.papers import paper_of
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH, table_format
@@ -38,9 +38,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
     heads = [_head(column, [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
     stub = max((len(row["variant"]) for row in made), default=0)
     repeated = sum(column in PLACE for column in columns)
-    layout = choose_layout(
-        stub, [head["width"] for head in heads], repeated=repeated, paper=PAPERS[plan.study.report.paper]
-    )
+    layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
         "name": name.replace("_", "-"),
         "study": study_view(plan, summary),
