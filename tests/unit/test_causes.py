@@ -60,6 +60,7 @@ NETWORK = {
     "all_reduce_latency_s": 1e-4,
     "all_reduce_gib_per_s": 1.0,
     "all_reduce_bus_gib_per_s": 1.0,
+    "all_reduce_small_share": 0.05,
     "buckets": 1,
 }
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
@@ -87,6 +88,12 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "gradient_bytes": 1e5},
         {},
         ["transport"],
+    ),
+    "a host with other work, not a slow link": (
+        SLOW,
+        NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "all_reduce_small_share": 1.1},
+        {},
+        ["comm-bound"],
     ),
     "small messages": (SLOW, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["comm-bound"]),
     "a slow link that does not matter": (HEALTHY, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["healthy"]),

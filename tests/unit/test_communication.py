@@ -238,3 +238,14 @@ def test_bootstrap_covers_and_agrees_with_welch_on_normal_logarithms() -> None:
         widths.append((found.high - found.low) / (welch.high - welch.low))
     assert 0.92 <= hits / 400 <= 0.98
     assert np.median(widths) == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(("small_s", "share"), [(0.0005, 0.1), (0.006, 1.2)])
+def test_a_small_message_is_told_beside_the_largest(small_s: float, share: float) -> None:
+    calls = [
+        {"rank": rank, "collective": "all-reduce", "bytes": size, "call": call, "time_s": time_s}
+        for rank in (0, 1)
+        for call in range(5)
+        for size, time_s in ((8, 0.0004), (16384, small_s), (600_000, 0.005))
+    ]
+    assert network_of(collectives_frame(pd.DataFrame(calls)))["all_reduce_small_share"] == pytest.approx(share)

@@ -9,6 +9,8 @@ import pandas as pd
 
 GIB = 2**30
 BANDWIDTHS = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
+SMALL_SHARE = "all_reduce_small_share"
+SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
 BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
@@ -55,19 +57,23 @@ def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, 
 
 
 def network_of(frame: pd.DataFrame) -> dict[str, float]:
-    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, and what
-    the broadcast of the model's buffers takes, where DDP makes one.
+    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, what a
+    small message takes of the time of the largest, and what the broadcast of the model's buffers takes, where DDP
+    makes one.
 
     frame: from collectives_frame.
     """
     reduces = frame[frame["collective"] == "all-reduce"]
     if reduces.empty:
-        return dict.fromkeys((*TIMES, *BANDWIDTHS), nan)
+        return dict.fromkeys((*TIMES, *BANDWIDTHS, SMALL_SHARE), nan)
+    largest = reduces.iloc[-1]
+    small = reduces[reduces["bytes"] <= SMALL * largest["bytes"]]
     broadcast = frame.loc[frame["collective"] == "broadcast", "time_s"]
     latency, bandwidth = latency_and_bandwidth(reduces["bytes"], reduces["time_s"])
     return {
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
-        "all_reduce_bus_gib_per_s": float(reduces["bus_bandwidth_gib_per_s"].iloc[-1]),
+        "all_reduce_bus_gib_per_s": float(largest["bus_bandwidth_gib_per_s"]),
+        SMALL_SHARE: float(small["time_s"].iloc[-1] / largest["time_s"]) if len(small) else nan,
         "buffer_broadcast_s": float(broadcast.iloc[-1]) if len(broadcast) else nan,
     }

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.arrivals import WAITS, waits_by_round
-from scalestudy.analyse.collectives import BANDWIDTHS, TIMES
+from scalestudy.analyse.collectives import BANDWIDTHS, SMALL_SHARE, TIMES
 from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
@@ -105,8 +105,8 @@ def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """BANDWIDTHS and TIMES over launches: bandwidths by their median, times by their mean with its interval."""
-    columns: dict[str, Any] = {name: good[name].median() for name in BANDWIDTHS}
+    """Of the idle network over launches: times by their mean with its interval, the rest by its median."""
+    columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, SMALL_SHARE)}
     for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)
     return columns

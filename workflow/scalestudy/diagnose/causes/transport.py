@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
+from scalestudy.analyse.collectives import SMALL_SHARE
 from scalestudy.analyse.costs.collectives import RING
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -14,6 +15,9 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""
 SHARE = 0.10  # of a step
+WAITS = 0.5
+"""Where a small message takes this share of the time of the largest, ranks wait for each other and not for bytes:
+other work on the host makes that of any link."""
 
 
 def look(case: Case) -> Seen | None:
@@ -21,6 +25,8 @@ def look(case: Case) -> Seen | None:
     point = case.point
     bus, kind = point["all_reduce_bus_gib_per_s"], "cpu" if point["device"] == "cpu" else "cuda"
     if point["nodes"] > 1 or isnan(bus) or bus >= SLOW_GIB_PER_S[kind]:
+        return None
+    if point[SMALL_SHARE] >= WAITS:
         return None
     cost = case.interval("differential_s" if not isnan(point["differential_s"]) else "overhead_s")
     lost_s = _sending_s(case, bus) - _sending_s(case, SLOW_GIB_PER_S[kind])
@@ -67,7 +73,7 @@ TRANSPORT = Cause(
     id="transport",
     stage=Stage.TRANSPORT,
     threshold="bus bandwidth inside a node below 5 GiB/s on GPUs, 0.35 on CPUs (calibrated by injection), and"
-    " >= 10 % of the step lost by that",
+    " >= 10 % of the step lost by that; not where small messages take half as long as the largest",
     look=look,
     explanation=lambda case, seen: (
         f"The link is slow by itself: {case.point['all_reduce_bus_gib_per_s']:.2g} GiB/s with nothing else on"
