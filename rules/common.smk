@@ -50,7 +50,15 @@ LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
 MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
-FIGURES = ["epoch_time_detailed", "speedup_efficiency", "throughput", "accuracy"]
+FIGURES = [
+    "epoch_time_detailed",
+    "speedup_efficiency",
+    "throughput",
+    "accuracy",
+    "step_breakdown",
+    "memory",
+    "communication",
+]
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]

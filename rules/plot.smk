@@ -4,11 +4,15 @@ rule plot_workload:
         summary="<results>/comprehensive_summary.csv",
         epochs="<results>/epochs.csv",
         forecasts="<results>/forecasts.csv",
+        collectives="<results>/collectives.csv",
     output:
         multiext("<results>/figures/{workload}_epoch_time_detailed", ".pdf", ".png", ".csv", ".txt"),
         multiext("<results>/figures/{workload}_speedup_efficiency", ".pdf", ".png", ".csv", ".txt"),
         multiext("<results>/figures/{workload}_throughput", ".pdf", ".png", ".csv", ".txt"),
         multiext("<results>/figures/{workload}_accuracy", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_step_breakdown", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_memory", ".pdf", ".png", ".csv", ".txt"),
+        multiext("<results>/figures/{workload}_communication", ".pdf", ".png", ".csv", ".txt"),
         epoch_time=report(
             "<results>/figures/{workload}_epoch_time_detailed.svg",
             caption="../report/captions/epoch_time.rst",
@@ -37,6 +41,27 @@ rule plot_workload:
             subcategory="{workload}",
             labels={"figure": "accuracy"},
         ),
+        breakdown=report(
+            "<results>/figures/{workload}_step_breakdown.svg",
+            caption="../report/captions/breakdown.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "parts of a step"},
+        ),
+        memory=report(
+            "<results>/figures/{workload}_memory.svg",
+            caption="../report/captions/memory.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "memory"},
+        ),
+        communication=report(
+            "<results>/figures/{workload}_communication.svg",
+            caption="../report/captions/communication.rst",
+            category="Figures",
+            subcategory="{workload}",
+            labels={"figure": "communication"},
+        ),
     log:
         "<logs>/plot_workload/{workload}.log",
     localrule: True
@@ -47,4 +72,4 @@ rule plot_workload:
         code=fingerprint("publish"),
     shell:
         "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"
-        " --forecasts {input.forecasts:q} --workload {wildcards.workload:q} --out {params.out:q} > {log:q} 2>&1"
+        " --forecasts {input.forecasts:q} --collectives {input.collectives:q} --workload {wildcards.workload:q} --out {params.out:q} > {log:q} 2>&1"

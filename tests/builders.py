@@ -163,6 +163,10 @@ def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any
     return document_facts(plan, results_of(plan, runs, summary, **given))
 
 
+NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
+"""collectives.csv where nothing was probed."""
+
+
 def page_of(facts: dict[str, Any]) -> str:
     """report.html of these facts, with figures that are not drawn."""
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}

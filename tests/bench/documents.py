@@ -52,6 +52,7 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     figures = [f"{results}/figures/{workload}_{figure}.svg" for workload in workloads for figure in FIGURES]
     plots = ["plot", *plan_summary]
     plots += ["--epochs", f"{results}/epochs.csv", "--forecasts", f"{results}/forecasts.csv"]
+    plots += ["--collectives", f"{results}/collectives.csv"]
     plots += ["--out", f"{results}/figures", "--workload"]
     return {
         "aggregate": [["aggregate", "--plan", f"{results}/plan.json", "--results", str(results)]],

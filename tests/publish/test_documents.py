@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, page_of, study_of
+from builders import NO_CALLS, facts_of, page_of, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
@@ -32,6 +32,8 @@ TIMES = {
     ("mlp", 2, 32): [0.0041, 0.0041],
 }
 HOSTILE = "_ % & # { } \\ $ ~ ^ < > \" ' | \\input{/etc/passwd} 漢 \N{GRINNING FACE} \u202e"
+
+COLUMN_WIDE = ("throughput", "epoch_time_detailed", "memory", "communication")
 
 ENVIRONMENT = {"device": ["cpu"], "cpu": [HOSTILE], "variable OMP_NUM_THREADS": ["1"]}
 
@@ -144,8 +146,11 @@ def epochs_of(plan: Plan) -> pd.DataFrame:
     )
 
 
-def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None) -> Frames:
-    return Frames(summary, epochs_of(plan) if epochs is None else epochs, forecasts_frame(plan.study, summary))
+def frames(
+    plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None, calls: pd.DataFrame | None = None
+) -> Frames:
+    epochs = epochs_of(plan) if epochs is None else epochs
+    return Frames(summary, epochs, forecasts_frame(plan.study, summary), NO_CALLS if calls is None else calls)
 
 
 @pytest.mark.parametrize("name", list(FIGURES))
@@ -153,7 +158,7 @@ def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: 
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
         figure = FIGURES[name](plan, "mlp", frames(plan, summary))
-        of_a_column = name in ("throughput", "epoch_time_detailed")
+        of_a_column = name in COLUMN_WIDE
         assert figure.get_figwidth() == pytest.approx(3.487 if of_a_column else 7.14, abs=0.001)
         inches = figure.get_figwidth()
         pdf, svg, png, *_ = save_figure(figure, tmp_path / f"mlp_{name}")
@@ -198,8 +203,7 @@ def test_figures_have_the_widths_of_the_paper(
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
         widths = [FIGURES[name](plan, "mlp", frames(plan, summary)).get_figwidth() for name in FIGURES]
-    wide = ("speedup_efficiency", "accuracy")
-    expected = [page_in if name in wide else column_in for name in FIGURES]
+    expected = [column_in if name in COLUMN_WIDE else page_in for name in FIGURES]
     assert widths == pytest.approx(expected, abs=0.001)
 
 

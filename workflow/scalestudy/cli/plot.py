@@ -1,4 +1,4 @@
-"""Draw the figures of one workload, each as PDF, SVG and PNG."""
+"""Draw the figures of one workload, each as PDF, SVG and PNG, with its points as CSV and the figure in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 
-HELP = "figures of a workload: epoch time, speedup and efficiency, throughput, accuracy"
+HELP = "figures of a workload, with their data and their words"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -20,6 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--summary", type=Path, required=True, help="comprehensive_summary.csv")
     parser.add_argument("--epochs", type=Path, required=True, help="epochs.csv")
     parser.add_argument("--forecasts", type=Path, required=True, help="forecasts.csv")
+    parser.add_argument("--collectives", type=Path, required=True, help="collectives.csv")
     parser.add_argument("--workload", required=True, help="name of the workload")
     parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
 
@@ -29,7 +30,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload not in plan.study.workloads:
         known = ", ".join(plan.study.workloads)
         raise UserError(f"--workload {arguments.workload}: the study has {known}")
-    frames = Frames(*(read_table(path) for path in (arguments.summary, arguments.epochs, arguments.forecasts)))
+    frames = Frames(
+        summary=read_table(arguments.summary),
+        epochs=read_table(arguments.epochs),
+        forecasts=read_table(arguments.forecasts),
+        collectives=read_table(arguments.collectives),
+    )
     for name, draw in FIGURES.items():
         with paper_style():
             figure = draw(plan, arguments.workload, frames)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalestudy.publish.figures import accuracy, epoch_time, speedup, throughput
+from scalestudy.publish.figures import accuracy, breakdown, communication, epoch_time, memory, speedup, throughput
 
 # The file name each figure of a workload gets, after the workload's own name.
 FIGURES = {
@@ -10,4 +10,7 @@ FIGURES = {
     "speedup_efficiency": speedup.draw,
     "throughput": throughput.draw,
     "accuracy": accuracy.draw,
+    "step_breakdown": breakdown.draw,
+    "memory": memory.draw,
+    "communication": communication.draw,
 }

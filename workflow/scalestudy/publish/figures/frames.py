@@ -14,6 +14,7 @@ class Frames:
     summary: pd.DataFrame
     epochs: pd.DataFrame
     forecasts: pd.DataFrame
+    collectives: pd.DataFrame
 
     def measured(self, workload: str) -> pd.DataFrame:
         """Rows of the summary that a figure of a workload shows; references are left to the CSV."""

@@ -1,0 +1,45 @@
+"""Where a step's time goes, stacked in the order of a step."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, points_of
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE
+from scalestudy.study.plan import Plan
+
+COLUMNS = 4  # of the legend
+COMPUTATION = SPLIT[0]
+
+
+def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
+    """Milliseconds of each part. Where communication was probed, the backward pass is shown as its two parts."""
+    points = points_of(frames, workload)
+    times = {part: [_ms(row, part) for row in points.to_dict("records")] for part in PARTS}
+    used = [part for part, values in times.items() if any(values)]
+    size = paper_of(plan).page_in, height_in(len(points), legend_lines=-(-len(used) // COLUMNS))
+    figure, axes = plt.subplots(figsize=size)
+    left = np.zeros(len(points))
+    for index, part in enumerate(used):
+        axes.barh(range(len(points)), times[part], left=left, label=PARTS[part], height=0.7, **bar_style(index))
+        left += times[part]
+    name_rows(axes, points)
+    axes.set_xlabel("Time of a step (ms)")
+    if used:
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=COLUMNS)
+    return figure
+
+
+def _ms(row: dict, part: str) -> float:
+    """Milliseconds; nothing for what is shown otherwise, for a part below zero, and where nothing was measured."""
+    alone = row["world_size"] == 1  # its backward pass is computation and nothing else
+    hidden = (WHOLE,) if alone or not isnan(row["exposed_span_s"]) else SPLIT
+    shown = WHOLE if alone and part == COMPUTATION else part
+    value = QUANTITIES[f"{shown}_ms"].of(row)[0]
+    return 0.0 if part in hidden or isnan(value) else max(value, 0.0)

@@ -1,0 +1,40 @@
+"""Peak memory of the rank that has most, of every point; what did not fit has its outcome there."""
+
+from __future__ import annotations
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.figure import Figure
+
+from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, points_of
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.style import REFERENCE
+from scalestudy.publish.papers import paper_of
+from scalestudy.study.plan import Plan
+
+KINDS = {
+    "peak_allocated_gib": "peak allocated",
+    "peak_reserved_gib": "peak reserved",
+    "peak_resident_gib": "peak resident on the host",
+}
+
+
+def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
+    """GiB, a bar for every kind that was measured; the study's own limit as a line, where it has one."""
+    points = points_of(frames, workload)
+    used = [kind for kind in KINDS if points[kind].notna().any()]
+    figure, axes = plt.subplots(
+        figsize=(paper_of(plan).column_in, height_in(len(points) * max(1, len(used)) * 0.75, legend_lines=2))
+    )
+    height = 0.8 / max(1, len(used))
+    for index, kind in enumerate(used):
+        middle = np.arange(len(points)) + (index - (len(used) - 1) / 2) * height
+        axes.barh(middle, points[kind].fillna(0), label=KINDS[kind], height=height, **bar_style(index))
+    limit = plan.study.host.memory_limit_gib
+    if limit:
+        axes.axvline(limit, label=f"limit of {limit:g} GiB", **REFERENCE)
+    name_rows(axes, points)
+    axes.set_xlabel("Memory of a rank (GiB)")
+    if used:
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    return figure
