@@ -12,6 +12,7 @@ import pytest
 from conftest import Checkout
 from scalestudy.analyse.steps import training_steps
 from scalestudy.cli.main import main
+from scalestudy.publish.figures import FIGURES
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
 
 
@@ -116,7 +117,7 @@ def test_numbers_in_the_text_are_those_of_the_summary(results: Path) -> None:
 
 def test_page_holds_everything_and_asks_for_nothing(results: Path) -> None:
     page = (results / "report.html").read_text(encoding="utf-8")
-    assert page.count("data:image/svg+xml;base64,") == 2 * 4
+    assert page.count("data:image/svg+xml;base64,") == 2 * len(FIGURES)
     assert not re.search(r"(src|href)=[\"'](?!data:)", page)
     assert "<script" not in page
 
@@ -129,7 +130,7 @@ def test_snakemake_report_has_captions_labels_and_categories(finished: Checkout)
         entrance = min((name for name in names if name.endswith("report.html")), key=len)
         index = content.read(entrance).decode()
     archive.unlink()
-    assert sum(name.endswith(".svg") for name in names) == 8
+    assert sum(name.endswith(".svg") for name in names) == 2 * len(FIGURES)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
 
