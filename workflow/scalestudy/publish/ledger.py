@@ -45,9 +45,9 @@ def make_numbers(plan: Plan, results: Results) -> dict[str, Any]:
     numbers = dict(entries)
     assert len(numbers) == len(entries), "two numbers with one key"
     confidence = plan.study.report.confidence
+    words = {"interval": f"{confidence:.0%} confidence", "range": "range of launches", "none": "none"}
     for number in numbers.values():
-        if number["limits"] == "interval":
-            number["limits"] = f"{confidence:.0%} confidence"
+        number["limits"] = words[number["limits"]]
     return {
         "schema_version": SCHEMA_VERSION,
         "study": plan.study.study,

@@ -12,7 +12,8 @@ from scalestudy.publish.results import failure_word
 
 ROW_IN = 0.19
 """Height of a row: text of 7 pt and a gap."""
-HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "||||", "**")
+HATCHES = ("", "////", "\\\\", "----", "||||", "xxxx", "++++", "//", "\\", "--", "||")
+"""Lines only: dots and stars make an SVG ten times as large."""
 NAMED_BY = "Point"
 
 
