@@ -93,9 +93,9 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def _of_points(summary: pd.DataFrame) -> Iterator[Entry]:
     """All quantities of every point; where a point has none, the outcome stands for the headline."""
     for row in summary.to_dict("records"):
-        point = point_key(**row)
+        point, failed = point_key(**row), failure_word(row)
         for name, quantity in QUANTITIES.items():
-            text, failed = quantity.shown(row), failure_word(row)
+            text = quantity.shown(row)
             if text.value == DASH and not (failed and name in HEADLINE):
                 continue
             text = Shown(failed) if text.value == DASH else text

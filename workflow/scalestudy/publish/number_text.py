@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scalestudy.publish import labels
+from scalestudy.publish.launches import code_of, made, record_of
 from scalestudy.publish.templates import wrap
 
 INDENT = " " * 13
@@ -37,14 +38,11 @@ def number_text(numbers: dict[str, Any], key: str, number: dict[str, Any]) -> st
 def _launches(name: str, runs: list[str], numbers: dict[str, Any]) -> list[str]:
     """A line a launch: outcome, checksum of its record, commit."""
     lines = []
-    for run_id in runs:
-        run = numbers["runs"].get(run_id)
-        if run is None or run["outcome"] == "unneeded":
-            continue
-        commit = f", commit {run['commit'][:12]}" if run.get("commit") else ", no commit known"
-        state = {True: " (dirty)", False: " (clean)"}.get(run.get("dirty"), "")
-        digest = f", record {run['record_sha256'][:12]}" if run.get("record_sha256") else ""
-        lines.append(_field(name if not lines else "", f"{run_id}: {run['outcome']}{digest}{commit}{state}"))
+    for run_id in made(numbers["runs"], runs):
+        run = numbers["runs"][run_id]
+        record = f", record {record_of(run)}" if record_of(run) else ""
+        text = f"{run_id}: {run['outcome']}{record}, {code_of(run) or 'no commit known'}"
+        lines.append(_field(name if not lines else "", text))
     return lines
 
 

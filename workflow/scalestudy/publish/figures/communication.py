@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import isnan
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -11,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
+from scalestudy.analyse.collectives import GIB
 from scalestudy.publish import labels
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below, series_style
@@ -18,7 +17,6 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 PLACE = ["nodes", "world_size"]
-GIB = 2**30
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
@@ -76,7 +74,6 @@ def _draw_fit(
     if not len(here):
         return
     latency_s, gib_per_s = here.iloc[0]["all_reduce_latency_s"], here.iloc[0]["all_reduce_gib_per_s"]
-    assert not isnan(latency_s)
     along = np.geomspace(sizes.min(), sizes.max())
     label = "latency + size / bandwidth" if first else "_"
     axes.plot(along, (latency_s + along / (gib_per_s * GIB)) * 1e3, label=label, **REFERENCE)

@@ -41,7 +41,7 @@ def _beside(rows: pd.DataFrame, *, strategies: bool) -> pd.DataFrame:
     found = rows[rows["world_size"] > 1]
     what = "strategy" if strategies else "variant"
     together = found.groupby(PLACE)[what].transform("nunique") > 1
-    return found[together].sort_values(PLACE, kind="stable", key=lambda column: _in_order(column))
+    return found[together].sort_values(PLACE, kind="stable", key=_in_order)
 
 
 def _in_order(column: pd.Series) -> pd.Series:

@@ -1,0 +1,23 @@
+"""Launches as the provenance of a number has them: those that were made, and the code and record of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+DIGITS = 12  # of a checksum or a commit: enough to tell them apart
+STATES = {True: " (dirty)", False: " (clean)"}
+
+
+def made(runs: dict[str, Any], run_ids: list[str]) -> list[str]:
+    """Those of these launches that were made. runs: of numbers.json."""
+    return [run_id for run_id in run_ids if run_id in runs and runs[run_id]["outcome"] != "unneeded"]
+
+
+def code_of(run: dict[str, Any]) -> str:
+    """'commit 0123456789ab (clean)'; '' where it is not known."""
+    return f"commit {run['commit'][:DIGITS]}{STATES.get(run['dirty'], '')}" if run.get("commit") else ""
+
+
+def record_of(run: dict[str, Any]) -> str:
+    """The beginning of the checksum of its record; '' where it is not known."""
+    return (run.get("record_sha256") or "")[:DIGITS]
