@@ -59,5 +59,4 @@ def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
 
 def _at_end(buckets: pd.DataFrame) -> pd.DataFrame:
     """When the last bucket of a step was ready and done, on each rank."""
-    ends = {"ready_s": ("ready_s", "max"), "done_s": ("done_s", "max")}
-    return buckets.groupby(["block", "step", "rank"]).agg(**ends)
+    return buckets.groupby(["block", "step", "rank"])[["ready_s", "done_s"]].max()

@@ -152,10 +152,10 @@ def _by_round(probes: pd.DataFrame) -> Callable[[str], pd.DataFrame]:
     slowest_s is the step time of the slowest rank. All columns are grouped at once: a thousand runs are read.
     """
     columns = ["step_time_s", "backward_time_s", *DDP_COLUMNS]
-    by_rank = probes.groupby(["phase", "block", "rank"])[columns].mean()
-    blocks = by_rank.groupby(["phase", "block"]).mean()
-    blocks["slowest_s"] = by_rank["step_time_s"].groupby(["phase", "block"]).max()
-    blocks = blocks.reset_index("block", drop=True)
+    by_rank = probes.groupby(["block", "rank"])[columns].mean()
+    blocks = by_rank.groupby("block").mean()
+    blocks["slowest_s"] = by_rank["step_time_s"].groupby("block").max()
+    blocks["phase"] = probes.drop_duplicates("block").set_index("block")["phase"]  # a block is of one kind
     blocks["round"] = blocks.groupby("phase").cumcount()
-    table = blocks.set_index("round", append=True).unstack("phase")
+    table = blocks.set_index(["round", "phase"]).unstack("phase")
     return lambda column: table[column].reindex(columns=list(PROBE_PHASES), fill_value=nan)

@@ -10,7 +10,7 @@ from math import isnan
 from typing import Any
 
 import pandas as pd
-from scipy import stats
+from scipy.special import ndtri
 
 from scalestudy.analyse.batch_forecasts import batch_forecasts
 from scalestudy.analyse.forecast_columns import COLUMNS, outcome_columns
@@ -46,9 +46,17 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def _scales(points: pd.DataFrame) -> list[tuple[int, int]]:
+    """(nodes, devices a node) of each."""
+    return [
+        (int(nodes), int(devices))
+        for nodes, devices in zip(points["nodes"], points["devices_per_node"], strict=True)
+    ]
+
+
 def _places(study: Study, points: pd.DataFrame) -> list[Place]:
     """Where a forecast is wanted and nothing was measured."""
-    known = {(int(row.nodes), int(row.devices_per_node)) for row in points.itertuples()}
+    known = _scales(points)
     if study.report.forecast_scales is not None:
         wanted = [nodes_and_devices(scale) for scale in study.report.forecast_scales]
     else:
@@ -77,7 +85,7 @@ def _row(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict
         "refused": "",
     }
     good = series[series["step_time_s"].notna()]
-    row["measured"] = ", ".join(f"{int(r.nodes)}x{int(r.devices_per_node)}" for r in good.itertuples())
+    row["measured"] = ", ".join(f"{nodes}x{devices}" for nodes, devices in _scales(good))
     step_time, speedup = NOTHING, NOTHING
     try:
         made = _forecast(good, place, strong=strong, whole=whole, confidence=confidence)
@@ -111,12 +119,9 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
 
 def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
     """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
-    normal = float(stats.norm.ppf(0.5 + confidence / 2))
+    normal = float(ndtri(0.5 + confidence / 2))
+    times = good[["step_time_s", "step_time_s_low", "step_time_s_high"]].to_numpy(dtype=float)
     return [
-        Measured(
-            Place(int(row.nodes), int(row.devices_per_node)),
-            row.step_time_s,
-            relative_half_width(Interval(row.step_time_s, row.step_time_s_low, row.step_time_s_high)) / normal,
-        )
-        for row in good.itertuples()
+        Measured(Place(*scale), float(limits[0]), relative_half_width(Interval(*map(float, limits))) / normal)
+        for scale, limits in zip(_scales(good), times, strict=True)
     ]

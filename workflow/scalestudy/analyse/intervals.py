@@ -12,7 +12,7 @@ from math import exp, hypot, isnan, log, nan, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy.special import stdtrit
 
 
 @dataclass(frozen=True)
@@ -162,4 +162,4 @@ def _logs(values: Sequence[float]) -> np.ndarray:
 
 
 def _t(confidence: float, freedom: float) -> float:
-    return float(stats.t.ppf(0.5 + confidence / 2, freedom))
+    return float(stdtrit(freedom, 0.5 + confidence / 2))

@@ -108,9 +108,8 @@ def steady_steps(observation: Observation) -> pd.DataFrame:
 
 def block_times(steady: pd.DataFrame) -> pd.DataFrame:
     """A row a block: time_s, the largest over ranks, and its number of steps."""
-    per_rank = steady.groupby(["block", "rank"])["step_time_s"].agg(["sum", "count"])
-    blocks = per_rank.groupby("block").max()
-    return blocks.rename(columns={"sum": "time_s", "count": "steps"})
+    by_rank = steady.groupby(["block", "rank"])["step_time_s"]
+    return pd.DataFrame({"time_s": by_rank.sum(), "steps": by_rank.count()}).groupby("block").max()
 
 
 def block_step_times(steady: pd.DataFrame) -> list[float]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy.special import ndtri
 
 from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.laws.fit import NoFitError, Scale, Weighed, fit_all
@@ -97,7 +97,7 @@ def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scal
 
 def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Interval:
     """Median and limits of the step time over all laws, each log-normal about its own."""
-    normal = stats.norm.ppf((np.arange(DRAWS) + 0.5) / DRAWS)
+    normal = ndtri((np.arange(DRAWS) + 0.5) / DRAWS)
     values, weights = [], []
     for item in laws:
         expected = item.fit.step_time_s(size)
