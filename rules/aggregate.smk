@@ -8,7 +8,9 @@ rule aggregate_runs:
         environment="<results>/environment.json",
         traces="<results>/traces.json",
         collectives="<results>/collectives.csv",
+        quantiles="<results>/step_quantiles.csv",
         forecasts="<results>/forecasts.csv",
+        held_out="<results>/held_out_forecasts.csv",
         factors="<results>/efficiency_factors.csv",
         summary=report(
             "<results>/comprehensive_summary.csv",

@@ -58,7 +58,11 @@ FIGURES = [
     "step_breakdown",
     "memory",
     "communication",
+    "step_time_distribution",
+    "measured_forecast",
 ]
+# Of the study as a whole: only those that it is about.
+STUDY_FIGURES = ["ddp_fsdp_crossover"] if PLAN.compares("ddp", "fsdp") else []
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
@@ -67,6 +71,7 @@ FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 wildcard_constraints:
     run="|".join(RUNS),
     workload="|".join(WORKLOADS),
+    study_figure="|".join(STUDY_FIGURES) or "(?!)",
 
 
 def get_spec(wildcards):

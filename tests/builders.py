@@ -8,12 +8,14 @@ from typing import Any
 import pandas as pd
 from scalestudy.analyse.efficiency_tree import factors_frame
 from scalestudy.analyse.forecasts import forecasts_frame
+from scalestudy.analyse.held_out import held_out_frame
 from scalestudy.analyse.runs import runs_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.observation import (
@@ -165,6 +167,27 @@ def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
 """collectives.csv where nothing was probed."""
+
+
+def frames_of(
+    plan: Plan,
+    summary: pd.DataFrame,
+    *,
+    epochs: pd.DataFrame | None = None,
+    calls: pd.DataFrame = NO_CALLS,
+    quantiles: pd.DataFrame | None = None,
+) -> Frames:
+    """What figures are drawn from; without quantiles, every launch of the plan has three."""
+    if epochs is None:
+        epochs = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
+    if quantiles is None:
+        launches = pd.DataFrame({"run_id": list(plan.runs)})
+        quantiles = launches.merge(QUANTILES, how="cross")
+    forecasts, held_out = forecasts_frame(plan.study, summary), held_out_frame(plan.study, summary)
+    return Frames(summary, epochs, forecasts, calls, quantiles, held_out)
+
+
+QUANTILES = pd.DataFrame({"quantile": [0.0, 0.5, 1.0], "step_time_s": [0.001, 0.002, 0.005]})
 
 
 def page_of(facts: dict[str, Any]) -> str:

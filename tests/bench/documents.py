@@ -52,7 +52,8 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     figures = [f"{results}/figures/{workload}_{figure}.svg" for workload in workloads for figure in FIGURES]
     plots = ["plot", *plan_summary]
     plots += ["--epochs", f"{results}/epochs.csv", "--forecasts", f"{results}/forecasts.csv"]
-    plots += ["--collectives", f"{results}/collectives.csv"]
+    plots += ["--collectives", f"{results}/collectives.csv", "--quantiles", f"{results}/step_quantiles.csv"]
+    plots += ["--held-out", f"{results}/held_out_forecasts.csv"]
     plots += ["--out", f"{results}/figures", "--workload"]
     return {
         "aggregate": [["aggregate", "--plan", f"{results}/plan.json", "--results", str(results)]],

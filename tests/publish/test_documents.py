@@ -11,9 +11,8 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import NO_CALLS, facts_of, page_of, study_of
+from builders import facts_of, frames_of, page_of, study_of
 from matplotlib.figure import Figure
-from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import FIGURES
@@ -33,7 +32,7 @@ TIMES = {
 }
 HOSTILE = "_ % & # { } \\ $ ~ ^ < > \" ' | \\input{/etc/passwd} 漢 \N{GRINNING FACE} \u202e"
 
-COLUMN_WIDE = ("throughput", "epoch_time_detailed", "memory", "communication")
+COLUMN_WIDE = ("throughput", "epoch_time_detailed", "memory", "communication", "step_time_distribution")
 
 ENVIRONMENT = {"device": ["cpu"], "cpu": [HOSTILE], "variable OMP_NUM_THREADS": ["1"]}
 
@@ -146,11 +145,8 @@ def epochs_of(plan: Plan) -> pd.DataFrame:
     )
 
 
-def frames(
-    plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None, calls: pd.DataFrame | None = None
-) -> Frames:
-    epochs = epochs_of(plan) if epochs is None else epochs
-    return Frames(summary, epochs, forecasts_frame(plan.study, summary), NO_CALLS if calls is None else calls)
+def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None) -> Frames:
+    return frames_of(plan, summary, epochs=epochs_of(plan) if epochs is None else epochs)
 
 
 @pytest.mark.parametrize("name", list(FIGURES))

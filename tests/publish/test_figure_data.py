@@ -7,13 +7,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import NO_CALLS, study_of
+from builders import NO_CALLS, frames_of, study_of
 from matplotlib.figure import Figure
-from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.data import describe, drawn_frame
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -43,9 +41,8 @@ def summary(plan: Plan) -> pd.DataFrame:
 
 
 def draw(plan: Plan, name: str, summary: pd.DataFrame, calls: pd.DataFrame = NO_CALLS) -> Figure:
-    epochs = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
     with paper_style():
-        figure = FIGURES[name](plan, "mlp", Frames(summary, epochs, forecasts_frame(plan.study, summary), calls))
+        figure = FIGURES[name](plan, "mlp", frames_of(plan, summary, calls=calls))
         figure.canvas.draw()
     return figure
 

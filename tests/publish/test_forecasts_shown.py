@@ -6,10 +6,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import NO_CALLS, facts_of, page_of, study_of, summary_of
+from builders import facts_of, frames_of, page_of, study_of, summary_of
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.publish.figures import FIGURES
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.study.load import parse_study
@@ -98,7 +97,7 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
 
 def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
-    frames = Frames(summary, pd.DataFrame(), forecasts_frame(plan.study, summary), NO_CALLS)
+    frames = frames_of(plan, summary)
     with paper_style():
         figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
     hollow = [
@@ -113,7 +112,7 @@ def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
 def test_the_ideal_line_is_ideal_everywhere(plan: Plan) -> None:
     """Drawn from end to end it would be straight over an axis that is not."""
     summary = summary_of(plan, TIMES)
-    frames = Frames(summary, pd.DataFrame(), forecasts_frame(plan.study, summary), NO_CALLS)
+    frames = frames_of(plan, summary)
     with paper_style():
         figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
     (ideal,) = (line for line in figure.axes[0].lines if line.get_label() == "ideal")

@@ -5,7 +5,7 @@ Or why there is none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import Any
 
@@ -33,17 +33,21 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     scales give them. `refused`: the reason why there is no number, and '' where there is one.
     """
     rows = []
-    distributed = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
-    for (workload, variant, scaling), points in distributed.groupby(
-        ["workload", "variant", "scaling"], sort=False
-    ):
-        base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
-        base = base[base["variant"] == points["base_variant"].iloc[0]]
-        series = pd.concat([base, points])
-        made = [_row(study, series, place, scaling) for place in _places(study, points)]
+    for (workload, variant, scaling), series in series_of(summary):
+        points = series[~series["is_base"]]
+        made = [forecast_of_scale(study, series, place, scaling) for place in _places(study, points)]
         made += batch_forecasts(study, points, summary)
         rows += [{"workload": workload, "variant": variant, "scaling": scaling} | row for row in made]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
+    distributed = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    for named, points in distributed.groupby(["workload", "variant", "scaling"], sort=False):
+        workload, _, scaling = named
+        base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
+        yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])
 
 
 def _scales(points: pd.DataFrame) -> list[tuple[int, int]]:
@@ -70,7 +74,8 @@ def _places(study: Study, points: pd.DataFrame) -> list[Place]:
     return [Place(*place) for place in wanted if place not in known]
 
 
-def _row(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
+def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
+    """What COLUMNS has of a forecast, its names aside; series: as of `series_of`."""
     strong, confidence = scaling == "strong", study.report.confidence
     base = series.iloc[0]
     whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks

@@ -16,7 +16,7 @@ from scalestudy.analyse.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication import communication_of
 from scalestudy.analyse.memory import growth_of
 from scalestudy.analyse.ranks import numa_of_ranks, samples_of_ranks
-from scalestudy.analyse.steps import block_step_times, describe, steady_steps
+from scalestudy.analyse.steps import block_step_times, describe, steady_steps, step_quantiles
 from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.model import Study
 
@@ -35,6 +35,8 @@ class Reduced:
     block_step_times_s: list[float]
     """Of its steady blocks."""
     collectives: pd.DataFrame
+    quantiles: pd.DataFrame
+    """Of its step times."""
 
 
 def reduce_run(study: Study, observation: Observation) -> Reduced:
@@ -59,7 +61,12 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
         **_learned(study, observation),
     }
-    return Reduced(row=row, block_step_times_s=block_step_times(steady), collectives=collectives)
+    return Reduced(
+        row=row,
+        block_step_times_s=block_step_times(steady),
+        collectives=collectives,
+        quantiles=step_quantiles(steady),
+    )
 
 
 def epochs_frame(observations: list[Observation]) -> pd.DataFrame:

@@ -106,6 +106,17 @@ def steady_steps(observation: Observation) -> pd.DataFrame:
     return whole[whole["step"].isin(slowest.index[cut:])]
 
 
+QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
+"""Every other per cent, and the last: the long steps are what one looks at a distribution for."""
+
+
+def step_quantiles(steady: pd.DataFrame) -> pd.DataFrame:
+    """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
+    slowest = steady.groupby("step")["step_time_s"].max().to_numpy()
+    at = QUANTILES if len(slowest) else QUANTILES[:0]
+    return pd.DataFrame({"quantile": at, "step_time_s": np.quantile(slowest, at) if len(slowest) else at})
+
+
 def block_times(steady: pd.DataFrame) -> pd.DataFrame:
     """A row a block: time_s, the largest over ranks, and its number of steps."""
     by_rank = steady.groupby(["block", "rank"])["step_time_s"]

@@ -17,6 +17,7 @@ import pandas as pd
 from scalestudy.analyse.efficiency_tree import factors_frame
 from scalestudy.analyse.environment import study_environment
 from scalestudy.analyse.forecasts import forecasts_frame
+from scalestudy.analyse.held_out import held_out_frame
 from scalestudy.analyse.runs import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.analyse.trace import summarise_trace
@@ -61,12 +62,12 @@ def run(arguments: argparse.Namespace) -> int:
     frames = {
         "runs.csv": runs,
         "epochs.csv": pd.concat([one.epochs for one in read], ignore_index=True),
-        "collectives.csv": pd.concat(
-            [one.reduced.collectives.assign(run_id=one.record.run_id) for one in read], ignore_index=True
-        ),
+        "collectives.csv": _together({one.record.run_id: one.reduced.collectives for one in read}),
+        "step_quantiles.csv": _together({one.record.run_id: one.reduced.quantiles for one in read}),
         "comprehensive_summary.csv": summary,
         "efficiency_factors.csv": factors_frame(summary),
         "forecasts.csv": forecasts_frame(plan.study, summary),
+        "held_out_forecasts.csv": held_out_frame(plan.study, summary),
     }
     for name, frame in frames.items():
         write_text(arguments.results / name, frame.to_csv(index=False))
@@ -94,6 +95,11 @@ def read_run(study: Study, directory: Path) -> Read:
         epochs=epochs_frame([observation]),
         traces=[trace_row(observation, path) for path in trace_files(directory)],
     )
+
+
+def _together(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all runs, each with the id of its run."""
+    return pd.concat([frame.assign(run_id=run_id) for run_id, frame in frames.items()], ignore_index=True)
 
 
 def trace_files(directory: Path) -> list[Path]:

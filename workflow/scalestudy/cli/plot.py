@@ -1,16 +1,21 @@
-"""Draw the figures of one workload, each as PDF, SVG and PNG, with its points as CSV and the figure in words."""
+"""Draw the figures of one workload, or of the study: each as PDF, SVG and PNG, with its points and its words."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+
+from matplotlib.figure import Figure
 
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.errors import UserError
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import FIGURES, STUDY_FIGURES, study_figures
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.study.plan import Plan
 
 HELP = "figures of a workload, with their data and their words"
 
@@ -21,13 +26,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=Path, required=True, help="epochs.csv")
     parser.add_argument("--forecasts", type=Path, required=True, help="forecasts.csv")
     parser.add_argument("--collectives", type=Path, required=True, help="collectives.csv")
-    parser.add_argument("--workload", required=True, help="name of the workload")
+    parser.add_argument("--quantiles", type=Path, required=True, help="step_quantiles.csv")
+    parser.add_argument("--held-out", type=Path, required=True, help="held_out_forecasts.csv")
+    parser.add_argument("--workload", help="name of the workload (default: figures of the study as a whole)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
 
 
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
-    if arguments.workload not in plan.study.workloads:
+    if arguments.workload not in {None, *plan.study.workloads}:
         known = ", ".join(plan.study.workloads)
         raise UserError(f"--workload {arguments.workload}: the study has {known}")
     frames = Frames(
@@ -35,10 +42,22 @@ def run(arguments: argparse.Namespace) -> int:
         epochs=read_table(arguments.epochs),
         forecasts=read_table(arguments.forecasts),
         collectives=read_table(arguments.collectives),
+        quantiles=read_table(arguments.quantiles),
+        held_out=read_table(arguments.held_out),
     )
-    for name, draw in FIGURES.items():
+    for name, draw in _wanted(plan, arguments.workload).items():
         with paper_style():
-            figure = draw(plan, arguments.workload, frames)
-            for path in save_figure(figure, arguments.out / f"{arguments.workload}_{name}"):
+            for path in save_figure(draw(plan, frames), arguments.out / name):
                 print(path)
     return 0
+
+
+def _wanted(plan: Plan, workload: str | None) -> dict[str, Callable[[Plan, Frames], Figure]]:
+    """The figures of a workload, or of the study, by the names of their files."""
+    if workload is None:
+        return {name: STUDY_FIGURES[name] for name in study_figures(plan)}
+    return {f"{workload}_{name}": partial(_of, draw, workload) for name, draw in FIGURES.items()}
+
+
+def _of(draw: Callable[[Plan, str, Frames], Figure], workload: str, plan: Plan, frames: Frames) -> Figure:
+    return draw(plan, workload, frames)

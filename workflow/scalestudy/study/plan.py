@@ -63,6 +63,14 @@ class Plan(Entry):
         mine = next(point.runs for point in self.points if run_id in point.runs)
         return mine[: self.study.repeats]
 
+    def compares(self, *strategies: str) -> bool:
+        """Whether all of these are given the same work at the same place, somewhere in the study."""
+        found: dict[tuple, set[str]] = {}
+        for point in self.points:
+            if point.world_size > 1 and point.scaling != "reference":
+                found.setdefault(point.work, set()).add(self.runs[point.runs[0]].strategy)
+        return any(here.issuperset(strategies) for here in found.values())
+
     def first_beside(self, point: Point) -> Point | None:
         """The point of the study's first variant with the same work at the same place; None where that is itself.
 

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from scalestudy.publish.figures import accuracy, breakdown, communication, epoch_time, memory, speedup, throughput
+from scalestudy.publish.figures import (
+    accuracy,
+    breakdown,
+    communication,
+    crossover,
+    distribution,
+    epoch_time,
+    held_out,
+    memory,
+    speedup,
+    throughput,
+)
+from scalestudy.study.plan import Plan
 
 # The file name each figure of a workload gets, after the workload's own name.
 FIGURES = {
@@ -13,4 +25,14 @@ FIGURES = {
     "step_breakdown": breakdown.draw,
     "memory": memory.draw,
     "communication": communication.draw,
+    "step_time_distribution": distribution.draw,
+    "measured_forecast": held_out.draw,
 }
+
+# Of the study as a whole.
+STUDY_FIGURES = {"ddp_fsdp_crossover": crossover.draw}
+
+
+def study_figures(plan: Plan) -> list[str]:
+    """The figures of STUDY_FIGURES that a study is about."""
+    return ["ddp_fsdp_crossover"] if plan.compares("ddp", "fsdp") else []

@@ -6,7 +6,7 @@ import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.lines import epoch_lines
+from scalestudy.publish.figures.lines import launch_lines
 from scalestudy.publish.figures.style import HEIGHT_IN, legend_below
 from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
@@ -18,12 +18,12 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     epochs = frames.epochs
     time_s = epochs["epoch_time_s"].astype(float)  # a study without any epoch has no numbers to tell a type from
     spent = epochs.assign(train_time_s=time_s.groupby(epochs["run_id"]).cumsum())
-    epoch_lines(left, plan, workload, spent, x="epoch", y="validation_accuracy")
-    epoch_lines(right, plan, workload, spent, x="train_time_s", y="validation_accuracy")
+    launch_lines(left, plan, workload, spent, x="epoch", y="validation_accuracy")
+    launch_lines(right, plan, workload, spent, x="train_time_s", y="validation_accuracy")
     left.set_xlabel("Epoch")
     right.set_xlabel("Training time (s)")
     left.set_ylabel("Validation accuracy")
     left.set_ylim(0, 1.02)
     right.set_xlim(left=0)
-    legend_below(figure, left, columns=2)
+    legend_below(figure, left)
     return figure

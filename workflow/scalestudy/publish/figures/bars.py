@@ -23,9 +23,9 @@ def points_of(frames: Frames, workload: str) -> pd.DataFrame:
     return mine[~(mine["is_base"] & mine.duplicated(["variant", "is_base"]))]
 
 
-def height_in(rows: int, *, legend_lines: int) -> float:
-    """Height of a figure with so many rows."""
-    return 0.55 + ROW_IN * rows + 0.16 * legend_lines
+def height_in(rows: float) -> float:
+    """Height of a figure with so many rows, before its legend."""
+    return 0.55 + ROW_IN * rows
 
 
 def bar_style(index: int) -> dict:

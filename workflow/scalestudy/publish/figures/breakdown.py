@@ -10,11 +10,11 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, points_of
 from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.style import legend_below
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE
 from scalestudy.study.plan import Plan
 
-COLUMNS = 4  # of the legend
 COMPUTATION = SPLIT[0]
 
 
@@ -23,16 +23,14 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     points = points_of(frames, workload)
     times = {part: [_ms(row, part) for row in points.to_dict("records")] for part in PARTS}
     used = [part for part, values in times.items() if any(values)]
-    size = paper_of(plan).page_in, height_in(len(points), legend_lines=-(-len(used) // COLUMNS))
-    figure, axes = plt.subplots(figsize=size)
+    figure, axes = plt.subplots(figsize=(paper_of(plan).page_in, height_in(len(points))))
     left = np.zeros(len(points))
     for index, part in enumerate(used):
         axes.barh(range(len(points)), times[part], left=left, label=PARTS[part], height=0.7, **bar_style(index))
         left += times[part]
     name_rows(axes, points)
     axes.set_xlabel("Time of a step (ms)")
-    if used:
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=COLUMNS)
+    legend_below(figure, axes)
     return figure
 
 

@@ -43,7 +43,7 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     axes.set_xlabel("Message size")
     axes.set_ylabel("Time of a call (ms)")
     if series:
-        legend_below(figure, axes, columns=2)
+        legend_below(figure, axes)
     else:
         axes.set_xticks([])
         axes.set_yticks([])

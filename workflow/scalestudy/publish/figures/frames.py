@@ -15,6 +15,8 @@ class Frames:
     epochs: pd.DataFrame
     forecasts: pd.DataFrame
     collectives: pd.DataFrame
+    quantiles: pd.DataFrame
+    held_out: pd.DataFrame
 
     def measured(self, workload: str) -> pd.DataFrame:
         """Rows of the summary that a figure of a workload shows; references are left to the CSV."""

@@ -1,4 +1,4 @@
-"""Lines over epochs, one a launch: what the epoch-time and the accuracy figure share."""
+"""Lines, one a launch: what the figures of epoch times, of accuracy and of step times share."""
 
 from __future__ import annotations
 
@@ -11,19 +11,22 @@ from scalestudy.publish.figures.style import series_style
 from scalestudy.study.plan import Plan
 
 
-def epoch_lines(
+def launch_lines(
     axes: Axes,
     plan: Plan,
     workload: str,
-    epochs: pd.DataFrame,
+    frame: pd.DataFrame,
     *,
     x: str,
     y: str,
-) -> None:
+) -> int:
     """Draw column y against column x for the base case and every distributed point of a workload.
 
-    Points that share their launches (the base case of strong and of weak scaling) are drawn once.
+    frame: with the column run_id. Points that share their launches (the base case of strong and of weak scaling)
+    are drawn once. Returns how many launches there were to draw.
     """
+    launches = dict(iter(frame.groupby("run_id")))
+    count = 0
     drawn: set[tuple[str, ...]] = set()
     for point in plan.points:
         if point.workload != workload or point.scaling == "reference" or point.runs in drawn:
@@ -31,10 +34,12 @@ def epoch_lines(
         label: str | None = labels.series(point)
         style = series_style(len(drawn))
         for run_id in point.runs:
-            launch = epochs[epochs["run_id"] == run_id]
+            launch = launches.get(run_id, frame.iloc[:0])
+            count += run_id in launches
             every = max(1, len(launch) // 8)
             axes.plot(launch[x], launch[y], label=label, alpha=0.85, markevery=every, linewidth=0.9, **style)
             label = None  # one entry in the legend for all launches of a point
         drawn.add(point.runs)
     if x == "epoch":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    return count

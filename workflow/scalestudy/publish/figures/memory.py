@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, points_of
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.style import REFERENCE
+from scalestudy.publish.figures.style import REFERENCE, legend_below
 from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
@@ -24,7 +24,7 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     points = points_of(frames, workload)
     used = [kind for kind in KINDS if points[kind].notna().any()]
     figure, axes = plt.subplots(
-        figsize=(paper_of(plan).column_in, height_in(len(points) * max(1, len(used)) * 0.75, legend_lines=2))
+        figsize=(paper_of(plan).column_in, height_in(len(points) * max(1, 0.75 * len(used))))
     )
     height = 0.8 / max(1, len(used))
     for index, kind in enumerate(used):
@@ -34,7 +34,6 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     if limit:
         axes.axvline(limit, label=f"limit of {limit:g} GiB", **REFERENCE)
     name_rows(axes, points)
-    axes.set_xlabel("Memory of a rank (GiB)")
-    if used:
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=2)
+    axes.set_xlabel("Memory of a rank (GiB)", loc="right")  # the panel may be narrower than its name
+    legend_below(figure, axes)
     return figure

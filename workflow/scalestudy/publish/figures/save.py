@@ -26,7 +26,8 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     figure.draw_without_rendering()
     figure.set_layout_engine("none")  # things are placed once, for all formats
     frame = drawn_frame(figure)
-    words = describe(frame)
+    said = [" ".join(text.get_text().split()) for text in figure.texts]
+    words = " ".join(said) if said and frame.empty else describe(frame)
     metadata = {
         "pdf": {"CreationDate": None, "Subject": words},
         "svg": {"Date": None, "Description": words},

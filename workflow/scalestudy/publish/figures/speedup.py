@@ -23,6 +23,7 @@ from scalestudy.publish.figures.points import (
 from scalestudy.publish.figures.style import (
     HEIGHT_IN,
     REFERENCE,
+    legend_below,
     rank_axis,
 )
 from scalestudy.publish.papers import paper_of
@@ -66,9 +67,5 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     if len(larger):
         finish_batches(panels[2], larger, target=compounded_efficiency(target, int(larger["world_size"].max())))
     left.set_ylim(0, max(1.05 * left.get_ylim()[1], 1.1))
-    handles = dict(zip(*reversed(left.get_legend_handles_labels()), strict=True))
-    handles |= dict(zip(*reversed(right.get_legend_handles_labels()), strict=True))
-    if FORECAST in handles:
-        handles[FORECAST] = handles.pop(FORECAST)  # to the end, behind all series
-    figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=min(4, len(handles)))
+    legend_below(figure, left, right, last=FORECAST)
     return figure

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.legend import Legend
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
-HEIGHT_IN = 2.7
-"""Of every figure; its width is that of a column or of the page of the paper (papers.py)."""
+HEIGHT_IN = 2.3
+"""Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
+LEGEND_LINE_IN = 0.155
+MOST_COLUMNS = 4  # of a legend
 
 # Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
 PALETTE = sns.color_palette("colorblind")
@@ -49,11 +53,14 @@ def paper_style() -> Iterator[None]:
 
 
 def series_style(index: int) -> dict:
-    """Colour, marker and line of the index-th series: no two of the first twelve share a marker."""
+    """Colour, marker and line of the index-th series: no two of the first twelve share a marker.
+
+    No two of the first 48 share both marker and line.
+    """
     return {
         "color": PALETTE[index % len(PALETTE)],
         "marker": MARKERS[index % len(MARKERS)],
-        "linestyle": LINES[index % len(LINES)],
+        "linestyle": LINES[(index + index // len(MARKERS)) % len(LINES)],
     }
 
 
@@ -72,10 +79,30 @@ def doubling_axis(axes: Axes, counts: list[int]) -> None:
     axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
 
 
-def legend_below(figure: Figure, axes: Axes, *, columns: int = 1) -> None:
-    """The legend under the axes, where it hides no data."""
-    handles, labels = axes.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=columns)
+def legend_below(figure: Figure, *panels: Axes, last: str = "") -> None:
+    """One legend for all panels under them, where it hides no data; the figure grows by its lines.
+
+    In as many columns as the figure is wide, four at the most. last: the entry that stands behind all others.
+    """
+    entries: dict[str, Any] = {}
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    if last in entries:
+        entries[last] = entries.pop(last)
+    if not entries:
+        return
+    columns = min(MOST_COLUMNS, len(entries))
+    legend = _legend(figure, entries, columns)
+    while columns > 1 and legend.get_window_extent().width > figure.bbox.width:
+        legend.remove()
+        columns -= 1
+        legend = _legend(figure, entries, columns)
+    figure.set_figheight(figure.get_figheight() + LEGEND_LINE_IN * -(-len(entries) // columns))
+
+
+def _legend(figure: Figure, entries: dict[str, Any], columns: int) -> Legend:
+    return figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
 
 
 def mark_missing(axes: Axes, x: float, text: str) -> None:

@@ -1,0 +1,158 @@
+"""What a careful reader sees of a figure: no text on other text, none too small, series that differ in grey."""
+
+from __future__ import annotations
+
+import itertools
+from functools import cache
+from typing import Any
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+from builders import frames_of, study_of
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.style import paper_style
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+SERIES = (1, 2, 7, 12)
+PAPERS = ("ieee", "acm")
+LEAST_PT = 7
+APART = 0.08  # of the lightness between black and white
+
+
+@cache
+def study(series: int, paper: str) -> tuple[Plan, Frames]:
+    """A workload that is trained in so many variants, on 2, 4 and 8 ranks."""
+    names = ["ddp", *(f"ddp-variant-{index}" for index in range(2, series + 1))]
+    content = {
+        "study": "many",
+        "repeats": 2,
+        "scales": ["1x2", "1x4", "1x8"],
+        "report": {"paper": paper},
+        "variants": {"single": {"strategy": "single"}} | {name: {"strategy": "ddp"} for name in names},
+        "workloads": {
+            "mlp": {
+                "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
+                "data": {"type": "digits"},
+                "optimizer": {"type": "sgd", "learning_rate": 0.05},
+                "batch_size": 64,
+                "epochs": 2,
+                "scaling": ["strong"],
+            }
+        },
+    }
+    plan = make_plan(parse_study(content, source="x"))
+    times = {
+        ("mlp", spec.world_size, spec.batch_per_rank): [0.1 / spec.world_size**0.8, 0.104 / spec.world_size**0.8]
+        for spec in plan.runs.values()
+    }
+    runs = study_of(plan, times)
+    slower = {name: 1 + 0.07 * index for index, name in enumerate(names)} | {"single": 1.0}
+    factor = runs["variant"].map(slower)
+    runs["step_time_s"] *= factor
+    runs["throughput_samples_per_s"] /= factor
+    epochs = pd.DataFrame(
+        [
+            {"run_id": run, "epoch": epoch, "epoch_time_s": 1 / epoch, "validation_accuracy": 0.3 * epoch}
+            for run in plan.runs
+            for epoch in (1, 2, 3)
+        ]
+    )
+    calls = pd.DataFrame(
+        [
+            {"collective": "all-reduce", "bytes": size, "time_s": 1e-5 + size / 1e9, "run_id": run}
+            for run, spec in plan.runs.items()
+            for size in (1024, 65536, 4194304)
+            if spec.world_size > 1
+        ]
+    )
+    return plan, frames_of(plan, summary_frame(plan, runs), epochs=epochs, calls=calls)
+
+
+@pytest.fixture(
+    scope="module", params=itertools.product(FIGURES, SERIES, PAPERS), ids=lambda given: "-".join(map(str, given))
+)
+def figure(request: pytest.FixtureRequest) -> Any:
+    name, series, paper = request.param
+    with paper_style():
+        made = FIGURES[name](*study(series, paper)[:1], "mlp", study(series, paper)[1])
+        made.canvas.draw()
+        yield made
+        plt.close(made)
+
+
+def words_of(figure: Figure) -> list[Text]:
+    """All text that is drawn."""
+    found = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    hidden = {
+        label
+        for axes in figure.axes
+        for axis in (axes.xaxis, axes.yaxis)
+        for tick in (*axis.get_major_ticks(), *axis.get_minor_ticks())
+        for label in (tick.label1, tick.label2)
+        if not _inside(axes, axis, tick)
+    }
+    return [text for text in found if text not in hidden]
+
+
+def _inside(axes: Axes, axis: Any, tick: Any) -> bool:
+    low, high = sorted(axis.get_view_interval())
+    return low <= tick.get_loc() <= high
+
+
+def test_no_text_lies_on_other_text_or_over_the_edge(figure: Figure) -> None:
+    boxes = [(text.get_text(), text.get_window_extent()) for text in words_of(figure)]
+    assert len(boxes) > 3
+    for text, box in boxes:
+        assert box.x0 >= -0.5, text
+        assert box.y0 >= -0.5, text
+        assert box.x1 <= figure.bbox.x1 + 0.5, text
+        assert box.y1 <= figure.bbox.y1 + 0.5, text
+    for (one, here), (other, there) in itertools.combinations(boxes, 2):
+        apart = here.x1 <= there.x0 or there.x1 <= here.x0 or here.y1 <= there.y0 or there.y1 <= here.y0
+        assert apart, f"{one!r} and {other!r}"
+
+
+def test_no_text_is_too_small(figure: Figure) -> None:
+    assert {text.get_fontsize() for text in words_of(figure) if text.get_fontsize() < LEAST_PT} == set()
+
+
+def test_a_panel_is_not_squeezed_by_its_legend(figure: Figure) -> None:
+    for axes in figure.axes:
+        rows = len(axes.get_yticks()) if any(isinstance(item, BarContainer) for item in axes.containers) else 99
+        assert axes.get_window_extent().height / figure.dpi > min(1.2, 0.15 * rows), "inches"
+
+
+def test_series_are_told_apart_without_colour(figure: Figure) -> None:
+    for axes in figure.axes:
+        for one, other in itertools.combinations(_series(axes), 2):
+            assert one[1:] != other[1:] or abs(one[0] - other[0]) > APART, (one, other)
+
+
+def _series(axes: Axes) -> list[tuple]:
+    """(lightness, what else it is drawn with) of every series that the legend knows."""
+    found = []
+    for container in axes.containers:
+        if isinstance(container, BarContainer) and not str(container.get_label()).startswith("_"):
+            bar = container.patches[0]
+            found.append((_lightness(bar.get_facecolor()), bar.get_hatch()))
+        if isinstance(container, ErrorbarContainer) and not hasattr(container, "series"):
+            line = container.lines[0]
+            found.append((_lightness(line.get_color()), line.get_marker(), line.get_linestyle()))
+    for line in axes.get_lines():
+        if not str(line.get_label()).startswith("_") and line.get_marker() not in ("None", "", "_", "x"):
+            found.append((_lightness(line.get_color()), line.get_marker(), line.get_linestyle()))
+    return found
+
+
+def _lightness(colour: Any) -> float:
+    red, green, blue = to_rgb(colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
