@@ -40,7 +40,8 @@ def draw(plan: Plan, frames: Frames) -> Figure:
         _draw_speed(left, points, label=f"{variant}{where}", index=series)
         _draw_memory(right, points, kind, label=f"{variant}{where}", index=series)
         series += 1
-        ddp = points.assign(outcomes=points["ddp_outcomes"], **{kind: points[f"{kind}_of_ddp"]})
+        same = {name: points[f"{name}_of_ddp"] for name in ("variant", "outcomes", "launches_ok", kind)}
+        ddp = points.assign(**same)
         named = (str(points["ddp_variant"].iloc[0]), *map(str, place))
         if named not in drawn:
             drawn.add(named)
@@ -71,7 +72,7 @@ def _draw_speed(axes: Axes, points: pd.DataFrame, *, label: str, index: int) -> 
     draw_series(axes, good, "relative_throughput", label=label, index=index, x="parameters")
     for _, point in points[points["relative_throughput"].isna()].iterrows():
         own = failure_word(point)
-        other = failure_word({"launches_ok": point["launches_ok_of_ddp"], "outcomes": point["ddp_outcomes"]})
+        other = failure_word({name: point[f"{name}_of_ddp"] for name in ("launches_ok", "outcomes")})
         said = [
             f"{name}: {word}" for name, word in ((point["variant"], own), (point["ddp_variant"], other)) if word
         ]
@@ -86,7 +87,8 @@ def _draw_memory(axes: Axes, points: pd.DataFrame, kind: str, *, label: str, ind
     good = points[points[kind].notna()]
     axes.plot(good["parameters"], good[kind], label=label, **series_style(index))
     for _, point in points[points[kind].isna()].iterrows():
-        mark_missing(axes, point["parameters"], point["outcomes"].split(" ", 1)[-1])
+        word = failure_word(point)
+        mark_missing(axes, point["parameters"], f"{point['variant']}: {word}" if word else "not measured")
 
 
 def _size_axis(axes: Axes, sizes: list[float]) -> None:

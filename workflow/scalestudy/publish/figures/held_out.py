@@ -15,6 +15,7 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
 from scalestudy.study.plan import Plan
 
+BESIDE = 0.1  # octaves between two series at one number of ranks
 REASONS_SHOWN = 3
 WIDTH = 100  # of a line of reasons, in characters
 
@@ -22,15 +23,16 @@ WIDTH = 100  # of a line of reasons, in characters
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Left: forecast against measured speedup, with the line where they agree. Right: their ratio over ranks.
 
-    Bars are the limits of the forecast, and lying ones those of the measurement. A scale that could not be
-    forecast has no point; where there is none at all, the reasons stand in its place.
+    Series stand side by side. Bars are the limits of the forecast, and lying ones those of the measurement. A
+    scale that could not be forecast has no point; where there is none at all, the reasons stand in its place.
     """
     figure, (left, right) = plt.subplots(1, 2, figsize=(paper_of(plan).page_in, HEIGHT_IN))
     mine = frames.held_out[frames.held_out["workload"] == workload]
     made = mine[mine["speedup"].notna()]
     if not len(made):
         return _reasons(figure, (left, right), mine)
-    for index, ((variant, scaling), points) in enumerate(made.groupby(["variant", "scaling"], sort=False)):
+    series = list(made.groupby(["variant", "scaling"], sort=False))
+    for index, ((variant, scaling), points) in enumerate(series):
         style = {"capsize": 2.0, "elinewidth": 0.7, **series_style(index), "linestyle": "none"}
         label = f"{variant}, {scaling} scaling"
         left.errorbar(
@@ -42,7 +44,10 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
             **style,
         )
         ratio = points[["speedup", "speedup_low", "speedup_high"]].div(points["measured_speedup"], axis=0)
-        right.errorbar(points["world_size"], ratio["speedup"], yerr=_bars(ratio, "speedup"), label=label, **style)
+        beside = 2 ** ((index - (len(series) - 1) / 2) * min(BESIDE, 0.5 / len(series)))
+        right.errorbar(
+            points["world_size"] * beside, ratio["speedup"], yerr=_bars(ratio, "speedup"), label=label, **style
+        )
     ends = np.array([*left.get_xlim(), *left.get_ylim()])
     left.plot([ends.min(), ends.max()], [ends.min(), ends.max()], label="forecast = measured", **REFERENCE)
     right.axhline(1, **REFERENCE)

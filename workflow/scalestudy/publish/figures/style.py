@@ -17,6 +17,7 @@ HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
 LEGEND_LINE_IN = 0.155
 MOST_COLUMNS = 4  # of a legend
+WIDEST_LEGEND = 0.97  # of the figure: text is a little wider at another resolution
 
 # Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
 PALETTE = sns.color_palette("colorblind")
@@ -94,7 +95,7 @@ def legend_below(figure: Figure, *panels: Axes, last: str = "") -> None:
         return
     columns = min(MOST_COLUMNS, len(entries))
     legend = _legend(figure, entries, columns)
-    while columns > 1 and legend.get_window_extent().width > figure.bbox.width:
+    while columns > 1 and legend.get_window_extent().width > WIDEST_LEGEND * figure.bbox.width:
         legend.remove()
         columns -= 1
         legend = _legend(figure, entries, columns)
