@@ -22,8 +22,8 @@ from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
-SERIES = (1, 2, 7, 12)
-PAPERS = ("ieee", "acm")
+CASES = [*((series, "ieee") for series in (1, 2, 7, 12)), (12, "article")]
+"""How many series, and for which paper: the last has the narrowest page."""
 LEAST_PT = 7
 APART = 0.08  # of the lightness between black and white
 
@@ -78,10 +78,10 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
 
 
 @pytest.fixture(
-    scope="module", params=itertools.product(FIGURES, SERIES, PAPERS), ids=lambda given: "-".join(map(str, given))
+    scope="module", params=itertools.product(FIGURES, CASES), ids=lambda given: f"{given[0]}-{given[1]}"
 )
 def figure(request: pytest.FixtureRequest) -> Any:
-    name, series, paper = request.param
+    name, (series, paper) = request.param
     with paper_style():
         made = FIGURES[name](*study(series, paper)[:1], "mlp", study(series, paper)[1])
         made.set_dpi(300)  # as it is saved; at a screen's resolution text has other widths

@@ -12,8 +12,12 @@ from typing import Any
 import pandas as pd
 import pypdfium2
 import pytest
-from builders import results_of, study_of
+from builders import frames_of, results_of, study_of
+from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.main import main
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.numbers_tex import numbers_view
 from scalestudy.publish.templates import DIRECTORY, render
@@ -66,10 +70,16 @@ def numbers_tex(numbers: dict[str, Any]) -> str:
 
 
 def compile_paper(
-    folder: Path, numbers: dict[str, Any], *, document_class: str, body: str | None = None, passes: int = 2
+    folder: Path,
+    numbers: dict[str, Any],
+    *,
+    document_class: str,
+    fragments: str = "",
+    body: str | None = None,
+    passes: int = 2,
 ) -> tuple[int, str]:
-    """(exit status, log) of the sample paper, or of one with another body."""
-    text = PAPER.read_text(encoding="utf-8").replace("CLASS", document_class).replace("FRAGMENTS", "")
+    """(exit status, log) of the sample paper with these fragments, or of one with another body."""
+    text = PAPER.read_text(encoding="utf-8").replace("CLASS", document_class).replace("FRAGMENTS", fragments)
     if body is not None:
         begin, end = text.index("\\tableofcontents"), text.index("\\end{document}")
         text = text[:begin] + body + text[end:]
@@ -173,14 +183,35 @@ def printed(numbers: dict[str, Any], key: str) -> list[str]:
     return numbers["numbers"][f"mlp.{key}"]["shown"]
 
 
-@pytest.mark.parametrize("document_class", CLASSES.values(), ids=list(CLASSES))
-def test_numbers_are_printed_wherever_a_paper_has_them(
-    numbers: dict[str, Any], tmp_path: Path, document_class: str
+def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
+    """A figure of a column and one of a page, and what a paper says to have them at their own size."""
+    plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
+    frames = frames_of(plan, summary_frame(plan, study_of(plan, TIMES)))
+    with paper_style():
+        for name in ("throughput", "speedup_efficiency"):
+            save_figure(FIGURES[name](plan, "mlp", frames), folder / name)
+    return (
+        "\\begin{figure}\\centering\\includegraphics{throughput}\\caption{FIGURE of a column}\\end{figure}"
+        "\\begin{figure*}\\centering\\includegraphics{speedup_efficiency}\\caption{FIGURE of a page}\\end{figure*}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("paper", "document_class"),
+    zip(("article", "ieee", "acm"), CLASSES.values(), strict=True),
+    ids=list(CLASSES),
+)
+def test_a_paper_has_numbers_and_figures_wherever_it_wants_them(
+    content: dict[str, Any], numbers: dict[str, Any], tmp_path: Path, paper: str, document_class: str
 ) -> None:
-    status, log = compile_paper(tmp_path, numbers, document_class=document_class)
+    figures = draw_figures(content, paper, tmp_path)
+    status, log = compile_paper(tmp_path, numbers, document_class=document_class, fragments=figures)
     assert status == 0, log[-3000:]
     assert "Overfull" not in log
+    assert "Float too large" not in log
     words = words_of(tmp_path / "paper.pdf")
+    assert words.count("FIGURE of a") == 2
+    assert "Speedup over one process" in words, "the text of a figure is text"
     step, speedup = printed(numbers, "ddp.strong.n2.step_time_ms"), printed(numbers, "ddp.strong.n2.speedup")
     assert f"STEP {step[0]} ms [{step[1]}, {step[2]}] END" in words
     assert "ONE 1.00 no interval END" in words
