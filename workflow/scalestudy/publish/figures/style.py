@@ -11,6 +11,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
+from matplotlib.text import Annotation
 from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
 
 HEIGHT_IN = 2.3
@@ -107,7 +108,9 @@ def _legend(figure: Figure, entries: dict[str, Any], columns: int) -> Legend:
 
 
 def mark_missing(axes: Axes, x: float, text: str) -> None:
-    """Mark the place of a point that was not measured, with the word that says why."""
+    """Mark the place of a point that was not measured, with the word that says why; once, if several share it."""
+    if any((note.get_text(), note.xy) == (text, (x, 0)) for note in axes.texts if isinstance(note, Annotation)):
+        return
     axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
     axes.annotate(
         text, (x, 0), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, annotation_clip=False
