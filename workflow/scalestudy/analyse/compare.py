@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan, nan
+from math import isnan
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -31,6 +31,7 @@ MEASURED = (
     *("launches_unsteady", "unsteady", "parameters"),
 )
 OF_A_LAUNCH = ("run_id", "repeat", "outcome", "step_time_s", "throughput_samples_per_s", "validation_accuracy")
+OF_A_RECORD = ("record_sha256", "step_time_s")
 
 
 class Question(NamedTuple):
@@ -69,9 +70,13 @@ class Source:
         content = point.model_dump(include=set(Question._fields))
         return Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
 
+    def launches(self, point: Point) -> pd.DataFrame:
+        """Rows of runs.csv of the launches of a point."""
+        return self.runs[self.runs["run_id"].isin(point.runs)]
+
     def good(self, point: Point) -> pd.DataFrame:
-        """Rows of runs.csv of the launches of a point that came to their end with steady steps."""
-        mine = self.runs[self.runs["run_id"].isin(point.runs)]
+        """Those of them that came to their end with steady steps."""
+        mine = self.launches(point)
         return mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()]
 
 
@@ -106,11 +111,11 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     """Every question that any study asked, and the ratio of each study to the first where both asked it.
 
     Rows in the order of the first study, what only others have after it. Columns: `study` (its letter), the
-    Question, MEASURED as the summary has it, `is_base`, `base_variant`, `is_reference` (one process at a batch that
-    is nobody's base case); against the first study
-    `throughput_ratio` and `efficiency_difference` with limits and what they show (`throughput_shows`,
-    `efficiency_shows`), `accuracy_difference` with limits and `accuracy_shows`, `pairs` of launches with one seed
-    in it; and `not_compared`, why there is nothing of that, or ''.
+    Question, MEASURED as the summary has it, `is_base`, `base_variant`, `is_reference` (one process at a batch
+    that is nobody's base case). Against the first study: `throughput_ratio` and `efficiency_difference` with
+    limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
+    `accuracy_shows`, and `pairs`, the launches of one seed behind it. `not_compared`: why there is nothing of
+    that, or ''.
 
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
     confidence already. Launches of two studies are independent samples.
@@ -131,8 +136,8 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
         ]
         if question in asked[0]:
             others = {row["not_compared"] for row in mine[1:]}
-            missing = {f"only in {sources[0].letter}"} if not others else others
-            mine[0]["not_compared"] = "" if "" in missing else "; ".join(sorted(missing))
+            why_not = sorted(others) or [f"only in {sources[0].letter}"]
+            mine[0]["not_compared"] = "" if "" in others else "; ".join(why_not)
         alone = question.scaling == ONE_PROCESS and not any(row["is_base"] for row in mine)
         rows += [row | {"is_reference": alone} for row in mine]
     return Comparison(pd.DataFrame(rows), tuple(refusals))
@@ -185,7 +190,7 @@ def _row(
         why_not = f"not in {first.letter}"
     elif (source.letter, question.workload, question.variant) in refused:
         why_not = REFUSED
-    elif _shared(first.good(base[0]), source.good(point)):
+    elif _shared(first.launches(base[0]), source.launches(point)):
         why_not = SAME_LAUNCHES
     compared = _against(first, source, base, mine) if base and not why_not else _against_nothing()
     return {
@@ -261,7 +266,7 @@ def _accuracies(source: Source, good: pd.DataFrame) -> pd.Series:
 
 def _shared(first: pd.DataFrame, second: pd.DataFrame) -> bool:
     """Whether a launch is in both: a copied folder, or a study that was edited and has kept it."""
-    by = ["record_sha256", "step_time_s"]
-    if not all(name in frame for name in by for frame in (first, second)):
+    if not all(name in frame for name in OF_A_RECORD for frame in (first, second)):
         return False
-    return len(first[by].dropna().merge(second[by].dropna())) > 0
+    records = [set(zip(*(frame[name].map(str) for name in OF_A_RECORD), strict=True)) for frame in (first, second)]
+    return bool(records[0] & records[1])

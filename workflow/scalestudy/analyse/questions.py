@@ -81,7 +81,7 @@ def environment_differences(environments: Sequence[Environment]) -> list[dict[st
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
     """Fingerprints of the code that measured, where they are not the same in all studies. runs: of runs.csv."""
-    found = [", ".join(sorted(set(frame["fingerprint"].dropna()))) or NOT_SET for frame in runs]
+    found = [", ".join(sorted(set(frame["fingerprint"].dropna().map(str)))) or NOT_SET for frame in runs]
     return [Difference("fingerprint of the code that measured", tuple(found))] if len(set(found)) > 1 else []
 
 

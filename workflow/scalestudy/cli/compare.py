@@ -1,7 +1,7 @@
 """Compare studies: two clusters, two interconnects, before and after an upgrade. All are held against the first.
 
-Points are compared where they are the same question: the same training, at the same scale and batch. What only some
-studies have is listed, and so is what differs in where they were measured.
+Points are compared where they are the same question: the same training, at the same scale and batch. What only
+some studies have is listed, and so is what differs in where they were measured.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -141,6 +142,8 @@ def _named(text: str, folders: Sequence[Path]) -> tuple[int, str]:
             name = " ".join(text.removeprefix(f"{key}=").split())
             if not name:
                 raise UserError(f"--name {text}: no name after the equals sign")
+            if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+                raise UserError(f"--name {name!r}: a name is text, without control characters")
             return index, name
     known = ", ".join(f"{letter} ({folder})" for folder, letter in zip(folders, ascii_uppercase, strict=False))
     raise UserError(f"--name {text}: say LETTER=NAME or FOLDER=NAME; the studies are {known}")

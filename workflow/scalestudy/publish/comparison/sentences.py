@@ -44,8 +44,13 @@ def point_text(row: Row) -> str:
 
 def workload_sentence(workload: str, first: Named, other: Named, rows: pd.DataFrame) -> str:
     """What a study shows beside the first one. rows: of the other study, those that are compared."""
-    if not len(rows):
-        return f"{workload}: {other.title} is not compared with {first.title}; the end of this says why."
+    if rows["is_reference"].all():  # also where there are none
+        what = "only single processes at other batches are" if len(rows) else "nothing is"
+        return (
+            f"{workload}: {what} compared of {other.title} with {first.title}; what could not be compared, and why,"
+            " is told apart."
+        )
+    rows = rows[~rows["is_reference"]]
     measured = rows[rows["throughput_ratio"].notna()]
     if not len(measured):
         count = "the one point" if len(rows) == 1 else f"none of {len(rows)} points"

@@ -69,7 +69,6 @@ def study_view(one: Named) -> dict[str, Any]:
 def sentences(comparison: Comparison, named: Sequence[Named]) -> list[str]:
     """One for every workload that two studies have, and every study that is held against the first."""
     points, compared = comparison.points, comparison.compared
-    compared = compared[~compared["is_reference"]]
     having = points.groupby("workload", sort=False)["study"].agg(set)
     return [
         workload_sentence(
@@ -85,7 +84,7 @@ def sentences(comparison: Comparison, named: Sequence[Named]) -> list[str]:
 
 
 def compared_points(points: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
-    """By workload the rows of each point that is held against the first study's; references are left to the CSV."""
+    """By workload the rows of each point that is held against the first study's; references are for the CSV."""
     found: dict[str, list[pd.DataFrame]] = {}
     kept = points[~points["is_reference"]]
     for _, rows in kept.groupby(question_columns(), sort=False):
