@@ -228,7 +228,8 @@ def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
 def test_the_fragment_compiles_and_fits_with_any_name(
     content: dict[str, Any], new: Path, tmp_path: Path, paper: str, document_class: str
 ) -> None:
-    """Three studies, so that columns move to a second panel."""
+    """Three studies, so that columns move to a second panel; two of them on two nodes too."""
+    content["scales"] = ["1x2", "2x2"]
     first = write_study(tmp_path / "first", content | {"report": {"paper": paper}}, OLD)
     third = write_study(tmp_path / "third", content, {key: ["oom"] * 3 for key in OLD})
     out = tmp_path / "out"
@@ -252,6 +253,7 @@ def test_the_fragment_compiles_and_fits_with_any_name(
     assert tex.startswith("% Needs \\usepackage{booktabs,siunitx}.")
     assert "\\input{/etc" not in tex
     assert "|" not in tex.split("\\begin{tabular}")[1]
+    assert "{Nodes}" in tex
 
 
 def test_hostile_names_are_drawn_and_told_in_plain_letters(old: Path, new: Path, tmp_path: Path) -> None:
@@ -304,6 +306,17 @@ def test_what_was_trained_differently_is_refused_with_its_keys(
     assert "nothing can be compared" in error
     assert "workloads.mlp.model.hidden_dim is 16 in A and 32 in B" in error
     assert not (tmp_path / "none").exists()
+
+
+def test_where_only_references_meet_the_text_says_so(content: dict[str, Any], old: Path, tmp_path: Path) -> None:
+    """One process at batch 16: here what two ranks have of 32, there what four have of 64."""
+    content["workloads"]["mlp"] |= {"batch_size": 64}
+    other = write_study(tmp_path / "larger", content | {"scales": ["1x4"]}, OLD)
+    assert compare(old, other, "--out", tmp_path / "out") == 0
+    text = " ".join((tmp_path / "out/comparison.txt").read_text().split())
+    assert "mlp: only single processes at other batches are compared of larger (B) with old (A)" in text
+    assert "1 more comparison of single processes at other batches (references of strong scaling) is in" in text
+    assert "mlp, only in B: single, one process, batch 64; ddp strong, 4 ranks, batch 16 per rank;" in text
 
 
 def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:

@@ -46,10 +46,7 @@ def workload_sentence(workload: str, first: Named, other: Named, rows: pd.DataFr
     """What a study shows beside the first one. rows: of the other study, those that are compared."""
     if rows["is_reference"].all():  # also where there are none
         what = "only single processes at other batches are" if len(rows) else "nothing is"
-        return (
-            f"{workload}: {what} compared of {other.title} with {first.title}; what could not be compared, and why,"
-            " is told apart."
-        )
+        return f"{workload}: {what} compared of {other.title} with {first.title}; the last list says why."
     rows = rows[~rows["is_reference"]]
     measured = rows[rows["throughput_ratio"].notna()]
     if not len(measured):

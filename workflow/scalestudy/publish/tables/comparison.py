@@ -28,9 +28,12 @@ Rows = dict[str, Row]
 """Of a point, by the letter of the study."""
 
 PLACES = {"nodes": "Nodes", "world_size": "Ranks", "batch_per_rank": "Batch"}
+LABEL_CHARACTERS = 24
+"""Of a study's name, in the label that LaTeX knows the table by."""
 REPEATED = ("nodes", "world_size")
 ALIKE = r"\textsuperscript{\dag}"
 """After an interval that shows no difference."""
+KEPT = {"equivalent": "kept"}
 SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points": "efficiency_shows"}
 
 
@@ -46,7 +49,10 @@ class Column(NamedTuple):
 
 def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
     """Values for report/templates/comparison.tex."""
-    groups = _by_title(compared_points(comparison.points))
+    groups = {
+        workload: [{row["study"]: row for row in rows.to_dict("records")} for rows in points]
+        for workload, points in compared_points(comparison.points).items()
+    }
     points = [point for group in groups.values() for point in group]
     first = named[0].letter
     places = [name for name in PLACES if name != "nodes" or any(point[first]["nodes"] > 1 for point in points)]
@@ -58,7 +64,10 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     rows = [row for group in made for row in group["rows"]]
     headers = [[PLACES[name]] for name in places] + [list(column.header) for column in columns]
     heads = [head(lines, [_as_wide(row["cells"][index]) for row in rows]) for index, lines in enumerate(headers)]
-    stub = max((len(row["variant"]) for row in rows), default=0)
+    stub = max(
+        (len(f"{row['variant']} ({row['partial']})") if row["partial"] else len(row["variant"]) for row in rows),
+        default=0,
+    )
     repeated = sum(name in REPEATED for name in places)
     report = named[0].source.plan.study.report
     paper = paper_of(named[0].source.plan)
@@ -66,7 +75,7 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     return {
         "study": {"version": __version__, "name": ", ".join(one.name for one in named)},
         "studies": [study_view(one) for one in named],
-        "label": "-".join(filter(None, (slug(one.name) for one in named))) or "studies",
+        "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in named))) or "studies",
         "first": first,
         "others": listed([one.letter for one in named[1:]]),
         "confidence": f"{report.confidence:.0%}",
@@ -83,18 +92,6 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     }
 
 
-def _by_title(groups: dict[str, list[pd.DataFrame]]) -> dict[str, list[Rows]]:
-    """Points by workload and way of scaling."""
-    found: dict[str, list[Rows]] = {}
-    for workload, points in groups.items():
-        for how in (ONE_PROCESS, "strong", "weak"):
-            title = f"{workload}, one process" if how == ONE_PROCESS else f"{workload}, {how} scaling"
-            for rows in points:
-                if rows["scaling"].iloc[0] == how:
-                    found.setdefault(title, []).append({row["study"]: row for row in rows.to_dict("records")})
-    return found
-
-
 def _columns(letters: Sequence[str]) -> Iterator[Column]:
     """In the order of the table. What is of the first study alone has no ratio."""
     first, *others = letters
@@ -109,9 +106,9 @@ def _columns(letters: Sequence[str]) -> Iterator[Column]:
             ("Effic.", f"{letter} less {first}", "(points)"), letter, "efficiency_difference_points", limits=True
         )
     for letter in letters:
-        yield Column(("Accuracy", letter, f"({PERCENT})"), letter, "accuracy_percent")
+        yield Column(("Acc.", letter, f"({PERCENT})"), letter, "accuracy_percent")
     for letter in others:
-        yield Column(("Accuracy", f"{letter} to {first}"), letter, "accuracy_shows")
+        yield Column(("Acc.", f"{letter} to {first}"), letter, "accuracy_shows")
 
 
 def _has_any(points: Sequence[Rows], column: Column, first: str) -> bool:
@@ -123,7 +120,7 @@ def _has_any(points: Sequence[Rows], column: Column, first: str) -> bool:
             for letter in (first, column.letter)
         )
     cells = [_cell(point, column, first) for point in points]
-    return column.name in ("step_time_ms", "throughput_ratio") or any(cell["value"] != DASH for cell in cells)
+    return any(cell["value"] != DASH for cell in cells)
 
 
 def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: str) -> dict[str, Any]:
@@ -132,7 +129,7 @@ def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: s
         f"{letter}: {one['outcomes']}" for letter, one in point.items() if 0 < one["launches_ok"] < one["launches"]
     ]
     return {
-        "variant": row["variant"],
+        "variant": row["variant"] if row["scaling"] == ONE_PROCESS else f"{row['variant']} {row['scaling']}",
         "partial": "; ".join(partial),
         "unsteady": any(mostly_unsteady(pd.Series(one)) for one in point.values()),
         "cells": [{"value": f"{row[name]:.0f}", "limits": ""} for name in places]
@@ -165,4 +162,4 @@ def _accuracy_word(row: Row, first: Row) -> str:
     """What the test of equivalence shows; a dash where there was nothing to test."""
     if DASH in (shown(row, "accuracy_percent").value, shown(first, "accuracy_percent").value):
         return DASH
-    return row["accuracy_shows"] or "not compared"
+    return KEPT.get(row["accuracy_shows"], row["accuracy_shows"]) or "not compared"
