@@ -25,6 +25,7 @@ VERBS = (
     "numbers",
     "number",
     "summary",
+    "compare",
     "find-batch",
     "estimate",
     "audit",

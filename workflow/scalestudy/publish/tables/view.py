@@ -10,9 +10,10 @@ from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import DASH, table_format
+from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import WITH_LIMITS, lines
-from scalestudy.publish.tables.layout import DIGIT_PT, STUB_CHARACTERS, Width, choose_layout
+from scalestudy.publish.tables.layout import choose_layout
+from scalestudy.publish.tables.panels import head, panel, portions, stub_pt
 from scalestudy.publish.tables.rows import CONTENTS
 from scalestudy.publish.view import study_view
 from scalestudy.study.plan import Plan
@@ -20,8 +21,6 @@ from scalestudy.study.tables import COLUMNS, Column, Table
 
 Row = dict[str, Any]
 
-PAGE_LINES = 44
-"""Of a table, on a page of \\footnotesize with a caption."""
 PLACE = ("nodes", "ranks")
 """Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
 IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
@@ -35,7 +34,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
     columns = _columns(plan, name, rows)
     groups = _groups(plan, rows, columns, scaling=content.names_scaling)
     made = [row for group in groups for row in group["rows"]]
-    heads = [_head(column, [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
+    heads = [head(lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
     stub = max((len(row["variant"]) for row in made), default=0)
     repeated = sum(column in PLACE for column in columns)
     layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
@@ -44,11 +43,11 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
         "study": study_view(plan, summary),
         "about": content.about,
         "parts": [
-            [_panel(heads, part, panel, stacked=layout.stacked) for panel in layout.panels]
-            for part in _parts(groups, lines=(2 if layout.stacked else 1) * len(layout.panels))
+            [panel(heads, part, columns_of, stacked=layout.stacked) for columns_of in layout.panels]
+            for part in portions(groups, lines=(2 if layout.stacked else 1) * len(layout.panels))
         ],
         "layout": layout,
-        "stub_pt": f"{STUB_CHARACTERS * DIGIT_PT:.0f}" if stub > STUB_CHARACTERS else "",
+        "stub_pt": stub_pt(stub),
         "unsteady": any(row["unsteady"] for row in made),
         "ratios": any(column in columns for column in ("speedup", "efficiency_percent")),
     }
@@ -97,56 +96,3 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
         "unsteady": bool(mostly_unsteady(pd.Series(row))),
         "cells": cells,
     }
-
-
-def _head(column: Column, cells: list[dict[str, str]]) -> dict[str, Any]:
-    header = lines(column)
-    longest = {part: max((len(cell[part]) for cell in cells), default=0) for part in ("value", "limits")}
-    words = max(len(line) for line in header if not line.startswith("("))
-    return {
-        "lines": header,
-        "format": table_format([cell["value"] for cell in cells]),
-        "limits": longest["limits"] > 0,
-        "width": Width(header=words, **longest),
-    }
-
-
-def _parts(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
-    """The groups in portions that fit a page; a group may be cut. lines: that a row takes."""
-    parts: list[list[dict[str, Any]]] = []
-    room = 0
-    for group in groups:
-        rest = group["rows"]
-        while rest:
-            if room < 2:
-                parts.append([])
-                room = max(2, PAGE_LINES // lines)
-            parts[-1].append({"title": group["title"], "rows": rest[: room - 1]})
-            rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
-    return parts
-
-
-def _panel(
-    heads: list[dict[str, Any]], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
-) -> dict[str, Any]:
-    """A tabular: columns, header from the top, groups of rows, and how many columns TeX has in it.
-
-    A header of fewer lines stands at the bottom.
-    """
-    mine = [heads[index] for index in indices]
-    count = max((len(head["lines"]) for head in mine), default=0)
-    padded = [[*[""] * (count - len(head["lines"])), *head["lines"]] for head in mine]
-    return {
-        "columns": mine,
-        "header": list(zip(*padded, strict=True)),
-        "groups": [
-            group
-            | {"rows": [row | {"cells": [row["cells"][index] for index in indices]} for row in group["rows"]]}
-            for group in groups
-        ],
-        "width": 1 + len(mine) + (0 if stacked else sum(head["limits"] for head in mine)),
-    }
-
-
-def _only(row: dict[str, Any], indices: tuple[int, ...]) -> dict[str, Any]:
-    return row | {"cells": [row["cells"][index] for index in indices]}

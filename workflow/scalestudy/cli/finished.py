@@ -1,0 +1,169 @@
+"""Folders of finished studies, read to be compared; what is no such folder is refused with what would be right."""
+
+from __future__ import annotations
+
+import argparse
+import unicodedata
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from string import ascii_uppercase
+
+import pandas as pd
+
+from scalestudy.analyse.compare import MEASURED, OF_A_LAUNCH, Source
+from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.errors import UserError
+from scalestudy.publish.comparison.named import Named
+from scalestudy.study.plan import SCHEMA_VERSION, Plan
+
+MOST = len(ascii_uppercase)
+SUMMARY = "comprehensive_summary.csv"
+# Of a row of the summary, as its point in the plan has it.
+OF_A_POINT = ("scaling", "nodes", "devices_per_node", "batch_per_rank", "global_batch")
+
+
+def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
+    """The studies by letter, in the order given. names: `WHICH=NAME` of the command line."""
+    if not 2 <= len(folders) <= MOST:
+        raise UserError(f"two studies at least are compared, and {MOST} at the most; given: {len(folders)}")
+    _refuse_twice(folders)
+    sources = [read_finished(folder, letter) for folder, letter in zip(folders, ascii_uppercase, strict=False)]
+    levels = [source.plan.study.report.confidence for source in sources]
+    if len(set(levels)) > 1:
+        said = ", ".join(f"{level:.4g} in {folder}" for level, folder in zip(levels, folders, strict=True))
+        raise UserError(
+            f"report.confidence differs: {said}; intervals of two levels cannot be compared. Set one in the"
+            " studies' files and run snakemake again: nothing is measured anew"
+        )
+    labels = _labels(folders, [source.plan.study.study for source in sources], names)
+    return [
+        Named(source=source, name=label, folder=str(folder))
+        for source, label, folder in zip(sources, labels, folders, strict=True)
+    ]
+
+
+def read_finished(folder: Path, letter: str) -> Source:
+    """A study from its results folder."""
+    if not folder.is_dir():
+        raise UserError(f"{folder}: no such folder; name the results of a study, such as results/STUDY")
+    if not (folder / "plan.json").exists():
+        below = sorted(path.parent.name for path in folder.glob("*/plan.json"))
+        near = f"; in it are {', '.join(below)}" if below else ", such as results/STUDY"
+        raise UserError(f"{folder}: no results of a study: it has no plan.json. Name the folder of one{near}")
+    version = _version(folder / "plan.json")
+    if version != SCHEMA_VERSION:
+        raise UserError(
+            f"{folder / 'plan.json'}: schema version {version}; this scalestudy reads {SCHEMA_VERSION}. Compare"
+            " with the version that made it, or plan and aggregate the study again"
+        )
+    plan = read_plan(folder / "plan.json")
+    if not (folder / SUMMARY).exists():
+        raise UserError(
+            f"{folder}: no {SUMMARY}, so its study has not come to its end; run snakemake on it, or"
+            f" `scalestudy aggregate --plan {folder}/plan.json --results {folder}` where all launches are there"
+        )
+    source = Source(
+        letter=letter,
+        plan=plan,
+        summary=read_table(folder / SUMMARY),
+        runs=read_table(folder / "runs.csv"),
+        environment=read_json(folder / "environment.json"),
+    )
+    _refuse_other_tables(folder, source)
+    return source
+
+
+def _version(path: Path) -> object:
+    content = read_json(path)
+    return content.get("schema_version") if isinstance(content, dict) else None
+
+
+def _refuse_other_tables(folder: Path, source: Source) -> None:
+    """Tables of another version, or of another plan than the one beside them."""
+    again = f"run `scalestudy aggregate --plan {folder}/plan.json --results {folder}` again"
+    launch_columns = (*OF_A_LAUNCH, "fingerprint", "started_at")
+    for name, frame, columns in (
+        (SUMMARY, source.summary, (*MEASURED, *OF_A_POINT, "is_base")),
+        ("runs.csv", source.runs, launch_columns),
+    ):
+        missing = [column for column in columns if column not in frame]
+        if missing:
+            raise UserError(f"{folder / name}: no column {missing[0]}; another version made it: {again}")
+    if not _same_points(source.plan, source.summary):
+        raise UserError(f"{folder / SUMMARY}: not of the plan beside it: its points are others; {again}")
+    unknown = set(source.plan.runs) - set(source.runs["run_id"])
+    if unknown:
+        raise UserError(f"{folder / 'runs.csv'}: not of the plan beside it: no run {min(unknown)}; {again}")
+
+
+def _same_points(plan: Plan, summary: pd.DataFrame) -> bool:
+    planned = [tuple(getattr(point, name) for name in OF_A_POINT) for point in plan.points]
+    return planned == list(summary[list(OF_A_POINT)].itertuples(index=False, name=None))
+
+
+def _refuse_twice(folders: Sequence[Path]) -> None:
+    seen: dict[Path, Path] = {}
+    for folder in folders:
+        place = folder.resolve()
+        if place in seen:
+            also = "" if seen[place] == folder else f" ({seen[place]} is the same)"
+            raise UserError(f"{folder}: given twice{also}; name two studies")
+        seen[place] = folder
+
+
+def _labels(folders: Sequence[Path], studies: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The given names; else that of the study, of its folder where studies are called alike, or its whole path."""
+    given: dict[int, str] = {}
+    for text in names:
+        index, name = _named(text, folders)
+        if index in given:
+            raise UserError(f"--name {text}: {folders[index]} has a name already: {given[index]}")
+        given[index] = name
+    own, ends = Counter(studies), Counter(folder.resolve().name for folder in folders)
+    labels = []
+    for index, (study, folder) in enumerate(zip(studies, folders, strict=True)):
+        end = folder.resolve().name
+        usual = study if own[study] == 1 else end if ends[end] == 1 else str(folder)
+        labels.append(given.get(index, usual))
+    double = [label for label, count in Counter(labels).items() if count > 1]
+    if double:
+        raise UserError(f"--name: two studies cannot both be called {double[0]}")
+    return labels
+
+
+def _named(text: str, folders: Sequence[Path]) -> tuple[int, str]:
+    """(place, name) of 'FOLDER=NAME' or 'LETTER=NAME'; a folder goes before a letter."""
+    keys = [(str(folder), index) for index, folder in enumerate(folders)]
+    keys += [(f"{folder}/", index) for folder, index in keys]
+    keys += [(letter, index) for index, letter in zip(range(len(folders)), ascii_uppercase, strict=False)]
+    for key, index in keys:
+        if text.startswith(f"{key}="):
+            name = " ".join(text.removeprefix(f"{key}=").split())
+            if not name:
+                raise UserError(f"--name {text}: no name after the equals sign")
+            if any(unicodedata.category(character) in ("Cc", "Cs") for character in name):
+                raise UserError(f"--name {name!r}: a name is text, without control characters")
+            return index, name
+    known = ", ".join(f"{letter} ({folder})" for folder, letter in zip(folders, ascii_uppercase, strict=False))
+    raise UserError(f"--name {text}: say LETTER=NAME or FOLDER=NAME; the studies are {known}")
+
+
+def add_studies(parser: argparse.ArgumentParser) -> None:
+    """The folders, and names for them."""
+    parser.add_argument(
+        "studies",
+        type=Path,
+        nargs="+",
+        metavar="FOLDER",
+        help="results of a study (results/STUDY); all others are held against the first. In the order given they"
+        " are A, B, C ...",
+    )
+    parser.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="WHICH=NAME",
+        help="what a study is called: B='New cluster', or its folder in the place of the letter (default: the name"
+        " of the study, of its folder where studies are called alike)",
+    )

@@ -1,0 +1,61 @@
+"""The studies of a comparison by letter and name, and their names in letters that every document has."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from scalestudy.analyse.compare import Source
+
+LEGEND_CHARACTERS = 32
+"""A longer name is cut short in a figure; its letter stands before it."""
+
+
+@dataclass(frozen=True)
+class Named:
+    """A study with what readers know it by."""
+
+    source: Source
+    name: str
+    """As the user gave it, or the study's own."""
+    folder: str
+    """As the user gave it."""
+
+    @property
+    def letter(self) -> str:
+        return self.source.letter
+
+    @property
+    def title(self) -> str:
+        """'Old cluster (A)'; the letter alone where that is the name."""
+        return self.letter if self.name == self.letter else f"{self.name} ({self.letter})"
+
+
+def listed(words: Sequence[str]) -> str:
+    """'A', 'A and B', 'A, B and C'."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def plain(value: Any) -> Any:
+    """Text, or all text in lists and mappings, in ASCII: accents left out, what is no letter as its code point."""
+    if isinstance(value, dict):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    if not isinstance(value, str):
+        return value
+    parts = unicodedata.normalize("NFKD", " ".join(value.split()))
+    return _spelled(r"[^\x20-\x7e]", "".join(part for part in parts if not unicodedata.combining(part)))
+
+
+def in_a_figure(name: str) -> str:
+    """A name as matplotlib draws it: no mathematics, and no character that its font lacks."""
+    short = name if len(name) <= LEGEND_CHARACTERS else f"{name[: LEGEND_CHARACTERS - 3]}..."
+    return _spelled(r"[^\x20-\x7e\xa1-\xac\xae-\u017f]", short).replace("$", r"\$")
+
+
+def _spelled(characters: str, text: str) -> str:
+    return re.sub(characters, lambda match: f"(U+{ord(match[0]):04X})", text)

@@ -1,0 +1,165 @@
+"""Several studies in one table: a row a point, with columns of every study and of its ratio to the first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from scalestudy import __version__
+from scalestudy.analyse.compare import ONE_PROCESS, Comparison
+from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.publish import labels
+from scalestudy.publish.comparison.named import Named, listed
+from scalestudy.publish.comparison.quantities import shown
+from scalestudy.publish.comparison.view import compared_points, study_view
+from scalestudy.publish.keys import slug
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.quantities import Row
+from scalestudy.publish.results import failure_word
+from scalestudy.publish.rounding import DASH
+from scalestudy.publish.tables.headers import MS, PERCENT
+from scalestudy.publish.tables.layout import choose_layout
+from scalestudy.publish.tables.panels import head, panel, portions, stub_pt
+
+Cell = dict[str, str]
+Rows = dict[str, Row]
+"""Of a point, by the letter of the study."""
+
+PLACES = {"nodes": "Nodes", "world_size": "Ranks", "batch_per_rank": "Batch"}
+LABEL_CHARACTERS = 24
+"""Of a study's name, in the label that LaTeX knows the table by."""
+REPEATED = ("nodes", "world_size")
+ALIKE = r"\textsuperscript{\dag}"
+"""After an interval that shows no difference."""
+KEPT = {"equivalent": "kept"}
+SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points": "efficiency_shows"}
+
+
+class Column(NamedTuple):
+    """A number, or a word, of one study."""
+
+    header: tuple[str, ...]
+    letter: str
+    name: str
+    """Of COMPARED, or of a column of words."""
+    limits: bool = False
+
+
+def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
+    """Values for report/templates/comparison.tex."""
+    groups = {
+        workload: [{row["study"]: row for row in rows.to_dict("records")} for rows in points]
+        for workload, points in compared_points(comparison.points).items()
+    }
+    points = [point for group in groups.values() for point in group]
+    first = named[0].letter
+    places = [name for name in PLACES if name != "nodes" or any(point[first]["nodes"] > 1 for point in points)]
+    columns = [column for column in _columns([one.letter for one in named]) if _has_any(points, column, first)]
+    made = [
+        {"title": title, "rows": [_row(point, places, columns, first) for point in group]}
+        for title, group in groups.items()
+    ]
+    rows = [row for group in made for row in group["rows"]]
+    headers = [[PLACES[name]] for name in places] + [list(column.header) for column in columns]
+    heads = [head(lines, [_as_wide(row["cells"][index]) for row in rows]) for index, lines in enumerate(headers)]
+    stub = max(
+        (len(f"{row['variant']} ({row['partial']})") if row["partial"] else len(row["variant"]) for row in rows),
+        default=0,
+    )
+    repeated = sum(name in REPEATED for name in places)
+    report = named[0].source.plan.study.report
+    paper = paper_of(named[0].source.plan)
+    layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper)
+    return {
+        "study": {"version": __version__, "name": ", ".join(one.name for one in named)},
+        "studies": [study_view(one) for one in named],
+        "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in named))) or "studies",
+        "first": first,
+        "others": listed([one.letter for one in named[1:]]),
+        "confidence": f"{report.confidence:.0%}",
+        "margin": labels.points(report.accuracy_margin),
+        "alike": any(ALIKE in cell["limits"] for row in rows for cell in row["cells"]),
+        "accuracy": any(column.name == "accuracy_percent" for column in columns),
+        "parts": [
+            [panel(heads, part, indices, stacked=layout.stacked) for indices in layout.panels]
+            for part in portions(made, lines=(2 if layout.stacked else 1) * len(layout.panels))
+        ],
+        "layout": layout,
+        "stub_pt": stub_pt(stub),
+        "unsteady": any(row["unsteady"] for row in rows),
+    }
+
+
+def _columns(letters: Sequence[str]) -> Iterator[Column]:
+    """In the order of the table. What is of the first study alone has no ratio."""
+    first, *others = letters
+    for letter in letters:
+        yield Column(("Step time", letter, f"({MS})"), letter, "step_time_ms", limits=True)
+    for letter in others:
+        yield Column(("Throughput", f"{letter} over {first}"), letter, "throughput_ratio", limits=True)
+    for letter in letters:
+        yield Column(("Effic.", letter, f"({PERCENT})"), letter, "efficiency_percent")
+    for letter in others:
+        yield Column(
+            ("Effic.", f"{letter} less {first}", "(points)"), letter, "efficiency_difference_points", limits=True
+        )
+    for letter in letters:
+        yield Column(("Acc.", letter, f"({PERCENT})"), letter, "accuracy_percent")
+    for letter in others:
+        yield Column(("Acc.", f"{letter} to {first}"), letter, "accuracy_shows")
+
+
+def _has_any(points: Sequence[Rows], column: Column, first: str) -> bool:
+    """Whether a column has anything to say; that there is no accuracy is not said in every row."""
+    if column.name == "accuracy_shows":
+        return any(
+            letter in point and shown(point[letter], "accuracy_percent").value != DASH
+            for point in points
+            for letter in (first, column.letter)
+        )
+    cells = [_cell(point, column, first) for point in points]
+    return any(cell["value"] != DASH for cell in cells)
+
+
+def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: str) -> dict[str, Any]:
+    row = point[first]
+    partial = [
+        f"{letter}: {one['outcomes']}" for letter, one in point.items() if 0 < one["launches_ok"] < one["launches"]
+    ]
+    return {
+        "variant": row["variant"] if row["scaling"] == ONE_PROCESS else f"{row['variant']} {row['scaling']}",
+        "partial": "; ".join(partial),
+        "unsteady": any(mostly_unsteady(pd.Series(one)) for one in point.values()),
+        "cells": [{"value": f"{row[name]:.0f}", "limits": ""} for name in places]
+        + [_cell(point, column, first) for column in columns],
+    }
+
+
+def _cell(point: Rows, column: Column, first: str) -> Cell:
+    row = point.get(column.letter)
+    if row is None:
+        return {"value": DASH, "limits": ""}
+    if column.name == "accuracy_shows":
+        return {"value": _accuracy_word(row, point[first]), "limits": ""}
+    number = shown(row, column.name)
+    if number.value == DASH and column.name == "step_time_ms":
+        return {"value": failure_word(row) or DASH, "limits": ""}
+    alike = row.get(SHOWS.get(column.name, "")) == "not distinguishable"
+    return {
+        "value": number.value,
+        "limits": f"{number.limits}{ALIKE if alike else ''}" if column.limits else "",
+    }
+
+
+def _as_wide(cell: Cell) -> Cell:
+    """A cell with as many characters as it is printed with."""
+    return cell | {"limits": cell["limits"].replace(ALIKE, "+")}
+
+
+def _accuracy_word(row: Row, first: Row) -> str:
+    """What the test of equivalence shows; a dash where there was nothing to test."""
+    if DASH in (shown(row, "accuracy_percent").value, shown(first, "accuracy_percent").value):
+        return DASH
+    return KEPT.get(row["accuracy_shows"], row["accuracy_shows"]) or "not compared"
