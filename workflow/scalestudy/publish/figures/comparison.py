@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from math import ceil
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.analyse.compare import Comparison
 from scalestudy.publish.comparison.named import Named, in_a_figure
-from scalestudy.publish.figures.points import distributed_series
-from scalestudy.publish.figures.style import HEIGHT_IN, LINES, MARKERS, PALETTE, REFERENCE, mark_missing, rank_axis
+from scalestudy.publish.figures.points import distributed_series, draw_beside
+from scalestudy.publish.figures.style import (
+    HEIGHT_IN,
+    LINES,
+    MARKERS,
+    PALETTE,
+    REFERENCE,
+    legend_below,
+    mark_missing,
+    rank_axis,
+)
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 
-APART_PT = 3.0
-"""Between bars that stand at the same ranks: of the picture only, the data are where they are."""
-
-LEGEND_COLUMNS = {3: 36, 2: 58}
-"""Columns of the legend, with the longest entry that they hold on a page of 5.5 in."""
-LEGEND_LINE_IN = 0.15
 ONE_PROCESS_MARKER = "d"  # none of MARKERS
 
 Series = tuple[Named, str, pd.DataFrame, dict]
@@ -42,19 +43,10 @@ def draw(comparison: Comparison, workload: str, named: Sequence[Named]) -> Figur
     mine = mine[~mine["is_reference"]]
     series = list(_series(mine, named))
     for one, name, points, style in series:
-        shift_pt = (named.index(one) - (len(named) - 1) / 2) * APART_PT
-        _draw(left, points, "throughput_samples_per_s", one, name, style, shift_pt=shift_pt)
+        _draw(left, points, "throughput_samples_per_s", one, name, style, index=named.index(one), count=len(named))
     ratios = list(_ratios(series, mine, named))
     for index, (one, name, points, style) in enumerate(ratios):
-        _draw(
-            right,
-            points,
-            "throughput_ratio",
-            one,
-            name,
-            style,
-            shift_pt=(index - (len(ratios) - 1) / 2) * APART_PT,
-        )
+        _draw(right, points, "throughput_ratio", one, name, style, index=index, count=len(ratios))
     _mark_failures(left, mine)
     counts = sorted({int(count) for count in mine["world_size"]})
     for axes in (left, right):
@@ -63,21 +55,8 @@ def draw(comparison: Comparison, workload: str, named: Sequence[Named]) -> Figur
     left.set_ylim(bottom=0)
     right.set_ylabel(f"Throughput over that of {named[0].letter}")
     right.axhline(1, label=f"as fast as {named[0].letter}", **REFERENCE)
-    _legend(figure, (left, right), last=f"as fast as {named[0].letter}")
+    legend_below(figure, left, right, last=f"as fast as {named[0].letter}")
     return figure
-
-
-def _legend(figure: Figure, panels: Sequence[Axes], *, last: str) -> None:
-    """Under the panels, each entry once; the figure grows by what a long one takes."""
-    entries = {
-        text: handle for axes in panels for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    entries[last] = entries.pop(last)
-    longest = max(map(len, entries))
-    columns = next((count for count, characters in LEGEND_COLUMNS.items() if longest <= characters), 1)
-    lines = ceil(len(entries) / columns)
-    figure.set_figheight(HEIGHT_IN + LEGEND_LINE_IN * max(0, lines - 2))
-    figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
 
 
 def _ratios(series: Sequence[Series], mine: pd.DataFrame, named: Sequence[Named]) -> Iterator[Series]:
@@ -111,34 +90,26 @@ def _style(index: int, marker: str) -> dict:
 
 
 def _draw(
-    axes: Axes, points: pd.DataFrame, column: str, one: Named, name: str, style: dict, *, shift_pt: float = 0
+    axes: Axes, points: pd.DataFrame, column: str, one: Named, name: str, style: dict, *, index: int, count: int
 ) -> None:
     """Points with interval bars, joined over ranks; those without a value are left out."""
     good = points[points[column].notna()]
     if not len(good):
         return
     limits = np.vstack([good[column] - good[f"{column}_low"], good[f"{column}_high"] - good[column]])
-    drawn = axes.errorbar(
+    drawn = draw_beside(
+        axes,
         good["world_size"],
         good[column],
-        yerr=np.nan_to_num(limits),
+        limits,
+        index=index,
+        count=count,
         label=f"{one.letter} {in_a_figure(one.name)}: {name}",
         capsize=2.5,
         elinewidth=0.8,
-        transform=axes.transData + ScaledTranslation(shift_pt / 72, 0, axes.figure.dpi_scale_trans),
         **style,
     )
     drawn.series = f"{one.letter} {one.name}: {name}"  # the legend may have cut it short
-    ends = [f"{column}_low", f"{column}_high", column]
-    axes.update_datalim(
-        [
-            (count, good[end].iloc[i])
-            for i, count in enumerate(good["world_size"])
-            for end in ends
-            if np.isfinite(good[end].iloc[i])
-        ]
-    )  # a shifted line does not count by itself
-    axes.autoscale_view()
 
 
 def _mark_failures(axes: Axes, mine: pd.DataFrame) -> None:

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 
 from scalestudy.publish import labels
 from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.points import draw_beside
 from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below, rank_axis, series_style
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
 from scalestudy.study.plan import Plan
 
-BESIDE = 0.1  # octaves between two series at one number of ranks
 REASONS_SHOWN = 3
 WIDTH = 100  # of a line of reasons, in characters
 
@@ -44,9 +44,15 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
             **style,
         )
         ratio = points[["speedup", "speedup_low", "speedup_high"]].div(points["measured_speedup"], axis=0)
-        beside = 2 ** ((index - (len(series) - 1) / 2) * min(BESIDE, 0.5 / len(series)))
-        right.errorbar(
-            points["world_size"] * beside, ratio["speedup"], yerr=_bars(ratio, "speedup"), label=label, **style
+        draw_beside(
+            right,
+            points["world_size"],
+            ratio["speedup"],
+            _bars(ratio, "speedup"),
+            index=index,
+            count=len(series),
+            label=label,
+            **style,
         )
     ends = np.array([*left.get_xlim(), *left.get_ylim()])
     left.plot([ends.min(), ends.max()], [ends.min(), ends.max()], label="forecast = measured", **REFERENCE)
@@ -55,6 +61,7 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     left.set_ylabel("Forecast speedup")
     rank_axis(right, sorted(made["world_size"].unique()))
     right.set_ylabel("Forecast / measured")
+    right.autoscale_view()
     right.set_ylim(0, max(1.05 * right.get_ylim()[1], 1.5))
     legend_below(figure, left)
     return figure

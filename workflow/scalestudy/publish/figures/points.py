@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.container import ErrorbarContainer
+from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import REFERENCE, doubling_axis, mark_missing, series_style
 
 FORECAST = "forecast (hollow)"
+APART_PT, WIDEST_PT = 3.0, 30.0
+"""Between series that stand at the same ranks, and of all of them."""
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -45,6 +51,26 @@ def draw_series(
     axes.errorbar(good[x], good[column], yerr=limits, label=label, **style)
     for _, point in points[points[column].isna()].iterrows():
         mark_missing(axes, point[x], point["outcomes"])
+
+
+def draw_beside(
+    axes: Axes, x: pd.Series, y: pd.Series, limits: np.ndarray, *, index: int, count: int, **style: Any
+) -> ErrorbarContainer:
+    """Points with bars, those of the index-th of `count` series beside the others': in the picture, not the data.
+
+    limits: shape (2, points), lengths below and above.
+    """
+    shift_pt = (index - (count - 1) / 2) * min(APART_PT, WIDEST_PT / count)
+    drawn = axes.errorbar(
+        x,
+        y,
+        yerr=np.nan_to_num(limits),
+        transform=axes.transData + ScaledTranslation(shift_pt / 72, 0, axes.figure.dpi_scale_trans),
+        **style,
+    )
+    ends = np.concatenate([y - np.nan_to_num(limits[0]), y, y + np.nan_to_num(limits[1])])
+    axes.update_datalim(np.column_stack([np.tile(x, 3), ends]))  # what is shifted does not count by itself
+    return drawn
 
 
 def forecasts_of(frames: Frames, workload: str, *, of: str = "scale") -> pd.DataFrame:
