@@ -14,7 +14,9 @@ from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
+from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
@@ -167,8 +169,10 @@ NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
 """collectives.csv where nothing was probed."""
 
 
-def page_of(facts: dict[str, Any]) -> str:
-    """report.html of these facts, with figures that are not drawn."""
+def page_of(plan: Plan, results: Results) -> str:
+    """report.html of these results, with figures that are not drawn."""
+    facts = document_facts(plan, results)
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
-    return render(DIRECTORY / "report.html", figures=figures, words=words, **facts)
+    sources = Sources(make_numbers(plan, results), facts["forecasts"])
+    return render(DIRECTORY / "report.html", figures=figures, words=words, sources=sources, **facts)
