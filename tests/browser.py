@@ -78,13 +78,18 @@ class Page:
     def open(self, path: Path, *, fragment: str = "", script: bool = True) -> None:
         """Load a file, with scripts or without, and wait for it."""
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self._loaded, self._scripts = False, script
-        self.call("Page.navigate", url=path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
+        self._go("about:blank")  # or the same page at another place would not be loaded again
+        self._scripts = script
+        self._go(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
+        self.settle()
+
+    def _go(self, url: str) -> None:
+        self._loaded = False
+        self.call("Page.navigate", url=url)
         end = time.monotonic() + PATIENCE_S
         while not self._loaded:
-            assert time.monotonic() < end, f"{path} was not loaded"
+            assert time.monotonic() < end, f"{url} was not loaded"
             self._browser.listen(0.1)
-        self.settle()
 
     def settle(self) -> None:
         """Until what was to happen next in the page has happened, and was heard of."""
