@@ -171,8 +171,12 @@ NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
 
 def page_of(plan: Plan, results: Results) -> str:
     """report.html of these results, with figures that are not drawn."""
-    facts = document_facts(plan, results)
+    return page_from(document_facts(plan, results), make_numbers(plan, results))
+
+
+def page_from(facts: dict[str, Any], numbers: dict[str, Any]) -> str:
+    """report.html of what documents print, and of numbers.json."""
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
-    sources = Sources(make_numbers(plan, results), facts["forecasts"])
+    sources = Sources(numbers, facts["forecasts"])
     return render(DIRECTORY / "report.html", figures=figures, words=words, sources=sources, **facts)

@@ -58,9 +58,18 @@
     table.classList.add("sorting");
   }
 
+  // What an address with # names; null where there is no such place.
+  function placeOf(hash) {
+    try {
+      return document.getElementById(decodeURIComponent(hash.slice(1)));
+    } catch {
+      return null;
+    }
+  }
+
   // Opens everything around what the address names, so that the browser can show it.
   function reveal() {
-    const target = document.getElementById(location.hash.slice(1));
+    const target = placeOf(location.hash);
     if (!target) return;
     for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
     target.scrollIntoView();
@@ -68,7 +77,7 @@
 
   // Says at the launches which number one came from: its key is text that can be copied there.
   function sayKey(link) {
-    const place = document.getElementById(link.hash.slice(1));
+    const place = placeOf(link.hash);
     const line = place && place.querySelector(".came-from");
     if (!line) return;
     const code = document.createElement("code");

@@ -172,6 +172,8 @@ class Tables(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag not in ("img", "col", "br", "meta"):
             self.unclosed.append(tag)
+        if self._into is not None and tag not in ("a", "b"):
+            self._into.append(" ")  # it begins what stands apart
         if tag == "table":
             self.tables.append(("", []))
         elif tag == "tr":
@@ -185,7 +187,7 @@ class Tables(HTMLParser):
         assert self.unclosed.pop() == tag or tag in ("body", "html"), f"</{tag}> closes something else"
         if self._into is None or tag not in ("td", "th", "caption"):
             return
-        cell, self._into = " ".join(" ".join(self._into).split()), None
+        cell, self._into = " ".join("".join(self._into).split()), None
         if tag == "caption":
             self.tables[-1] = (cell, self.tables[-1][1])
         else:

@@ -52,8 +52,7 @@ def _diagnosis(diagnosis: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]
         "causes": ", ".join(f["cause"] for f in diagnosis["findings"] if f["cause"] != diagnosis["verdict"]),
         "limited_by": _limited_by(diagnosis["bottleneck"], point),
         "findings": [
-            finding
-            | {"evidence": [*map(_evidence, finding["evidence"], evidence_keys(point, finding))]}
+            finding | {"evidence": [*map(_evidence, finding["evidence"], evidence_keys(point, finding))]}
             for finding in diagnosis["findings"]
         ],
         "recommendations": [

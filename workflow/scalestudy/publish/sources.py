@@ -81,6 +81,8 @@ class Sources:
         alone = [
             key
             for key, point in points.items()
-            if point["world_size"] == 1 and point["workload"] == forecast["workload"] and point["variant"] in variants
+            if point["world_size"] == 1
+            and point["workload"] == forecast["workload"]
+            and point["variant"] in variants
         ]
         return [*alone, *here]
