@@ -127,17 +127,27 @@ def test_page_holds_everything_and_asks_for_nothing(results: Path, page: Page) -
     assert page.get("[...document.images].filter(image => image.naturalWidth).length") == 2 * len(FIGURES)
 
 
-def test_snakemake_report_has_captions_labels_and_categories(finished: Checkout) -> None:
-    archive = finished.root / "results/tiny/report.zip"
+def test_snakemake_report_has_captions_labels_and_categories(
+    finished: Checkout, page: Page, tmp_path: Path
+) -> None:
+    archive = tmp_path / "report.zip"
     finished.run("snakemake", "--report", str(archive))
     with zipfile.ZipFile(archive) as content:
         names = content.namelist()
         entrance = min((name for name in names if name.endswith("report.html")), key=len)
         index = content.read(entrance).decode()
-    archive.unlink()
+        content.extractall(tmp_path)
     assert sum(name.endswith(".svg") for name in names) == 2 * len(FIGURES)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
+    page.open(tmp_path / entrance)
+    assert page.problems == []
+    assert "Findings" in page.get("document.body.innerText")
+    assert all(url.startswith(("file:", "data:")) for url in page.requests)
+    (ours,) = (name for name in names if name.endswith("report.html") and name != entrance)
+    page.open(tmp_path / ours)
+    assert page.problems == []
+    assert page.get("document.images.length") == 2 * len(FIGURES)
 
 
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:

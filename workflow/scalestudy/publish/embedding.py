@@ -1,7 +1,7 @@
 """Figures as the page has them: the picture of the SVG beside it, in a fraction of its size.
 
-matplotlib writes six decimals, and styles and clips at every line and marker: a page of seventy figures would be 9 MB.
-Here coordinates are kept to 0.01 pt, what is said often is said once, and markers on a line become its own.
+matplotlib writes six decimals, and styles and clips at every line and marker: a page of seventy figures would be
+9 MB. Here coordinates are kept to 0.01 pt, what is said often is said once, and markers on a line become its own.
 What is not as matplotlib writes it today is left as it is.
 """
 
@@ -14,7 +14,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 KEPT = "/:;,()!@$*+?=-._~{} '<>"
-"""What stands in a data URI as it is; of HTML's own, neither the ampersand nor the quotation mark of its attribute."""
+"""What stands in a data URI as it is; of HTML's own signs neither `&` nor the quotation mark of its attribute."""
 
 GLYPH_GRID = 16  # of an outline's own units, 6400 an em: 0.02 pt in text of 8 pt
 

@@ -29,7 +29,7 @@ LATE_OFTEN = 0.75  # of the buckets
 
 
 def parts_view(row: pd.Series) -> list[dict[str, str]]:
-    """name, what its quantities begin with, ms, share and length of the bar of each part of a step; what takes no time at all is left out."""
+    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
     probed = not isnan(row["exposed_span_s"])
     hidden = (WHOLE,) if probed else SPLIT
     found = []
@@ -56,7 +56,7 @@ def parts_sum_view(row: pd.Series) -> str:
 
 
 def communication_view(row: pd.Series) -> list[dict[str, Any]]:
-    """name, quantity, ms (with limits), how it was measured, and whether it is there at all, of what was probed."""
+    """name, quantity, ms with limits, how it was measured, and whether it is there at all, of what was probed."""
     lines = []
     for quantity, name, how in COMMUNICATION:
         value, low, high = QUANTITIES[quantity].of(row)

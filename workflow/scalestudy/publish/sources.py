@@ -65,7 +65,7 @@ class Sources:
         }
 
     def _points_of(self, forecast: dict[str, Any]) -> list[str]:
-        """Points that a forecast is from: its series and base case; for another batch also one process by batch."""
+        """Points that a forecast is from: its series and base case; of another batch, one process by batch."""
         points = self._numbers["points"]
         series = [
             key
