@@ -39,11 +39,12 @@ PATIENCE_S = 60
 
 
 class Page:
-    """A page in a browser: what it said on its console, what it threw, and what it asked for."""
+    """A page in a browser: errors (said or thrown, or of loading), warnings, and the addresses it asked for."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser, self._session = browser, session
         self.problems: list[str] = []
+        self.warnings: list[str] = []
         self.requests: list[str] = []
         self._loaded = self._scripts = False
 
@@ -66,10 +67,11 @@ class Page:
             details = event["exceptionDetails"]
             self.problems.append(details.get("exception", {}).get("description") or details["text"])
         elif method == "Runtime.consoleAPICalled" and event["type"] in ("error", "warning", "assert"):
-            said = [str(item.get("value", item.get("description"))) for item in event["args"]]
-            self.problems.append(f"console.{event['type']}: {' '.join(said)}")
+            said = " ".join(str(item.get("value", item.get("description"))) for item in event["args"])
+            (self.warnings if event["type"] == "warning" else self.problems).append(said)
         elif method == "Log.entryAdded" and event["entry"]["level"] in ("error", "warning"):
-            self.problems.append(f"{event['entry']['source']}: {event['entry']['text']}")
+            said = f"{event['entry']['source']}: {event['entry']['text']}"
+            (self.warnings if event["entry"]["level"] == "warning" else self.problems).append(said)
         elif method == "Network.requestWillBeSent":
             self.requests.append(event["request"]["url"])
         elif method == "Network.loadingFailed":
