@@ -40,6 +40,7 @@ rule write_page:
         findings="<results>/findings.json",
         environment="<results>/environment.json",
         traces="<results>/traces.json",
+        numbers="<results>/numbers.json",
         figures=collect(
             "<results>/figures/{workload}_{figure}.svg",
             workload=WORKLOADS,
@@ -64,11 +65,12 @@ rule write_page:
         "../workflow/envs/scalestudy.yaml"
     params:
         code=fingerprint("publish"),
-        template=template_digest("report.html"),
+        template=template_digest("report.html", "report.js"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
+        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
+        " --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_numbers:

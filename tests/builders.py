@@ -16,7 +16,9 @@ from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
+from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
@@ -190,8 +192,14 @@ def frames_of(
 QUANTILES = pd.DataFrame({"quantile": [0.0, 0.5, 1.0], "step_time_s": [0.001, 0.002, 0.005]})
 
 
-def page_of(facts: dict[str, Any]) -> str:
-    """report.html of these facts, with figures that are not drawn."""
+def page_of(plan: Plan, results: Results) -> str:
+    """report.html of these results, with figures that are not drawn."""
+    return page_from(document_facts(plan, results), make_numbers(plan, results))
+
+
+def page_from(facts: dict[str, Any], numbers: dict[str, Any]) -> str:
+    """report.html of what documents print, and of numbers.json."""
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
-    return render(DIRECTORY / "report.html", figures=figures, words=words, **facts)
+    sources = Sources(numbers, facts["forecasts"])
+    return render(DIRECTORY / "report.html", figures=figures, words=words, sources=sources, **facts)

@@ -76,7 +76,12 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
             ]
         ],
         "text": [["text", *facts, "--out", f"{results}/performance_report.txt"]],
-        "page": [["page", *facts, "--figures", *figures, "--out", f"{results}/report.html"]],
+        "page": [
+            [
+                *("page", *facts, "--numbers", f"{results}/numbers.json"),
+                *("--figures", *figures, "--out", f"{results}/report.html"),
+            ]
+        ],
     }
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, frames_of, page_of, study_of
+from builders import facts_of, frames_of, page_of, results_of, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.errors import UserError
@@ -120,7 +120,7 @@ def facts(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
 
 def test_page_escapes_what_users_wrote(plan: Plan) -> None:
     times = TIMES | {("mlp", 2, 16): ["oom", "oom"]}
-    page = page_of(facts(plan, study_of(plan, times)))
+    page = page_of(plan, results_of(plan, study_of(plan, times), environment=ENVIRONMENT))
     assert "&lt; &gt;" in page
     assert "OOM" in page
     assert "Not measured" in page

@@ -106,7 +106,7 @@ def test_tables(plan: Plan, results: Results, numbers: dict[str, Any], name: Any
 
 
 def test_cells_of_the_page(plan: Plan, results: Results, numbers: dict[str, Any]) -> None:
-    page = page_of(document_facts(plan, results))
+    page = page_of(plan, results)
     cells = re.findall(r"<td data-name[^>]*>(.*?)</td>", page, flags=re.S)
     assert len(cells) > 30
     text = html.unescape(re.sub(r"<[^>]+>", " ", " ".join(cells)))

@@ -6,8 +6,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, frames_of, page_of, study_of, summary_of
+from builders import frames_of, page_of, results_of, study_of, summary_of
 from scalestudy.analyse.forecasts import forecasts_frame
+from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
@@ -79,9 +80,10 @@ def test_a_study_without_its_base_case_is_refused(content: dict[str, Any]) -> No
 
 def test_both_documents_say_the_same(plan: Plan) -> None:
     runs = study_of(plan, TIMES)
-    facts = facts_of(plan, summary_of(plan, TIMES), runs, environment={})
+    results = results_of(plan, runs)
+    facts = document_facts(plan, results)
     text = render(DIRECTORY / "performance_report.txt", **facts)
-    page = page_of(facts)
+    page = page_of(plan, results)
     for item in facts["forecasts"]:
         assert f"speedup      {item['speedup']}\n" in text
         assert str(item["speedup"].limits) in page

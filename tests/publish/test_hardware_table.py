@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from builders import facts_of, observation, page_of, study_of
+from builders import observation, page_of, results_of, study_of
 from nvml import Board, FakeNvml
 from scalestudy.analyse.environment import study_environment
 from scalestudy.analyse.summary import summary_frame
+from scalestudy.publish.facts import document_facts
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.hardware import hardware_facts
 from scalestudy.study.load import parse_study
@@ -28,10 +29,10 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
     environment = study_environment([observation.record for observation in observations])
     summary = summary_frame(plan, study_of(plan, times))
     runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": ""})
-    facts = facts_of(plan, summary, runs, findings=[], environment=environment)
-    text = render(DIRECTORY / "performance_report.txt", **facts)
+    results = results_of(plan, runs, summary, findings=[], environment=environment)
+    text = render(DIRECTORY / "performance_report.txt", **document_facts(plan, results))
     assert max(map(len, text.splitlines())) <= 80
-    return text, page_of(facts)
+    return text, page_of(plan, results)
 
 
 def test_hardware_is_a_table_that_a_paper_can_use(content: dict[str, Any]) -> None:

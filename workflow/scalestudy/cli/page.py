@@ -1,14 +1,18 @@
-"""Render the report as one self-contained HTML page: figures inside, no network, no script."""
+"""Render the report as one self-contained HTML page: figures inside, nothing that it asks the network for."""
 
 from __future__ import annotations
 
 import argparse
-import base64
 from pathlib import Path
 
+from markupsafe import Markup
+
 from scalestudy.cli.document import add_inputs, read_facts
+from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
+from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
 
@@ -20,6 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--figures", type=Path, nargs="+", required=True, help="the figures as SVG, with their words beside them"
     )
+    parser.add_argument("--numbers", type=Path, required=True, help="numbers.json")
     parser.add_argument("--template", type=Path, default=DIRECTORY / "report.html", help="Jinja template")
     parser.add_argument("--out", type=Path, required=True, help="the page")
 
@@ -28,23 +33,23 @@ def run(arguments: argparse.Namespace) -> int:
     facts = read_facts(arguments)
     given = {path.stem: path for path in arguments.figures}
     figures = {
-        workload: {name: _data_uri(given, f"{workload}_{name}") for name in FIGURES}
+        workload: {name: _figure(given, f"{workload}_{name}") for name in FIGURES}
         for workload in facts["workloads"]
     }
     words = {
         workload: {name: _words(given, f"{workload}_{name}") for name in FIGURES}
         for workload in facts["workloads"]
     }
-    write_text(arguments.out, render(arguments.template, figures=figures, words=words, **facts))
+    sources = Sources(read_json(arguments.numbers), facts["forecasts"])
+    write_text(arguments.out, render(arguments.template, figures=figures, words=words, sources=sources, **facts))
     print(arguments.out)
     return 0
 
 
-def _data_uri(given: dict[str, Path], stem: str) -> str:
+def _figure(given: dict[str, Path], stem: str) -> Markup:
     if stem not in given:
         raise UserError(f"--figures: {stem}.svg is missing; `scalestudy plot` draws it")
-    content = given[stem].read_bytes()
-    return "data:image/svg+xml;base64," + base64.b64encode(content).decode("ascii")
+    return data_uri(given[stem].read_text(encoding="utf-8"))
 
 
 def _words(given: dict[str, Path], stem: str) -> str:

@@ -7,6 +7,8 @@ from typing import Any
 
 from scalestudy.diagnose.findings import AS_MEASURED
 from scalestudy.publish import labels
+from scalestudy.publish.keys import evidence_keys, point_key, prediction_key, share_key
+from scalestudy.publish.phrases import Phrase, Piece, joined
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 
 
@@ -38,36 +40,37 @@ PREDICTED = {
 
 def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each diagnosis with the row it speaks of and everything in it as text."""
-    by_key = {_key(row): row for row in rows}
-    return [
-        diagnosis
-        | {
-            "ranks": labels.ranks(diagnosis["world_size"], diagnosis["nodes"]),
-            "row": by_key[_key(diagnosis | {"ranks": diagnosis["world_size"]})],
-            "causes": ", ".join(f["cause"] for f in diagnosis["findings"] if f["cause"] != diagnosis["verdict"]),
-            "limited_by": _limited_by(diagnosis["bottleneck"]),
-            "findings": [
-                finding | {"evidence": [_evidence(item) for item in finding["evidence"]]}
-                for finding in diagnosis["findings"]
-            ],
-            "recommendations": [
-                item | {"prediction": _prediction(item["prediction"]) or f"Not predicted: {item['unpredicted']}"}
-                for item in diagnosis["recommendations"]
-            ],
-        }
-        for diagnosis in diagnoses
-    ]
+    by_key = {row["key"]: row for row in rows}
+    return [_diagnosis(diagnosis, by_key[point_key(**diagnosis)]) for diagnosis in diagnoses]
 
 
-def _key(item: dict[str, Any]) -> tuple:
-    return tuple(item[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
+def _diagnosis(diagnosis: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+    point = row["key"]
+    return diagnosis | {
+        "ranks": labels.ranks(diagnosis["world_size"], diagnosis["nodes"]),
+        "row": row,
+        "causes": ", ".join(f["cause"] for f in diagnosis["findings"] if f["cause"] != diagnosis["verdict"]),
+        "limited_by": _limited_by(diagnosis["bottleneck"], point),
+        "findings": [
+            finding | {"evidence": [*map(_evidence, finding["evidence"], evidence_keys(point, finding))]}
+            for finding in diagnosis["findings"]
+        ],
+        "recommendations": [
+            item | {"prediction": _prediction(item, point, position)}
+            for position, item in enumerate(diagnosis["recommendations"], start=1)
+        ],
+    }
 
 
-def _limited_by(bottleneck: dict[str, Any]) -> str:
+def _limited_by(bottleneck: dict[str, Any], point: str) -> Phrase:
     """'communication (communication 41%, compute 38%, launch 21%)'; '' where it is not known."""
     shares = sorted(bottleneck["shares"].items(), key=lambda item: -item[1])
-    said = [f"{kind} {share:.0%}" for kind, share in shares if share >= 0.005]
-    return f"{bottleneck['kind']} ({', '.join(said)})" if said else bottleneck["kind"]
+    said = [
+        Phrase(f"{kind} ", Piece(f"{share:.0%}", share_key(point, kind)))
+        for kind, share in shares
+        if share >= 0.005
+    ]
+    return Phrase(f"{bottleneck['kind']} (", joined(said), ")") if said else Phrase(bottleneck["kind"])
 
 
 def evidence_shown(item: dict[str, Any]) -> Shown:
@@ -76,18 +79,22 @@ def evidence_shown(item: dict[str, Any]) -> Shown:
     return show_count(item["value"]) if counted else show(item["value"], item["low"], item["high"])
 
 
-def _evidence(item: dict[str, Any]) -> str:
+def _evidence(item: dict[str, Any], key: str) -> Phrase:
     unit = f" {item['unit']}" if item["unit"] else ""
     threshold = f" ({item['threshold']})" if item["threshold"] else ""
-    return f"{item['name']}: {evidence_shown(item)}{unit}{threshold}"
+    return Phrase(f"{item['name']}: ", Piece(str(evidence_shown(item)), key), f"{unit}{threshold}")
 
 
-def _prediction(prediction: dict[str, Any] | None) -> str:
-    """One sentence; '' where there is none."""
+def _prediction(recommendation: dict[str, Any], point: str, position: int) -> Phrase:
+    """What a recommendation should bring, in a sentence; or why that cannot be told."""
+    prediction, numbers = recommendation["prediction"], []
+    for name, quantity in PREDICTED.items():
+        text, _ = quantity.of(prediction)
+        if text.value != DASH:
+            before, after = quantity.sentence.split("{}")
+            numbers.append(Phrase(before, Piece(str(text), prediction_key(point, position, name)), after))
     if prediction is None:
-        return ""
-    said = [(quantity.of(prediction)[0], quantity.sentence) for quantity in PREDICTED.values()]
-    numbers = ", ".join(text.format(number) for number, text in said if number.value != DASH)
+        return Phrase(f"Not predicted: {recommendation['unpredicted']}")
     if prediction["assumes"] == AS_MEASURED:
-        return f"Measured: {numbers}."
-    return f"Predicted: {numbers}, {prediction['assumes']}."
+        return Phrase("Measured: ", joined(numbers), ".")
+    return Phrase("Predicted: ", joined(numbers), f", {prediction['assumes']}.")

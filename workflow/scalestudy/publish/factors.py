@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.publish.keys import factor_key
 from scalestudy.publish.rounding import show
 
 KEYS = {
@@ -34,6 +35,7 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame) -> None:
 def _factor(factor: pd.Series) -> dict[str, Any]:
     shown = show(factor["share"], factor["share_low"], factor["share_high"], factor=100)
     return {
+        "key": factor_key(factor),
         "name": factor["factor"],
         "level": int(factor["level"]),
         "share_percent": shown.value,

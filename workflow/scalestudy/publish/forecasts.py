@@ -8,8 +8,12 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish import labels
+from scalestudy.publish.keys import forecast_key, law_key
+from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text
+
+LAW = re.compile(r"([a-z][a-z -]*) (\d+)(?=%)")  # and its weight, as forecasts.csv has them
 
 
 def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
@@ -19,18 +23,29 @@ def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
 
 def law_weights(row: Any) -> dict[str, int]:
     """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
-    return {name: int(percent) for name, percent in re.findall(r"([a-z][a-z -]*) (\d+)%", as_text(row["laws"]))}
+    return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
 
 
 def _row(row: pd.Series) -> dict[str, Any]:
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
+        "key": forecast_key(row),
         "workload": row["workload"],
         "of": row["forecast_of"],
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         **{name: shown(row, name) for name in HEADLINE},
         "measured": row["measured"],
-        "laws": as_text(row["laws"]),
+        "laws": _laws(row),
         "refused": as_text(row["refused"]),
     }
+
+
+def _laws(row: pd.Series) -> Phrase:
+    """The laws of overhead as the forecast has them, each weight with its key."""
+    parts = LAW.split(as_text(row["laws"]))
+    # text, law, weight, text, law, weight, ..., text
+    pieces: list[Piece | str] = [parts[0]]
+    for law, percent, after in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
+        pieces += [f"{law} ", Piece(percent, law_key(row, law)), after]
+    return Phrase(*pieces)

@@ -32,6 +32,36 @@ def forecast_key(row: Any) -> str:
     return f"{point_key(**row)}{batch}.forecast"
 
 
+def law_key(row: Any, law: str) -> str:
+    """Key of the weight of a law of overhead in a row of forecasts.csv."""
+    return f"{forecast_key(row)}.law.{slug(law)}_percent"
+
+
+def factor_key(row: Any) -> str:
+    """Key of a row of efficiency_factors.csv."""
+    return f"{point_key(**row)}.factor.{slug(row['factor'])}_percent"
+
+
+def share_key(point: str, kind: str) -> str:
+    """Key of a share in which a diagnosis divides the step of a point."""
+    return f"{point}.share.{kind}_percent"
+
+
+def evidence_keys(point: str, finding: dict[str, Any]) -> list[str]:
+    """Keys of the evidence for a finding, in its order; what has the name of another is counted on."""
+    names = [slug(item["name"]) for item in finding["evidence"]]
+    found = []
+    for index, name in enumerate(names):
+        again = names[:index].count(name)
+        found.append(f"{point}.finding.{finding['cause']}.{name}" + (f"-{again + 1}" if again else ""))
+    return found
+
+
+def prediction_key(point: str, position: int, quantity: str) -> str:
+    """Key of what the recommendation at this position, from 1, should bring."""
+    return f"{point}.recommendation{position}.{quantity}"
+
+
 def key_of(point: Point) -> str:
     """Key of a point of the plan."""
     return point_key(**dict(point), world_size=point.world_size)

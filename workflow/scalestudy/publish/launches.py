@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scalestudy.publish import labels
+
 DIGITS = 12  # of a checksum or a commit: enough to tell them apart
 STATES = {True: " (dirty)", False: " (clean)"}
 
@@ -21,3 +23,12 @@ def code_of(run: dict[str, Any]) -> str:
 def record_of(run: dict[str, Any]) -> str:
     """The beginning of the checksum of its record; '' where it is not known."""
     return (run.get("record_sha256") or "")[:DIGITS]
+
+
+def where_of(point: dict[str, Any]) -> str:
+    """Where a number was measured, in words. point: of numbers.json."""
+    ranks = labels.ranks(point["world_size"], point["nodes"])
+    return (
+        f"{point['workload']}, {point['variant']}, {point['scaling']} scaling, {ranks}, batch"
+        f" {point['batch_per_rank']} per rank, {point['global_batch']} global"
+    )

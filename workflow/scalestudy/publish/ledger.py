@@ -20,7 +20,17 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.forecasts import law_weights
-from scalestudy.publish.keys import aliases, forecast_key, key_of, point_key, slug
+from scalestudy.publish.keys import (
+    aliases,
+    evidence_keys,
+    factor_key,
+    forecast_key,
+    key_of,
+    law_key,
+    point_key,
+    prediction_key,
+    share_key,
+)
 from scalestudy.publish.quantities import HEADLINE, QUANTITIES
 from scalestudy.publish.results import Results, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
@@ -111,7 +121,7 @@ def _of_forecasts(forecasts: pd.DataFrame) -> Iterator[Entry]:
                 key, what = f"{forecast_key(row)}.{name}", f"forecast: {quantity.what}"
                 yield _entry(key, text, quantity.of(row), quantity.unit, what, "interval", None)
         for law, percent in law_weights(row).items():
-            key, what = f"{forecast_key(row)}.law.{slug(law)}_percent", f"weight of the law of overhead: {law}"
+            key, what = law_key(row, law), f"weight of the law of overhead: {law}"
             yield _entry(key, show_count(percent), (percent, None, None), "%", what, "none", None)
 
 
@@ -119,7 +129,7 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         point = point_key(**row)
         limits = tuple(row[name] * 100 for name in ("share", "share_low", "share_high"))
-        key, what = f"{point}.factor.{slug(row['factor'])}_percent", f"factor of efficiency: {row['meaning']}"
+        key, what = factor_key(row), f"factor of efficiency: {row['meaning']}"
         yield _entry(key, show(*limits), limits, "%", what, "interval", point)
 
 
@@ -128,13 +138,10 @@ def _of_findings(results: Results) -> Iterator[Entry]:
         point = point_key(**diagnosis)
         for kind, share in diagnosis["bottleneck"]["shares"].items():
             value = (share * 100, None, None)
-            key, what = f"{point}.share.{kind}_percent", f"share of {kind} in a step"
+            key, what = share_key(point, kind), f"share of {kind} in a step"
             yield _entry(key, Shown(f"{share:.0%}".removesuffix("%")), value, "%", what, "none", point)
         for finding in diagnosis["findings"]:
-            names = [slug(item["name"]) for item in finding["evidence"]]
-            for index, item in enumerate(finding["evidence"]):
-                again = names[:index].count(names[index])
-                key = f"{point}.finding.{finding['cause']}.{names[index]}" + (f"-{again + 1}" if again else "")
+            for key, item in zip(evidence_keys(point, finding), finding["evidence"], strict=True):
                 limits = (item["value"], item["low"], item["high"])
                 what = f"evidence for {finding['cause']}: {item['name']}"
                 yield _entry(key, evidence_shown(item), limits, item["unit"], what, "interval", point)
@@ -142,7 +149,7 @@ def _of_findings(results: Results) -> Iterator[Entry]:
             for name, quantity in PREDICTED.items():
                 text, limits = quantity.of(item["prediction"])
                 if text.value != DASH:
-                    key = f"{point}.recommendation{index}.{name}"
+                    key = prediction_key(point, index, name)
                     what = f"prediction for: {item['change']}"
                     yield _entry(key, text, limits, quantity.unit, what, "interval", point)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE, shown
 from scalestudy.publish.results import as_text
 from scalestudy.publish.rounding import DASH, Shown
@@ -28,7 +29,7 @@ LATE_OFTEN = 0.75  # of the buckets
 
 
 def parts_view(row: pd.Series) -> list[dict[str, str]]:
-    """name, ms, share and length of the bar of each part of a step; what takes no time at all is left out."""
+    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
     probed = not isnan(row["exposed_span_s"])
     hidden = (WHOLE,) if probed else SPLIT
     found = []
@@ -39,6 +40,7 @@ def parts_view(row: pd.Series) -> list[dict[str, str]]:
         found.append(
             {
                 "name": name,
+                "part": part,
                 "ms": shown(row, f"{part}_ms").value,
                 "share": f"{shown(row, f'{part}_share_percent')}%",
                 # A difference of two measurements, such as backward computation, may come out below zero.
@@ -54,7 +56,7 @@ def parts_sum_view(row: pd.Series) -> str:
 
 
 def communication_view(row: pd.Series) -> list[dict[str, Any]]:
-    """name, ms (with limits), how it was measured, and whether it is there at all, of what was probed."""
+    """name, quantity, ms with limits, how it was measured, and whether it is there at all, of what was probed."""
     lines = []
     for quantity, name, how in COMMUNICATION:
         value, low, high = QUANTITIES[quantity].of(row)
@@ -63,6 +65,7 @@ def communication_view(row: pd.Series) -> list[dict[str, Any]]:
         lines.append(
             {
                 "name": name,
+                "quantity": quantity,
                 "ms": shown(row, quantity),
                 "how": how,
                 "nothing": "not distinguishable from zero" if low <= 0 <= high else "",
@@ -71,51 +74,47 @@ def communication_view(row: pd.Series) -> list[dict[str, Any]]:
     return lines
 
 
-def memory_view(row: pd.Series) -> str:
+def memory_view(row: pd.Series) -> Phrase:
     """Memory of the rank that has most: on the device where it counts its own, and resident on the host."""
-    resident = (
-        f"{shown(row, 'peak_resident_gib')} GiB resident at the most, {shown(row, 'mean_resident_gib')} on average"
-    )
+    resident = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
     if isnan(row["peak_allocated_gib"]):
-        return f"{resident}, one rank"
-    return (
-        f"{shown(row, 'peak_allocated_gib')} GiB allocated at the most, {shown(row, 'mean_allocated_gib')} on"
-        f" average; {shown(row, 'peak_reserved_gib')} reserved; {resident}, one rank"
-    )
+        return phrase(row, resident)
+    allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
+    return phrase(row, f"{allocated}; {{peak_reserved_gib}} reserved; {resident}")
 
 
-def spread_view(row: pd.Series) -> str:
+def spread_view(row: pd.Series) -> Phrase:
     """How much steps and launches scatter, as coefficients of variation."""
-    steps = f"steps {shown(row, 'step_time_cv_percent')}% around their mean"
-    return steps if isnan(row["launch_cv"]) else f"{steps}, launches {shown(row, 'launch_cv_percent')}%"
+    launches = "" if isnan(row["launch_cv"]) else ", launches {launch_cv_percent}%"
+    return phrase(row, f"steps {{step_time_cv_percent}}% around their mean{launches}")
 
 
-def network_view(row: pd.Series) -> str:
+def network_view(row: pd.Series) -> Phrase:
     """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
     if isnan(row["all_reduce_bus_gib_per_s"]):
-        return ""
-    latency = shown(row, "all_reduce_latency_us")
-    fitted = "" if latency.value == DASH else f", latency {latency} us"
-    return (
-        f"All-reduce on the idle network: bus bandwidth {shown(row, 'all_reduce_bus_gib_per_s')} GiB/s at the"
-        f" largest message{fitted}"
-    )
+        return Phrase()
+    fitted = "" if shown(row, "all_reduce_latency_us").value == DASH else ", latency {all_reduce_latency_us} us"
+    bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
+    return phrase(row, f"All-reduce on the idle network: {bandwidth}{fitted}")
 
 
-def notes_view(row: pd.Series) -> list[str]:
+def notes_view(row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
-    notes = [text for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
+    notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
     late = row["lateness_s"] / row["step_time_s"]
     if row["late_share"] >= LATE_OFTEN and late >= LATE_SHARE:
         notes.append(
-            f"rank {int(row['late_rank'])} is late: its gradients came last in {row['late_share']:.0%} of the"
-            f" buckets, on average {shown(row, 'lateness_ms')} ms ({late:.0%} of a step) after those of"
-            f" the other ranks"
+            phrase(
+                row,
+                f"rank {int(row['late_rank'])} is late: its gradients came last in {row['late_share']:.0%} of the"
+                f" buckets, on average {{lateness_ms}} ms ({late:.0%} of a step) after those of the other ranks",
+            )
         )
     if as_text(row["methods"]).startswith("disagree"):
-        notes.append(f"methods of measuring communication {row['methods']}")
+        notes.append(Phrase(f"methods of measuring communication {row['methods']}"))
     if row["allocation_retries"] > 0:
-        notes.append(f"the CUDA allocator had to retry {int(row['allocation_retries'])} times: memory is short")
+        retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
+        notes.append(Phrase(f"{retries}: memory is short"))
     return notes
 
 

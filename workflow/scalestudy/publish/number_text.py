@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish import labels
-from scalestudy.publish.launches import code_of, made, record_of
+from scalestudy.publish.launches import code_of, made, record_of, where_of
 from scalestudy.publish.templates import wrap
 
 INDENT = " " * 13
@@ -19,14 +18,7 @@ def number_text(numbers: dict[str, Any], key: str, number: dict[str, Any]) -> st
     lines = [f"{key} = {value}{unit}{interval}", _field("what", number["what"])]
     point = numbers["points"].get(number["point"])
     if point:
-        where = labels.ranks(point["world_size"], point["nodes"])
-        lines.append(
-            _field(
-                "where",
-                f"{point['workload']}, {point['variant']}, {point['scaling']} scaling, {where}, batch"
-                f" {point['batch_per_rank']} per rank, {point['global_batch']} global; {point['outcomes']}",
-            )
-        )
+        lines.append(_field("where", f"{where_of(point)}; {point['outcomes']}"))
         if point["base"] and point["base"] != number["point"]:
             lines.append(_field("base case", point["base"]))
         lines += _launches("launches", point["runs"], numbers)

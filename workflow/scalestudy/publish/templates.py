@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import re
 import textwrap
@@ -48,9 +49,14 @@ def render(template: Path, **values: Any) -> str:
         raise UserError(f"{template}: {error}") from None
 
 
-def template_digest(name: str) -> str:
-    """Digest of a template of ours: a rule that carries it as a parameter runs again when the template changes."""
-    return hashlib.sha256((DIRECTORY / name).read_bytes()).hexdigest()[:12]
+def template_digest(*names: str) -> str:
+    """Digest of templates of ours: a rule that carries it as a parameter runs again when one of them changes."""
+    return hashlib.sha256(b"".join((DIRECTORY / name).read_bytes() for name in names)).hexdigest()[:12]
+
+
+def script_hash(script: str) -> str:
+    """By which a content security policy knows a script: no other is run by a browser."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
 
 
 def latex(value: Any) -> str:
@@ -89,6 +95,7 @@ def _environment(directory: Path, suffix: str) -> jinja2.Environment:
         "wrap": wrap,
         "yaml": to_yaml,
         "rule": underline,
+        "script_hash": script_hash,
     }
     return environment
 

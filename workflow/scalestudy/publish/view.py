@@ -10,6 +10,7 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish import labels
+from scalestudy.publish.keys import point_key
 from scalestudy.publish.measured import (
     communication_view,
     memory_view,
@@ -20,6 +21,7 @@ from scalestudy.publish.measured import (
     spread_view,
     work_view,
 )
+from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text, failure_word
 from scalestudy.publish.rounding import DASH
@@ -73,6 +75,7 @@ def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
 def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
+        "key": point_key(**row),
         "workload": row["workload"],
         "variant": row["variant"],
         "scaling": row["scaling"],
@@ -109,7 +112,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     }
 
 
-def _accuracy_kept(row: pd.Series) -> str:
+def _accuracy_kept(row: pd.Series) -> Phrase:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
     words = {
         "equivalent": "kept",
@@ -118,20 +121,19 @@ def _accuracy_kept(row: pd.Series) -> str:
         "not shown": "not shown to be kept",
     }
     if row["accuracy_kept"] not in words or isnan(row["validation_accuracy"]):
-        return ""
+        return Phrase()
     if isnan(row["accuracy_difference"]):
-        return "not compared: no launch of the base case has the same seed"
-    return f"{words[row['accuracy_kept']]}: difference {shown(row, 'accuracy_difference_points')} points"
+        return Phrase("not compared: no launch of the base case has the same seed")
+    return phrase(row, f"{words[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
 
 
-def _time_to_accuracy(row: pd.Series) -> str:
+def _time_to_accuracy(row: pd.Series) -> Phrase:
     """Training time to the target accuracy and its speedup, in words."""
     launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
     if not row["launches_at_accuracy"]:
-        return f"reached by none of {int(row['launches_ok'])} launches"
+        return Phrase(f"reached by none of {int(row['launches_ok'])} launches")
     if row["launches_at_accuracy"] < row["launches_ok"]:
-        return f"reached by {launches} only"
-    speedup = shown(row, "time_to_accuracy_speedup")
-    return f"{shown(row, 'time_to_accuracy_s')} s of training ({launches})" + (
-        "" if speedup.value == DASH else f", speedup {speedup}"
-    )
+        return Phrase(f"reached by {launches} only")
+    known = shown(row, "time_to_accuracy_speedup").value != DASH
+    speedup = ", speedup {time_to_accuracy_speedup}" if known else ""
+    return phrase(row, f"{{time_to_accuracy_s}} s of training ({launches}){speedup}")

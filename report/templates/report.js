@@ -1,0 +1,97 @@
+// The page can be read without this. It sorts tables by a column, and opens what a link leads into.
+"use strict";
+(() => {
+  const words = new Intl.Collator("en", { numeric: true });
+
+  // Rows of a table body that move together: a row with the notes below it. Headings of a group stay where they are.
+  function unitsOf(body) {
+    const units = [];
+    for (const row of body.rows) {
+      if (row.querySelector("th[scope=rowgroup]")) continue;
+      if (row.classList.contains("notes") && units.length) units.at(-1).push(row);
+      else units.push([row]);
+    }
+    return units;
+  }
+
+  // What a row has in a column: a number, in the first column its text; null where it has none.
+  function valueIn(unit, column) {
+    let position = 0;
+    for (const cell of unit[0].cells) {
+      if (position === column && cell.colSpan === 1) {
+        const text = cell.textContent.trim();
+        if (column === 0) return text;
+        const number = parseFloat(text.replace(/^</, ""));
+        return Number.isNaN(number) ? null : number;
+      }
+      position += cell.colSpan;
+    }
+    return null;
+  }
+
+  function sorted(units, column, sign) {
+    const known = units.map((unit) => [valueIn(unit, column), unit]);
+    const compare = (a, b) => {
+      if (a === null || b === null) return (a === null) - (b === null); // without a number: last, both ways
+      return sign * (typeof a === "number" ? a - b : words.compare(a, b));
+    };
+    return known.sort((a, b) => compare(a[0], b[0])).map((pair) => pair[1]);
+  }
+
+  function makeSortable(table) {
+    const groups = [...table.tBodies].map((body) => [body, unitsOf(body)]);
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, column) => {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.append(...head.childNodes);
+      head.append(button);
+      button.addEventListener("click", () => {
+        const before = head.getAttribute("aria-sort");
+        const after = { null: "ascending", ascending: "descending", descending: null }[before];
+        for (const other of heads) other.removeAttribute("aria-sort");
+        if (after) head.setAttribute("aria-sort", after);
+        const sign = after === "descending" ? -1 : 1;
+        for (const [body, units] of groups) body.append(...(after ? sorted(units, column, sign) : units).flat());
+      });
+    });
+    table.classList.add("sorting");
+  }
+
+  // What an address with # names; null where there is no such place.
+  function placeOf(hash) {
+    try {
+      return document.getElementById(decodeURIComponent(hash.slice(1)));
+    } catch {
+      return null;
+    }
+  }
+
+  // Opens everything around what the address names, so that the browser can show it.
+  function reveal() {
+    const target = placeOf(location.hash);
+    if (!target) return;
+    for (let box = target.closest("details"); box; box = box.parentElement.closest("details")) box.open = true;
+    target.scrollIntoView();
+  }
+
+  // Says at the launches which number one came from: its key is text that can be copied there.
+  function sayKey(link) {
+    const place = placeOf(link.hash);
+    const line = place && place.querySelector(".came-from");
+    if (!line) return;
+    const code = document.createElement("code");
+    code.textContent = link.title;
+    line.replaceChildren("The number you came from, ", link.textContent.trim(), ", has the key ", code, ".");
+  }
+
+  document.querySelectorAll("table.sortable").forEach(makeSortable);
+  document.addEventListener("click", (event) => {
+    const link = event.target.closest("a[href^='#']");
+    if (!link) return;
+    if (link.title) sayKey(link);
+    setTimeout(reveal); // also where the address stays the same
+  });
+  addEventListener("hashchange", reveal);
+  reveal();
+})();

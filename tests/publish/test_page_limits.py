@@ -1,0 +1,203 @@
+"""The page at its limits: a thousand runs, names that would break it, numbers that are not of these tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html.parser import HTMLParser
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from bench.synthetic import make_study
+from browser import Page
+from builders import NO_CALLS, page_from, page_of, results_of, study_of
+from scalestudy.analyse.summary import summary_frame
+from scalestudy.errors import UserError
+from scalestudy.publish.embedding import data_uri
+from scalestudy.publish.facts import document_facts
+from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.phrases import Phrase, Piece
+from scalestudy.publish.results import Results
+from scalestudy.study.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+from test_every_number import TIMES
+from test_measured_views import PROBED, TRACE
+
+MOST_BYTES = 3_000_000
+HOSTILE = {
+    "signs": "_ % & # { } \\ $ ~ ^ < > \" ' | ` = ; 100% %41",
+    "script": "</script><script>throw new Error('injected')</script>",
+    "attribute": '" onmouseover="throw 1"><img src=x onerror=\'throw 2\'>',
+    "template": "{{ 7 * 7 }}{% endfor %}{# x #}",
+    "style": "</style><style>body { display: none }</style><!-- ",
+    "emoji": "\N{GRINNING FACE}\N{FAMILY} 漢",
+    "long": "x" * 200,
+    "right to left": "\u202eשלום \u0627\u0644",
+}
+
+
+class Elements(HTMLParser):
+    """How often each element is there, and each attribute of it."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: Counter[tuple[str, ...]] = Counter()
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found[tag, *(name for name, _ in attrs)] += 1
+
+    def handle_comment(self, data: str) -> None:
+        self.found["a comment",] += 1
+
+
+def renamed(value: Any, old: str, new: str) -> Any:
+    """A name in all texts and keys of what a page is given."""
+    if isinstance(value, Phrase):
+        return Phrase(*(Piece(*(part.replace(old, new) for part in piece)) for piece in value.pieces))
+    if isinstance(value, str):
+        return value.replace(old, new)
+    if isinstance(value, dict):
+        return {renamed(key, old, new): renamed(item, old, new) for key, item in value.items()}
+    if isinstance(value, list):
+        return [renamed(item, old, new) for item in value]
+    return tuple(renamed(item, old, new) for item in value) if type(value) is tuple else value
+
+
+@pytest.fixture(scope="module")
+def named() -> tuple[Plan, Results]:
+    """A study whose workload, variant, runs, operators, devices and reasons have `victim` in their names."""
+    study = {
+        "study": "victim-study",
+        "description": "of victim",
+        "repeats": 3,
+        "scales": ["1x2", "1x4"],
+        "variants": {"single": {"strategy": "single"}, "victim-ddp": {"strategy": "ddp"}},
+        "workloads": {
+            "victim": {
+                "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
+                "data": {"type": "digits"},
+                "optimizer": {"type": "sgd", "learning_rate": 0.05},
+                "batch_size": 32,
+                "epochs": 2,
+                "scaling": ["strong", "weak"],
+            }
+        },
+    }
+    plan = make_plan(parse_study(study, source="x"))
+    runs = study_of(plan, {("victim", *key[1:]): value for key, value in TIMES.items()})
+    runs["reason"] = "for victim"
+    trace = renamed(TRACE, "aten::mm", "victim::mm") | {"run_id": "victim-run"}
+    environment = {"device": ["victim"], "cpu": ["victim"], "variable victim": ["victim"]}
+    environment |= {"warnings": [{"kind": "victim", "launches": 1, "example": "victim"}]}
+    summary = summary_frame(plan, runs)
+    summary["settings"] = "set by victim"
+    return plan, results_of(plan, runs, summary, traces=[trace], environment=environment)
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, tmp_path: Path) -> None:
+    plan, results = named
+    given = document_facts(plan, results), make_numbers(plan, results)
+    harmless = page_from(*given)
+    hostile = page_from(*renamed(list(given), "victim", HOSTILE[kind]))
+    assert harmless.count("victim") > 300
+    assert given[0]["traces"] and given[0]["failed"] and given[0]["forecasts"] and given[0]["warnings"]
+    assert "victim" not in hostile
+    assert Elements(hostile).found == Elements(harmless).found
+    path = tmp_path / "report.html"
+    path.write_text(hostile, encoding="utf-8")
+    page.resize(390)
+    page.open(path)
+    assert page.problems == []
+    assert HOSTILE[kind].strip() in page.get("document.querySelector('.card').textContent")
+    assert page.get("document.querySelectorAll('script').length") == 1
+    assert page.get("document.documentElement.scrollWidth") == 390
+    page.get("document.querySelector('.card a').click()")
+    page.settle()
+    assert page.problems == []
+
+
+def test_numbers_of_other_tables_are_refused(named: tuple[Plan, Results]) -> None:
+    plan, results = named
+    facts, numbers = document_facts(plan, results), make_numbers(plan, results)
+    key = "victim.victim-ddp.weak.n2.step_time_ms"
+    other = numbers | {"numbers": numbers["numbers"] | {key: numbers["numbers"][key] | {"shown": ["77"]}}}
+    with pytest.raises(UserError, match=rf"--numbers: {key} is 13\.\d+ in the tables and 77 in numbers\.json"):
+        page_from(facts, other)
+    del other["numbers"][key]
+    with pytest.raises(UserError, match="not there in numbers"):
+        page_from(facts, other)
+    with pytest.raises(UserError, match=r"no point victim\S+ in numbers\.json"):
+        page_from(facts, numbers | {"points": {}})
+
+
+@pytest.fixture(scope="module")
+def thousand() -> tuple[Plan, Results]:
+    """The synthetic study: one of its ten workloads made from step times, the others like it. All was probed."""
+    plan = make_study(1000)
+    first = plan.model_copy(update={"runs": {k: s for k, s in plan.runs.items() if s.workload == "workload-0"}})
+    times = {
+        (spec.workload, spec.world_size, spec.batch_per_rank): [
+            0.01 * (1 + spec.batch_per_rank / 640 + spec.world_size / 80) * (1 + 0.003 * (7 * repeat % 11))
+            for repeat in range(20)
+        ]
+        for spec in first.runs.values()
+    }
+    made = study_of(first, times)
+    rows = {place_of(first.runs[row["run_id"]]): row for row in made.to_dict("records")}
+    runs = pd.DataFrame(
+        rows[place_of(spec)] | {"run_id": run, "workload": spec.workload} for run, spec in plan.runs.items()
+    )
+    runs["record_sha256"], runs["commit"], runs["dirty"] = "abcdef" * 10, "0123456789abcdef", False
+    summary = summary_frame(plan, runs)
+    for (name, values), (limit, index) in product(PROBED.items(), (("", 0), ("_low", 1), ("_high", 2))):
+        summary.loc[summary["world_size"] > 1, f"{name}_s{limit}"] = values[index] / 1e3
+    summary["methods"] = "agree within their intervals"
+    return plan, results_of(plan, runs, summary)
+
+
+def place_of(spec: Any) -> tuple:
+    return spec.variant, spec.world_size, spec.batch_per_rank, spec.repeat
+
+
+def test_a_thousand_runs_are_one_page_of_three_megabytes(
+    page: Page, thousand: tuple[Plan, Results], tmp_path: Path
+) -> None:
+    plan, results = thousand
+    text = page_of(plan, results)
+    runs = [run for run, spec in plan.runs.items() if spec.workload == "workload-0"]
+    epochs = pd.DataFrame(
+        [
+            {
+                "run_id": run,
+                "epoch": epoch,
+                "epoch_time_s": 0.1 + 1e-4 * n,
+                "validation_accuracy": 0.9 - 0.3 / epoch,
+            }
+            for n, run in enumerate(runs)
+            for epoch in range(1, 5)
+        ]
+    )
+    frames, drawn = Frames(results.summary, epochs, results.forecasts, NO_CALLS), 0
+    with paper_style():
+        for name, draw in FIGURES.items():
+            _, svg, *_ = save_figure(draw(plan, "workload-0", frames), tmp_path / name)
+            drawn += len(data_uri(svg.read_text(encoding="utf-8")))
+    assert drawn > 100_000
+    assert len(text.encode()) + 10 * drawn < MOST_BYTES, (len(text), drawn)
+    path = tmp_path / "report.html"
+    path.write_text(text, encoding="utf-8")
+    page.open(path)
+    assert page.problems == []
+    assert page.get("document.querySelectorAll('details[open]').length") == 0
+    shown = "[...new Set([...document.querySelectorAll('.launches tbody th')].map(cell => cell.textContent))]"
+    assert set(page.get(shown)) == set(plan.runs)
+    assert page.get("document.querySelectorAll('tr.point').length") >= 60
+    assert page.get("[...document.querySelectorAll('.communication a[title]')].length") >= 40 * len(PROBED)

@@ -1,0 +1,53 @@
+"""Sentences with numbers in them: text for one document, text with links to the launches for another."""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import NamedTuple
+
+import pandas as pd
+
+from scalestudy.publish.keys import point_key
+from scalestudy.publish.quantities import shown
+from scalestudy.publish.rounding import DASH
+
+
+class Piece(NamedTuple):
+    """A part of a sentence: plain text, or a number with its key in numbers.json."""
+
+    text: str
+    key: str = ""
+
+
+class Phrase(str):
+    """A sentence as text, which also knows its pieces."""
+
+    pieces: tuple[Piece, ...]
+
+    def __new__(cls, *pieces: Piece | str) -> Phrase:
+        found: list[Piece] = []
+        for piece in pieces:
+            if isinstance(piece, Phrase):
+                found += piece.pieces
+            else:
+                found.append(piece if isinstance(piece, Piece) else Piece(piece))
+        made = super().__new__(cls, "".join(piece.text for piece in found))
+        made.pieces = tuple(found)
+        return made
+
+
+def phrase(row: pd.Series, text: str) -> Phrase:
+    """'... {step_time_ms} ms ...' with the quantities of a row of the summary in the place of their names."""
+    point, pieces = point_key(**row), []
+    for before, name, *_ in Formatter().parse(text):
+        pieces.append(Piece(before))
+        if name is not None:
+            number = shown(row, name)
+            pieces.append(Piece(str(number), "" if number.value == DASH else f"{point}.{name}"))
+    return Phrase(*pieces)
+
+
+def joined(phrases: list[Phrase]) -> Phrase:
+    """With commas between them."""
+    commas: list[Piece | str] = [piece for item in phrases for piece in (", ", item)]
+    return Phrase(*commas[1:])

@@ -1,0 +1,88 @@
+"""Where the numbers of the page lead: for each its place in the appendix, and what stands there."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scalestudy.errors import UserError
+from scalestudy.publish.launches import code_of, made, record_of, where_of
+
+
+class Sources:
+    """numbers.json as the page uses it."""
+
+    def __init__(self, numbers: dict[str, Any], forecasts: list[dict[str, Any]]) -> None:
+        """forecasts: as forecasts_view has them."""
+        self._numbers = numbers
+        self._forecasts = [(item, self._points_of(item)) for item in forecasts if not item["refused"]]
+
+    def place_of(self, key: str, text: str) -> str:
+        """The place of the number with this key. UserError where numbers.json has another or none."""
+        number = self._numbers["numbers"].get(key)
+        if number is None or not text.startswith(number["shown"][0]):
+            there = "not there" if number is None else number["shown"][0]
+            raise UserError(
+                f"--numbers: {key} is {text} in the tables and {there} in numbers.json;"
+                " `scalestudy numbers` writes it anew"
+            )
+        return number["point"] or key.rpartition(".forecast.")[0] + ".forecast"
+
+    def point_place(self, point: str) -> str:
+        """The place of a point itself; UserError where numbers.json has no such point."""
+        if point not in self._numbers["points"]:
+            raise UserError(f"--numbers: no point {point} in numbers.json; `scalestudy numbers` writes it anew")
+        return point
+
+    def appendix(self) -> list[dict[str, Any]]:
+        """A workload at a time: every point with its launches, every forecast with the points it is from."""
+        found: dict[str, dict[str, Any]] = {}
+        for key, point in self._numbers["points"].items():
+            entry = found.setdefault(point["workload"], {"workload": point["workload"], "points": []})
+            entry["points"].append(self._point(key, point))
+        for item, points in self._forecasts:
+            entry = {"key": item["key"], "where": f"forecast: {item['workload']}, {item['point']}", "from": points}
+            found[item["workload"]].setdefault("forecasts", []).append(entry)
+        return [{"forecasts": []} | entry for entry in found.values()]
+
+    def _point(self, key: str, point: dict[str, Any]) -> dict[str, Any]:
+        base = point["base"] if point["base"] != key else None
+        runs = self._numbers["runs"]
+        return {
+            "key": key,
+            "where": where_of(point),
+            "outcomes": point["outcomes"],
+            "base": base,
+            "base_runs": made(runs, point["base_runs"]) if point["base_runs"] != point["runs"] else [],
+            "launches": [
+                {
+                    "run_id": run_id,
+                    "outcome": runs[run_id]["outcome"],
+                    "record": record_of(runs[run_id]),
+                    "code": code_of(runs[run_id]),
+                }
+                for run_id in made(runs, point["runs"])
+            ],
+        }
+
+    def _points_of(self, forecast: dict[str, Any]) -> list[str]:
+        """Points that a forecast is from: its series and base case; of another batch, one process by batch."""
+        points = self._numbers["points"]
+        series = [
+            key
+            for key, point in points.items()
+            if point["workload"] == forecast["workload"]
+            and f"{point['variant']} {point['scaling']}" == forecast["series"]
+        ]
+        bases = dict.fromkeys(points[key]["base"] for key in series if points[key]["base"])
+        if forecast["of"] == "scale":
+            return [*(key for key in bases if key not in series), *series]
+        here = [key for key in series if forecast["key"].startswith(f"{key}.b")]
+        variants = {points[key]["variant"] for key in bases}
+        alone = [
+            key
+            for key, point in points.items()
+            if point["world_size"] == 1
+            and point["workload"] == forecast["workload"]
+            and point["variant"] in variants
+        ]
+        return [*alone, *here]
