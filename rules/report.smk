@@ -46,10 +46,17 @@ rule write_page:
             workload=WORKLOADS,
             figure=FIGURES,
         ),
-        words=collect(
-            "<results>/figures/{workload}_{figure}.txt",
+        study_figures=collect("<results>/figures/{study_figure}.svg", study_figure=STUDY_FIGURES),
+        beside=collect(
+            "<results>/figures/{workload}_{figure}.{format}",
             workload=WORKLOADS,
             figure=FIGURES,
+            format=["csv", "txt"],
+        ),
+        beside_study=collect(
+            "<results>/figures/{study_figure}.{format}",
+            study_figure=STUDY_FIGURES,
+            format=["csv", "txt"],
         ),
     output:
         report(
@@ -70,7 +77,7 @@ rule write_page:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
         " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
-        " --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
+        " --figures {input.figures:q} {input.study_figures:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_numbers:

@@ -202,4 +202,5 @@ def page_from(facts: dict[str, Any], numbers: dict[str, Any]) -> str:
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
     sources = Sources(numbers, facts["forecasts"])
+    facts = {"study_figures": {}, "study_words": {}, "held_out": facts["workloads"]} | facts
     return render(DIRECTORY / "report.html", figures=figures, words=words, sources=sources, **facts)

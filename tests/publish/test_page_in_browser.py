@@ -10,12 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 from browser import Page
-from builders import NO_CALLS, page_of, results_of, study_of
+from builders import frames_of, page_of, results_of, study_of
 from matplotlib.image import imread
-from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.publish.embedding import compact, data_uri
 from scalestudy.publish.figures import FIGURES
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
@@ -274,7 +272,7 @@ def pixels(page: Page, source: str, folder: Path) -> np.ndarray:
 def test_figures_are_the_same_picture_in_a_fraction_of_the_size(
     page: Page, plan: Plan, results: Results, tmp_path: Path
 ) -> None:
-    frames = Frames(results.summary, epochs_of(plan), forecasts_frame(plan.study, results.summary), NO_CALLS)
+    frames = frames_of(plan, results.summary, epochs=epochs_of(plan))
     seen = []
     for name in ("speedup_efficiency", "accuracy", "step_breakdown"):
         with paper_style():

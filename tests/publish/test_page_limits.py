@@ -12,13 +12,12 @@ import pandas as pd
 import pytest
 from bench.synthetic import make_study
 from browser import Page
-from builders import NO_CALLS, page_from, page_of, results_of, study_of
+from builders import frames_of, page_from, page_of, results_of, study_of
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
@@ -185,7 +184,7 @@ def test_a_thousand_runs_are_one_page_of_three_megabytes(
             for epoch in range(1, 5)
         ]
     )
-    frames, drawn = Frames(results.summary, epochs, results.forecasts, NO_CALLS), 0
+    frames, drawn = frames_of(plan, results.summary, epochs=epochs), 0
     with paper_style():
         for name, draw in FIGURES.items():
             _, svg, *_ = save_figure(draw(plan, "workload-0", frames), tmp_path / name)

@@ -11,7 +11,7 @@ from scalestudy.cli.document import add_inputs, read_facts
 from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
 from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
@@ -22,7 +22,11 @@ HELP = "report as one self-contained page (report.html)"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     parser.add_argument(
-        "--figures", type=Path, nargs="+", required=True, help="the figures as SVG, with their words beside them"
+        "--figures",
+        type=Path,
+        nargs="+",
+        required=True,
+        help="figures as SVG, their words and points beside them",
     )
     parser.add_argument("--numbers", type=Path, required=True, help="numbers.json")
     parser.add_argument("--template", type=Path, default=DIRECTORY / "report.html", help="Jinja template")
@@ -40,6 +44,12 @@ def run(arguments: argparse.Namespace) -> int:
         workload: {name: _words(given, f"{workload}_{name}") for name in FIGURES}
         for workload in facts["workloads"]
     }
+    facts["held_out"] = [w for w in facts["workloads"] if _has_points(given[f"{w}_measured_forecast"])]
+    of_study = [name for name in STUDY_FIGURES if name in given]
+    facts |= {
+        "study_figures": {name: _figure(given, name) for name in of_study},
+        "study_words": {name: _words(given, name) for name in of_study},
+    }
     sources = Sources(read_json(arguments.numbers), facts["forecasts"])
     write_text(arguments.out, render(arguments.template, figures=figures, words=words, sources=sources, **facts))
     print(arguments.out)
@@ -53,8 +63,17 @@ def _figure(given: dict[str, Path], stem: str) -> Markup:
 
 
 def _words(given: dict[str, Path], stem: str) -> str:
-    path = given[stem].with_suffix(".txt")
+    return _beside(given[stem], ".txt").strip()
+
+
+def _has_points(figure: Path) -> bool:
+    """Whether anything is drawn; what failed is marked, and is no point."""
+    return len(_beside(figure, ".csv").splitlines()) > 1
+
+
+def _beside(figure: Path, suffix: str) -> str:
+    path = figure.with_suffix(suffix)
     try:
-        return path.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise UserError(f"--figures: {path} is missing; `scalestudy plot` writes it") from None
