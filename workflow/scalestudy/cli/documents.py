@@ -1,4 +1,4 @@
-"""Write the LaTeX documents of a study: report, proposal, and the artifact description that a paper can \\input."""
+"""Write the LaTeX documents of a study: report, proposal, and an artifact description for a paper to \\input."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def _broken(word: str) -> str:
 
 
 def _signs(text: str) -> str:
-    """Punctuation and spaces of code. The quotes are those of the keyboard in every encoding of a typewriter font."""
+    """Punctuation and spaces of code; quotes are those of the keyboard in every encoding of a typewriter font."""
     kept = {
         "-": "-{}",
         "'": "{\\char39}",

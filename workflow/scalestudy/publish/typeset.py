@@ -1,4 +1,4 @@
-"""LaTeX, run where it can do no harm: in a folder of its own, without a shell, and with nothing to read elsewhere."""
+"""LaTeX, run where it can do no harm: in a folder of its own, without a shell, reading nothing above it."""
 
 from __future__ import annotations
 

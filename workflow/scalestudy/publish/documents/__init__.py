@@ -1,1 +1,1 @@
-"""Documents for LaTeX: the report, the proposal, and the artifact description that both a paper and the report have."""
+"""Documents for LaTeX: report, proposal, and the artifact description that a paper can have too."""

@@ -12,6 +12,7 @@ from scalestudy.publish import labels
 from scalestudy.publish.documents.artifact import codes_of, dates_of
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
+from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.quantities import shown
 from scalestudy.publish.results import Results, failure_word
@@ -60,6 +61,7 @@ def proposal_view(
         "too_long": room < 0,
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,
+        "refusals": refusals(forecasts),
         "dirty": any("dirty" in code for code in codes_of(made)),
         "repeats": plan.study.repeats,
     }
@@ -116,7 +118,7 @@ def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dic
 
 
 def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
-    """The point whose ranks need most memory, on the device where it counts its own; None where none was measured."""
+    """The point whose ranks need most memory, on the device where it counts its own; None if none was measured."""
     measured = [row for row in rows if not row["failure"] and not isnan(row["peak_gib"])]
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 

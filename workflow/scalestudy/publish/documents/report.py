@@ -8,6 +8,7 @@ from typing import Any
 from scalestudy.publish.documents.artifact import codes_of, dates_of
 from scalestudy.publish.documents.figures import figure_rows
 from scalestudy.publish.documents.layout import Page
+from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.study.plan import Plan
@@ -36,12 +37,13 @@ def report_view(
         },
         "intervals": bool(results.summary["speedup_low"].notna().any()),
         "launches_each": launches_each(plan),
+        "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }
 
 
 def leading(facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """By workload the diagnosis of the largest scale of each variant and way of scaling, and how many more there are."""
+    """By workload the diagnosis of the largest scale of each variant and way of scaling; `more` counts others."""
     found = []
     for workload in facts["workloads"]:
         mine = [diagnosis for diagnosis in facts["diagnoses"] if diagnosis["workload"] == workload]
