@@ -66,7 +66,7 @@ def breakable(value: Any) -> str:
 
     Nothing is printed where a line is broken, so that what is copied from the page stays what it was.
     """
-    return "".join(_broken(word) if len(word) > LONG_WORD else latex(word) for word in _words(value))
+    return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in _words(value))
 
 
 def prose(value: Any) -> str:
@@ -96,8 +96,8 @@ def _words(value: Any) -> list[str]:
 
 
 def _broken(word: str) -> str:
-    """In portions of three characters; a place behind punctuation is preferred."""
-    portions = re.findall(r"[^-_/.:,;=+]{1,3}[-_/.:,;=+]?|.", word, flags=re.S)
+    """In portions of three characters, or of one that is spelled as its code point; best behind punctuation."""
+    portions = re.findall(r"(?:(?![-_/.:,;=+])[\x21-\x7e\xa1-\xff]){1,3}[-_/.:,;=+]?|.", word, flags=re.S)
     breaks = ["\\penalty0{}" if portion[-1] in "-_/.:,;=+" else "\\penalty500{}" for portion in portions[:-1]]
     return "".join(latex(portion) + place for portion, place in zip(portions, [*breaks, ""], strict=True))
 

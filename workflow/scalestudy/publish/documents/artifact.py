@@ -23,12 +23,13 @@ def artifact_view(plan: Plan, results: Results, *, command: str) -> dict[str, An
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
     facts = dict(environment_view(results.environment))
     versions = [(name.removeprefix(VERSION), text) for name, text in facts.items() if name.startswith(VERSION)]
+    python = [("Python", facts["python"])] if "python" in facts else []
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return {
         "study": study_view(plan, results.summary),
         "hardware": hardware_view(results.environment),
         "hosts": facts.get("nodes") or facts.get("host", ""),
-        "versions": [("Python", facts["python"])] * ("python" in facts) + versions,
+        "versions": [*python, *versions],
         "variables": [
             (name.removeprefix("variable "), text) for name, text in facts.items() if name.startswith("variable ")
         ],

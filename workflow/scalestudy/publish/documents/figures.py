@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from scalestudy.errors import UserError
 
 # As a reader goes through them; those over the page stand alone.
@@ -42,10 +44,10 @@ def shown_figures(workloads: list[str], figures: list[Path], relative: Callable[
             raise UserError(f"--figures: {stem}.pdf is missing; `scalestudy plot` draws it")
         points = given[stem].with_suffix(".csv")
         try:
-            text = points.read_text(encoding="utf-8")
+            drawn = pd.read_csv(points)
         except FileNotFoundError:
             raise UserError(f"--figures: {points} is missing; `scalestudy plot` writes it") from None
-        if len(text.splitlines()) > 1:
+        if drawn["y"].notna().any():
             found[stem] = relative(given[stem])
     return found
 

@@ -1,4 +1,4 @@
-"""What a proposal for compute time has: two pages, as far as a study fits them."""
+"""What a proposal for compute time has: two pages, of which LaTeX says how many figures they hold."""
 
 from __future__ import annotations
 
@@ -13,28 +13,18 @@ from scalestudy.publish.documents.artifact import codes_of, dates_of
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
-from scalestudy.publish.papers import paper_of
+from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.quantities import shown
 from scalestudy.publish.results import Results, failure_word
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
-FULL = 0.9
-"""Share of the pages that is counted on: these are estimates, and floats leave gaps."""
-FIGURE_PT, CAPTION_PT, TABLE_HEAD_PT, ROW_PT = 196.0, 44.0, 105.0, 9.8
-LETTER_PT, LINE_PT = 4.6, 11.0
-"""Of prose in \\small."""
-PROSE = 3200
-"""Letters of what every proposal says."""
-POINT_LETTERS, FORECAST_LETTERS = 330, 150
-"""Of what is said of a distributed point, and of a forecast."""
 
 
 def proposal_view(
     plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
 ) -> dict[str, Any]:
     """Values for report/templates/proposal.tex. tables, figures: paths of those that print something, by name."""
-    page = Page.of(paper_of(plan))
     summary = results.summary[results.summary["scaling"] != "reference"]
     made = results.runs[results.runs["outcome"] != "unneeded"]
     drawn = {
@@ -43,10 +33,8 @@ def proposal_view(
         if f"{workload}_speedup_efficiency" in figures
     }
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
-    room = room_pt(page, rows=_table_lines(summary), points=_distributed(summary), forecasts=len(forecasts))
-    fitting = list(drawn)[: max(int(room // figure_pt(page)), 0)]
     return facts | {
-        "page": page,
+        "page": Page.of(PAPERS["ieee"]),  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
         "dates": dates_of(made),
         "code": codes_of(made),
@@ -55,39 +43,14 @@ def proposal_view(
         "table": tables.get("proposal", ""),
         "figures": [
             {"workload": workload, "path": drawn[workload], "forecast": _is_forecast(workload, facts)}
-            for workload in fitting
+            for workload in drawn
         ],
-        "left_out": [workload for workload in drawn if workload not in fitting],
-        "too_long": room < 0,
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,
         "refusals": refusals(forecasts),
         "dirty": any("dirty" in code for code in codes_of(made)),
         "repeats": plan.study.repeats,
     }
-
-
-def room_pt(page: Page, *, rows: int, points: int, forecasts: int) -> float:
-    """Height that is left on the pages for figures: TeX's points, below zero where text and table are too much."""
-    letters = PROSE + POINT_LETTERS * points + FORECAST_LETTERS * forecasts
-    prose = letters * LETTER_PT * LINE_PT / page.width_pt
-    stacked = 1 if page.two_columns else 2  # lines of a row
-    return FULL * MOST_PAGES * page.height_pt - prose - TABLE_HEAD_PT - ROW_PT * rows * stacked
-
-
-def figure_pt(page: Page) -> float:
-    """Height of a figure with its caption."""
-    lines = 1 if page.two_columns else 1.6
-    return FIGURE_PT + CAPTION_PT * lines
-
-
-def _table_lines(summary: pd.DataFrame) -> int:
-    """Rows of the table, and the titles of their groups."""
-    return len(summary) + 2 * len(summary.drop_duplicates(["workload", "scaling"]))
-
-
-def _distributed(summary: pd.DataFrame) -> int:
-    return int((summary["world_size"] > 1).sum())
 
 
 def _is_forecast(workload: str, facts: dict[str, Any]) -> bool:

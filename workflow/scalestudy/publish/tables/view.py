@@ -22,6 +22,8 @@ Row = dict[str, Any]
 
 PAGE_LINES = 44
 """Of a table, on a page of \\footnotesize with a caption."""
+LONG_TITLE = 45
+"""Characters from which the title of a group is broken into lines."""
 PLACE = ("nodes", "ranks")
 """Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
 IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
@@ -36,7 +38,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
     groups = _groups(plan, rows, columns, scaling=content.names_scaling)
     made = [row for group in groups for row in group["rows"]]
     heads = [_head(column, [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
-    stub = max((len(row["variant"]) for row in made), default=0)
+    stub = max((len(row["stub"]) for row in made), default=0)
     repeated = sum(column in PLACE for column in columns)
     layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
@@ -80,7 +82,8 @@ def _groups(plan: Plan, rows: list[Row], columns: list[Column], *, scaling: bool
             mine = [row for row in rows if (row["workload"], row["scaling"]) == (workload, how)]
             if mine:
                 title = f"{workload}, {how} scaling" if scaling else workload
-                groups.append({"title": title, "rows": [_row(row, columns) for row in mine]})
+                long = len(title) > LONG_TITLE
+                groups.append({"title": title, "long": long, "rows": [_row(row, columns) for row in mine]})
     return groups
 
 
@@ -91,9 +94,11 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
         number = shown(row, column)
         text = failure if failure and column not in IDENTITY else number.value
         cells.append({"value": text, "limits": number.limits if column in WITH_LIMITS else ""})
+    partial = row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],
-        "partial": row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else "",
+        "partial": partial,
+        "stub": f"{row['variant']} ({partial})" if partial else row["variant"],
         "unsteady": bool(mostly_unsteady(pd.Series(row))),
         "cells": cells,
     }
@@ -121,7 +126,7 @@ def _parts(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, A
             if room < 2:
                 parts.append([])
                 room = max(2, PAGE_LINES // lines)
-            parts[-1].append({"title": group["title"], "rows": rest[: room - 1]})
+            parts[-1].append({**group, "rows": rest[: room - 1]})
             rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
     return parts
 
