@@ -13,6 +13,7 @@ from conftest import Checkout
 from scalestudy.analyse.steps import training_steps
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
 
 
@@ -120,6 +121,17 @@ def test_page_holds_everything_and_asks_for_nothing(results: Path) -> None:
     assert page.count("data:image/svg+xml;base64,") == 2 * len(FIGURES)
     assert not re.search(r"(src|href)=[\"'](?!data:)", page)
     assert "<script" not in page
+
+
+def test_documents_for_latex_say_what_reproduces_them(results: Path) -> None:
+    artifact = (results / "artifact_description.tex").read_text(encoding="utf-8")
+    assert "4 launches, started" in artifact
+    assert ".venv/bin/snakemake\n" in artifact, "the default study needs no file named"
+    for document in ("report", "proposal"):
+        assert "\\placefigure{figures/first_speedup_efficiency.pdf}" in (results / f"{document}.tex").read_text()
+        if not missing_tex():
+            assert (results / f"{document}.pdf").read_bytes().startswith(b"%PDF")
+            assert (results / f"logs/typeset_document/{document}.tex.log").exists()
 
 
 def test_snakemake_report_has_captions_labels_and_categories(finished: Checkout) -> None:

@@ -14,7 +14,7 @@ from scalestudy.publish.results import Results
 from scalestudy.study.plan import Plan
 from scalestudy.study.tables import FILES
 
-BEFORE = ("environment", *FILES.values())
+BEFORE = (*FILES.values(), "environment")
 """Tables of the measurements, in their order; the provenance is an appendix."""
 
 
