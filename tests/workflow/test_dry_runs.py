@@ -57,7 +57,7 @@ def test_where_latex_is_missing_everything_else_is_planned(checkout: Checkout, t
     """Said in one line, and the .tex files are made all the same."""
     programs = tmp_path / "programs"
     programs.mkdir()
-    for name in ("sh", "bash", "env", "uname", "cat"):
+    for name in ("sh", "bash", "env", "uname", "cat", "which"):
         (programs / name).symlink_to(shutil.which(name) or "")
     result = subprocess.run(
         [str(BIN / "snakemake"), "-n"],
