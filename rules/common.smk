@@ -2,14 +2,17 @@
 import hashlib
 import json
 import os
+import shlex
 import sys
 from functools import cache
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
+from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.launch.starters import Here, make_starter
@@ -65,6 +68,13 @@ FIGURES = [
 STUDY_FIGURES = ["ddp_fsdp_crossover"] if PLAN.compares("ddp", "fsdp") else []
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
+DOCUMENTS = ["report", "proposal"]
+DOCUMENT_TEMPLATES = [
+    "document_preamble.tex",
+    "report.tex",
+    "proposal.tex",
+    "artifact_description.tex",
+]
 FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 
 
@@ -72,6 +82,35 @@ wildcard_constraints:
     run="|".join(RUNS),
     workload="|".join(WORKLOADS),
     study_figure="|".join(STUDY_FIGURES) or "(?!)",
+
+
+@cache
+def get_typeset():
+    """Documents to make a PDF of: none where LaTeX is not there, which is said once."""
+    missing = missing_tex() if workflow.is_main_process else ""
+    if missing:
+        logger.warning(f"PDF documents are not made, their .tex files are: {missing}")
+    return [] if missing else DOCUMENTS
+
+
+def get_command():
+    """What runs this study, as far as it was said on the command line."""
+    settings = workflow.config_settings
+    files = [
+        os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
+        for path in settings.configfiles
+    ]
+    changes = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in settings.config.items()
+    ]
+    return shlex.join(
+        [
+            "snakemake",
+            *(["--configfile", *files] if files else []),
+            *(["--config", *changes] if changes else []),
+        ]
+    )
 
 
 def get_spec(wildcards):

@@ -14,6 +14,7 @@ from conftest import Checkout
 from scalestudy.analyse.steps import training_steps
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
 
 
@@ -125,6 +126,17 @@ def test_page_holds_everything_and_asks_for_nothing(results: Path, page: Page) -
     assert {url.split(":")[0] for url in page.requests} == {"file", "data"}
     assert sum(url.startswith("file:") for url in page.requests) == 1
     assert page.get("[...document.images].filter(image => image.naturalWidth).length") == 2 * len(FIGURES)
+
+
+def test_documents_for_latex_say_what_reproduces_them(results: Path) -> None:
+    artifact = (results / "artifact_description.tex").read_text(encoding="utf-8")
+    assert "4 launches, started" in artifact
+    assert ".venv/bin/snakemake\\par" in artifact, "the default study needs no file named"
+    for document in ("report", "proposal"):
+        assert "\\placefigure{figures/first_speedup_efficiency.pdf}" in (results / f"{document}.tex").read_text()
+        if not missing_tex():
+            assert (results / f"{document}.pdf").read_bytes().startswith(b"%PDF")
+            assert (results / f"logs/typeset_document/{document}.tex.log").exists()
 
 
 def test_snakemake_report_has_captions_labels_and_categories(

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
-from conftest import Checkout, tiny_study
+from conftest import BIN, Checkout, tiny_study
+from scalestudy.publish.typeset import missing_tex
 
 
 def planned(output: str) -> dict[str, int]:
@@ -29,6 +33,8 @@ ALL_RULES = {
     "write_numbers": 1,
     "write_text_report": 1,
     "write_page": 1,
+    "write_documents": 1,
+    **({} if missing_tex() else {"typeset_document": 2}),
     "report": 1,
 }
 
@@ -45,6 +51,27 @@ ALL_RULES = {
 def test_each_way_of_calling_plans_the_whole_study(checkout: Checkout, arguments: tuple[str, ...]) -> None:
     output = checkout.run("snakemake", "-n", *arguments).stdout
     assert planned(output) == ALL_RULES
+
+
+def test_where_latex_is_missing_everything_else_is_planned(checkout: Checkout, tmp_path: Path) -> None:
+    """Said in one line, and the .tex files are made all the same."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("sh", "bash", "env", "uname", "cat", "which"):
+        (programs / name).symlink_to(shutil.which(name) or "")
+    result = subprocess.run(
+        [str(BIN / "snakemake"), "-n"],
+        cwd=checkout.root,
+        env=checkout.environment | {"PATH": f"{BIN}:{programs}"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert result.returncode == 0, result.stdout
+    assert planned(result.stdout) == {name: n for name, n in ALL_RULES.items() if name != "typeset_document"}
+    said = [line for line in result.stdout.splitlines() if "PDF documents are not made" in line]
+    assert len(said) == 1
+    assert "latexmk, pdflatex are missing; on Debian and Ubuntu: apt-get install latexmk" in said[0]
 
 
 def test_a_workflow_that_imports_ours_as_a_module(checkout: Checkout) -> None:

@@ -22,6 +22,8 @@ VERBS = (
     "tables",
     "text",
     "page",
+    "documents",
+    "typeset",
     "numbers",
     "number",
     "summary",

@@ -21,6 +21,15 @@ def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
     return [_row(row) for _, row in forecasts.iterrows()]
 
 
+def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each reason for which there is no forecast, with the points that it holds for; of forecasts_view."""
+    found: dict[str, list[str]] = {}
+    for item in view:
+        if item["refused"]:
+            found.setdefault(item["refused"], []).append(f"{item['workload']}, {item['point']}")
+    return [{"reason": reason, "points": points} for reason, points in found.items()]
+
+
 def law_weights(row: Any) -> dict[str, int]:
     """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
     return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}

@@ -19,6 +19,7 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
+from scalestudy.publish.effort import effort_numbers
 from scalestudy.publish.forecasts import law_weights
 from scalestudy.publish.keys import (
     aliases,
@@ -51,6 +52,7 @@ def make_numbers(plan: Plan, results: Results) -> dict[str, Any]:
         *_of_factors(results.factors),
         *_of_findings(results),
         *_of_traces(results),
+        *_of_effort(results),
     ]
     numbers = dict(entries)
     assert len(numbers) == len(entries), "two numbers with one key"
@@ -158,6 +160,11 @@ def _of_traces(results: Results) -> Iterator[Entry]:
     for trace in results.traces:
         for name, text, value, unit, what in trace_numbers(trace):
             yield _entry(f"trace.{trace['run_id']}.{name}", text, (value, None, None), unit, what, "none", None)
+
+
+def _of_effort(results: Results) -> Iterator[Entry]:
+    for key, text, value, unit, what in effort_numbers(results.runs):
+        yield _entry(key, text, (value, None, None), unit, what, "none", None)
 
 
 def _entry(key: str, text: Shown, limits: tuple, unit: str, what: str, kind: str, point: str | None) -> Entry:

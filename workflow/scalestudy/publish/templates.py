@@ -15,6 +15,8 @@ import yaml
 from scalestudy.errors import UserError
 
 DIRECTORY = Path(__file__).resolve().parents[3] / "report" / "templates"
+LONG_WORD = 20
+"""Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 
 _LATEX = {
     "\\": r"\textbackslash{}",
@@ -65,9 +67,59 @@ def latex(value: Any) -> str:
     return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", escaped)
 
 
+def breakable(value: Any) -> str:
+    """As `latex`, and what has no place to be broken at gets some: behind punctuation, or else anywhere.
+
+    Nothing is printed where a line is broken, so that what is copied from the page stays what it was.
+    """
+    return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in _words(value))
+
+
+def prose(value: Any) -> str:
+    """As `breakable`; what reads as a minus or as a comparison is one."""
+    text = re.sub(r"(?<![\w.)}-])-(?=\d)", r"\\textminus{}", breakable(value))
+    for plain, sign in ((r"\textgreater{}= ", r"\geq"), (r"\textless{}= ", r"\leq")):
+        text = text.replace(plain, rf"\ensuremath{{{sign}}} ")
+    return text
+
+
+def code(value: Any) -> str:
+    """A line of code for a typewriter font: every character as it is, also those that fonts would join."""
+    word = r"([\w./]+)"
+    parts = re.split(word, str(value).lstrip(" "))
+    indent = "\\ " * (len(str(value)) - len(str(value).lstrip(" ")))
+    return indent + "".join(breakable(part) if re.fullmatch(word, part) else _signs(part) for part in parts)
+
+
 def number(text: str) -> str:
     """A cell of an siunitx column: what is no number is braced, so that it is set as text."""
     return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{{{text}}}"
+
+
+def _words(value: Any) -> list[str]:
+    """Words and the spaces between them."""
+    return re.split(r"(\s+)", str(value))
+
+
+def _broken(word: str) -> str:
+    """In portions of three characters, or of one that is spelled as its code point; best behind punctuation."""
+    portions = re.findall(r"(?:(?![-_/.:,;=+])[\x21-\x7e\xa1-\xff]){1,3}[-_/.:,;=+]?|.", word, flags=re.S)
+    breaks = ["\\penalty0{}" if portion[-1] in "-_/.:,;=+" else "\\penalty500{}" for portion in portions[:-1]]
+    return "".join(latex(portion) + place for portion, place in zip(portions, [*breaks, ""], strict=True))
+
+
+def _signs(text: str) -> str:
+    """Punctuation and spaces of code; quotes are those of the keyboard in every encoding of a typewriter font."""
+    kept = {
+        "-": "-{}",
+        "'": "{\\char39}",
+        '"': "{\\char34}",
+        "`": "{\\char96}",
+        "<": "<{}",
+        ">": ">{}",
+        ",": ",{}",
+    }
+    return "".join("\\penalty0\\ " if sign == " " else kept.get(sign) or latex(sign) for sign in text)
 
 
 def _environment(directory: Path, suffix: str) -> jinja2.Environment:
@@ -91,6 +143,9 @@ def _environment(directory: Path, suffix: str) -> jinja2.Environment:
     environment = jinja2.Environment(**options)
     environment.filters |= {
         "latex": latex,
+        "breakable": breakable,
+        "prose": prose,
+        "code": code,
         "number": number,
         "wrap": wrap,
         "yaml": to_yaml,

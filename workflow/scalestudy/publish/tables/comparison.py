@@ -21,7 +21,7 @@ from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import MS, PERCENT
 from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import head, panel, portions, stub_pt
+from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_pt
 
 Cell = dict[str, str]
 Rows = dict[str, Row]
@@ -58,7 +58,7 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     places = [name for name in PLACES if name != "nodes" or any(point[first]["nodes"] > 1 for point in points)]
     columns = [column for column in _columns([one.letter for one in named]) if _has_any(points, column, first)]
     made = [
-        {"title": title, "rows": [_row(point, places, columns, first) for point in group]}
+        group_of(title, [_row(point, places, columns, first) for point in group])
         for title, group in groups.items()
     ]
     rows = [row for group in made for row in group["rows"]]

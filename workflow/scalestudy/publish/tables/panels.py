@@ -9,6 +9,8 @@ from scalestudy.publish.tables.layout import DIGIT_PT, STUB_CHARACTERS, Width
 
 PAGE_LINES = 44
 """Of a table, on a page of \\footnotesize with a caption."""
+LONG_TITLE = 45
+"""Characters from which the title of a group is broken into lines."""
 
 
 def head(header: list[str], cells: list[dict[str, str]]) -> dict[str, Any]:
@@ -23,6 +25,11 @@ def head(header: list[str], cells: list[dict[str, str]]) -> dict[str, Any]:
     }
 
 
+def group_of(title: str, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """Rows under a title, which is broken into lines where it is long."""
+    return {"title": title, "long": len(title) > LONG_TITLE, "rows": rows}
+
+
 def portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
     """The groups in portions that fit a page; a group may be cut. lines: that a row takes."""
     parts: list[list[dict[str, Any]]] = []
@@ -33,7 +40,7 @@ def portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str,
             if room < 2:
                 parts.append([])
                 room = max(2, PAGE_LINES // lines)
-            parts[-1].append({"title": group["title"], "rows": rest[: room - 1]})
+            parts[-1].append(group | {"rows": rest[: room - 1]})
             rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
     return parts
 

@@ -13,7 +13,7 @@ from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import WITH_LIMITS, lines
 from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import head, panel, portions, stub_pt
+from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_pt
 from scalestudy.publish.tables.rows import CONTENTS
 from scalestudy.publish.view import study_view
 from scalestudy.study.plan import Plan
@@ -35,7 +35,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
     groups = _groups(plan, rows, columns, scaling=content.names_scaling)
     made = [row for group in groups for row in group["rows"]]
     heads = [head(lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
-    stub = max((len(row["variant"]) for row in made), default=0)
+    stub = max((len(row["stub"]) for row in made), default=0)
     repeated = sum(column in PLACE for column in columns)
     layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
@@ -79,7 +79,7 @@ def _groups(plan: Plan, rows: list[Row], columns: list[Column], *, scaling: bool
             mine = [row for row in rows if (row["workload"], row["scaling"]) == (workload, how)]
             if mine:
                 title = f"{workload}, {how} scaling" if scaling else workload
-                groups.append({"title": title, "rows": [_row(row, columns) for row in mine]})
+                groups.append(group_of(title, [_row(row, columns) for row in mine]))
     return groups
 
 
@@ -90,9 +90,11 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
         number = shown(row, column)
         text = failure if failure and column not in IDENTITY else number.value
         cells.append({"value": text, "limits": number.limits if column in WITH_LIMITS else ""})
+    partial = row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],
-        "partial": row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else "",
+        "partial": partial,
+        "stub": f"{row['variant']} ({partial})" if partial else row["variant"],
         "unsteady": bool(mostly_unsteady(pd.Series(row))),
         "cells": cells,
     }

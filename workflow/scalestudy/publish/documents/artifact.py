@@ -1,0 +1,83 @@
+"""What an artifact description has to say: only what is known, and where it is not, that it is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.publish.effort import effort_view
+from scalestudy.publish.environment import environment_view, hardware_view
+from scalestudy.publish.launches import code_of
+from scalestudy.publish.results import Results
+from scalestudy.publish.view import study_view
+from scalestudy.study.datasets import Dataset
+from scalestudy.study.plan import Plan
+
+PLACES = ("path", "url", "sha256", "files")
+"""Keys of a data set that say where it is."""
+VERSION = "version of "
+
+
+def artifact_view(plan: Plan, results: Results, *, command: str) -> dict[str, Any]:
+    """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
+    facts = dict(environment_view(results.environment))
+    versions = [(name.removeprefix(VERSION), text) for name, text in facts.items() if name.startswith(VERSION)]
+    python = [("Python", facts["python"])] if "python" in facts else []
+    made = results.runs[results.runs["outcome"] != "unneeded"]
+    return {
+        "study": study_view(plan, results.summary),
+        "hardware": hardware_view(results.environment),
+        "hosts": facts.get("nodes") or facts.get("host", ""),
+        "versions": [*python, *versions],
+        "variables": [
+            (name.removeprefix("variable "), text) for name, text in facts.items() if name.startswith("variable ")
+        ],
+        "data": _data(plan),
+        "effort": effort_view(plan, results.runs),
+        "unneeded": len(results.runs) - len(made),
+        "dates": dates_of(made),
+        "code": codes_of(made),
+        "dirty": bool((made["dirty"] == True).any()),  # noqa: E712  a column that may hold None
+        "command": command,
+    }
+
+
+def dates_of(runs: pd.DataFrame) -> str:
+    """'2026-01-31', '2026-01-31 to 2026-02-02': the days on which launches were started; '' where not known."""
+    days = sorted({str(start)[:10] for start in runs["started_at"].dropna()})
+    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
+
+
+def codes_of(runs: pd.DataFrame) -> list[str]:
+    """Every commit that launches were made by, with its state."""
+    columns = runs[["commit", "dirty"]].astype(object)
+    rows = columns.where(columns.notna(), None).to_dict("records")
+    return sorted({code_of(row) for row in rows} - {""})
+
+
+def _data(plan: Plan) -> list[dict[str, Any]]:
+    """Each data set once, with the workloads that are trained on it."""
+    found: dict[str, dict[str, Any]] = {}
+    for name, workload in plan.study.workloads.items():
+        entry = found.setdefault(workload.data.store_name, _dataset(workload.data) | {"workloads": []})
+        entry["workloads"].append(name)
+    return list(found.values())
+
+
+def _dataset(data: Dataset) -> dict[str, Any]:
+    settings = data.model_dump(mode="json", exclude_defaults=True, exclude={"type", *PLACES})
+    return {
+        "type": data.type,
+        "what": (type(data).__doc__ or "").splitlines()[0].rstrip("."),
+        "settings": ", ".join(f"{name}: {value}" for name, value in settings.items()),
+        "files": _files(data) if data.prepared else [],
+    }
+
+
+def _files(data: Any) -> list[dict[str, str]]:
+    """Where the files are, and the checksum that each was held against."""
+    parts = getattr(data, "files", None)
+    if parts:
+        return [{"place": part.url, "sha256": part.sha256} for part in (parts.train, parts.test)]
+    return [{"place": data.url or data.path or "", "sha256": data.sha256 or ""}]

@@ -1,0 +1,65 @@
+"""Which figures of a workload a document has, and how they stand: over the page, or two in a row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.errors import UserError
+
+# As a reader goes through them; those over the page stand alone.
+ORDER = (
+    ("speedup_efficiency",),
+    ("step_breakdown",),
+    ("throughput", "memory"),
+    ("communication", "epoch_time_detailed"),
+    ("accuracy",),
+)
+NAMES = [name for row in ORDER for name in row]
+
+
+def figure_rows(workload: str, paths: Mapping[str, str], *, side_by_side: bool) -> list[list[dict[str, str]]]:
+    """Rows of figures with their `kind` and `path`. paths: of the figures that show something, by name."""
+    rows = []
+    for names in ORDER:
+        found = [
+            {"kind": name, "path": paths[f"{workload}_{name}"]} for name in names if f"{workload}_{name}" in paths
+        ]
+        rows += [found] if side_by_side else [[figure] for figure in found]
+    return [row for row in rows if row]
+
+
+def shown_figures(workloads: list[str], figures: list[Path], relative: Callable[[Path], str]) -> dict[str, str]:
+    """Name of a figure -> its path as a document has it, of those in which something is drawn.
+
+    The CSV beside a figure has the points that are drawn; UserError names a figure or a CSV that is missing.
+    """
+    given = {path.stem: path for path in figures}
+    found = {}
+    for stem in (f"{workload}_{name}" for workload in workloads for name in NAMES):
+        if stem not in given:
+            raise UserError(f"--figures: {stem}.pdf is missing; `scalestudy plot` draws it")
+        points = given[stem].with_suffix(".csv")
+        try:
+            drawn = pd.read_csv(points)
+        except FileNotFoundError:
+            raise UserError(f"--figures: {points} is missing; `scalestudy plot` writes it") from None
+        if drawn["y"].notna().any():
+            found[stem] = relative(given[stem])
+    return found
+
+
+def printing_tables(tables: list[Path], relative: Callable[[Path], str]) -> dict[str, str]:
+    """Name of a table -> its path as a document has it, of those that print something."""
+    found: dict[str, Any] = {}
+    for path in tables:
+        try:
+            lines = path.read_text(encoding="utf-8").splitlines()
+        except FileNotFoundError:
+            raise UserError(f"--tables: {path} is missing; `scalestudy tables` writes it") from None
+        if any(line.strip() and not line.lstrip().startswith("%") for line in lines):
+            found[path.stem] = relative(path)
+    return found

@@ -1,0 +1,111 @@
+"""What a proposal for compute time has: two pages, of which LaTeX says how many figures they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.publish import labels
+from scalestudy.publish.documents.artifact import codes_of, dates_of
+from scalestudy.publish.documents.layout import Page
+from scalestudy.publish.documents.report import launches_each
+from scalestudy.publish.forecasts import refusals
+from scalestudy.publish.papers import PAPERS
+from scalestudy.publish.quantities import shown
+from scalestudy.publish.results import Results, failure_word
+from scalestudy.study.plan import Plan
+
+MOST_PAGES = 2
+
+
+def proposal_view(
+    plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
+) -> dict[str, Any]:
+    """Values for report/templates/proposal.tex. tables, figures: paths of those that print something, by name."""
+    summary = results.summary[results.summary["scaling"] != "reference"]
+    made = results.runs[results.runs["outcome"] != "unneeded"]
+    drawn = {
+        workload: figures[f"{workload}_speedup_efficiency"]
+        for workload in plan.study.workloads
+        if f"{workload}_speedup_efficiency" in figures
+    }
+    forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
+    return facts | {
+        "page": Page.of(PAPERS["ieee"]),  # the widest: whatever the paper, a proposal is short
+        "most_pages": MOST_PAGES,
+        "dates": dates_of(made),
+        "code": codes_of(made),
+        "launches_each": launches_each(plan),
+        "intervals": bool(summary["speedup_low"].notna().any()),
+        "table": tables.get("proposal", ""),
+        "figures": [
+            {"workload": workload, "path": drawn[workload], "forecast": _is_forecast(workload, facts)}
+            for workload in drawn
+        ],
+        "costs": _costs(plan, summary, facts),
+        "scale_forecasts": forecasts,
+        "refusals": refusals(forecasts),
+        "dirty": any("dirty" in code for code in codes_of(made)),
+        "repeats": plan.study.repeats,
+    }
+
+
+def _is_forecast(workload: str, facts: dict[str, Any]) -> bool:
+    return any(item["workload"] == workload and not item["refused"] for item in facts["forecasts"])
+
+
+def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """By workload: the base case, and every distributed point with its verdict, cost and memory."""
+    memory = {_key(row): row["memory"] for row in facts["rows"]}
+    verdicts = {_key(d | {"ranks": d["world_size"]}): d for d in facts["diagnoses"]}
+    found = []
+    for workload in plan.study.workloads:
+        rows = [
+            _cost(row, verdicts, memory)
+            for row in summary[summary["workload"] == workload].to_dict("records")
+            if row["world_size"] > 1 or row["is_base"]
+        ]
+        bases = {row["variant"]: row for row in rows if row["is_base"]}
+        found.append(
+            {
+                "workload": workload,
+                "bases": list(bases.values()),
+                "points": [row for row in rows if not row["is_base"]],
+                "heaviest": _heaviest(rows),
+            }
+        )
+    return found
+
+
+def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """The point whose ranks need most memory, on the device where it counts its own; None if none was measured."""
+    measured = [row for row in rows if not row["failure"] and not isnan(row["peak_gib"])]
+    return max(measured, key=lambda row: row["peak_gib"], default=None)
+
+
+def _key(row: Mapping[str, Any]) -> tuple:
+    return tuple(row[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
+
+
+def _where(row: dict[str, Any]) -> str:
+    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
+    scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
+    return f"{row['variant']}{scaling}, {ranks}, batch {int(row['batch_per_rank'])} per rank"
+
+
+def _cost(row: dict[str, Any], verdicts: Mapping[tuple, Any], memory: Mapping[tuple, str]) -> dict[str, Any]:
+    key = _key(row | {"ranks": int(row["world_size"])})
+    return {
+        "is_base": bool(row["is_base"]),
+        "variant": row["variant"],
+        "failure": failure_word(row),
+        "diagnosis": verdicts.get(key),
+        "hours": shown(row, "device_hours_per_million_samples"),
+        "per_doubling": shown(row, "per_doubling_efficiency_percent"),
+        "where": _where(row),
+        "memory": memory[key],
+        "peak_gib": row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"],
+    }

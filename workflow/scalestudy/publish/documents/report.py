@@ -1,0 +1,64 @@
+"""What the LaTeX report has beyond the facts that all documents share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from scalestudy.publish.documents.artifact import codes_of, dates_of
+from scalestudy.publish.documents.figures import figure_rows
+from scalestudy.publish.documents.layout import Page
+from scalestudy.publish.forecasts import refusals
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.results import Results
+from scalestudy.study.plan import Plan
+from scalestudy.study.tables import FILES
+
+BEFORE = (*FILES.values(), "environment")
+"""Tables of the measurements, in their order; the provenance is an appendix."""
+
+
+def report_view(
+    plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
+) -> dict[str, Any]:
+    """Values for report/templates/report.tex. tables, figures: paths of those that print something, by name."""
+    page = Page.of(paper_of(plan))
+    made = results.runs[results.runs["outcome"] != "unneeded"]
+    return facts | {
+        "page": page,
+        "dates": dates_of(made),
+        "code": codes_of(made),
+        "leading": leading(facts),
+        "tables": [tables[name] for name in BEFORE if name in tables],
+        "provenance": tables.get("provenance", ""),
+        "figures": {
+            workload: figure_rows(workload, figures, side_by_side=page.two_columns)
+            for workload in plan.study.workloads
+        },
+        "intervals": bool(results.summary["speedup_low"].notna().any()),
+        "launches_each": launches_each(plan),
+        "refusals": refusals(facts["forecasts"]),
+        "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
+    }
+
+
+def leading(facts: dict[str, Any]) -> list[dict[str, Any]]:
+    """By workload the diagnosis of the largest scale of each variant and way of scaling; `more` counts others."""
+    found = []
+    for workload in facts["workloads"]:
+        mine = [diagnosis for diagnosis in facts["diagnoses"] if diagnosis["workload"] == workload]
+        largest: dict[tuple[str, str], dict[str, Any]] = {}
+        for diagnosis in mine:
+            series = diagnosis["variant"], diagnosis["scaling"]
+            if series not in largest or diagnosis["world_size"] > largest[series]["world_size"]:
+                largest[series] = diagnosis
+        found.append({"workload": workload, "points": list(largest.values()), "more": len(mine) - len(largest)})
+    return found
+
+
+def launches_each(plan: Plan) -> str:
+    """'3 launches', '3 to 6 launches', 'one launch': of a point."""
+    least, most = plan.study.repeats, plan.study.most_repeats
+    if most == 1:
+        return "one launch"
+    return f"{least} launches" if least == most else f"{least} to {most} launches"

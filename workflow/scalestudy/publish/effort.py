@@ -1,0 +1,58 @@
+"""What a study took, as a reader sees it, and as numbers.json has it: the same text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.effort import effort_frame
+from scalestudy.publish.rounding import Shown, show, show_count
+from scalestudy.study.plan import Plan
+
+# Column -> (name in a key, unit, what it is, from the column's unit to the printed one).
+COLUMNS = {
+    "launches": ("launches", "", "launches made", 1.0),
+    "wall_time_s": ("wall_time_min", "min", "wall time of the launches, one after another", 1 / 60),
+    "device_time_s": ("device_hours", "h", "hours of all devices: wall time times ranks", 1 / 3600),
+}
+
+
+def effort_numbers(runs: pd.DataFrame) -> Iterator[tuple[str, Shown, float, str, str]]:
+    """(key, as a reader sees it, value, unit, what it is): of each variant, of each workload, and of all."""
+    frame = effort_frame(runs)
+    for words, part in _portions(frame):
+        for column, (name, unit, what, factor) in COLUMNS.items():
+            value = float(part[column].sum()) * factor
+            yield ".".join(["effort", *words, name]), _shown(column, part), value, unit, what
+
+
+def effort_view(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
+    """`workloads`, each with its variants in the order of the study; `total`; `untimed` launches."""
+    frame = effort_frame(runs)
+    workloads = []
+    for workload in plan.study.workloads:
+        mine = frame[frame["workload"] == workload].set_index("variant", drop=False)
+        variants = [variant for variant in plan.study.variants if variant in mine.index]
+        rows = [{"variant": variant} | _cells(mine.loc[[variant]]) for variant in variants]
+        workloads.append({"workload": workload, "variants": rows, **_cells(mine)})
+    untimed = int(frame["launches"].sum() - frame["timed"].sum())
+    return {"workloads": workloads, "total": _cells(frame), "untimed": untimed}
+
+
+def _portions(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
+    yield (), frame
+    for workload, mine in frame.groupby("workload", sort=False):
+        yield (str(workload),), mine
+        for variant, part in mine.groupby("variant", sort=False):
+            yield (str(workload), str(variant)), part
+
+
+def _cells(part: pd.DataFrame) -> dict[str, Shown]:
+    return {name: _shown(column, part) for column, (name, *_) in COLUMNS.items()}
+
+
+def _shown(column: str, part: pd.DataFrame) -> Shown:
+    value, factor = float(part[column].sum()), COLUMNS[column][-1]
+    return show_count(value) if column == "launches" else show(value * factor)
