@@ -20,6 +20,8 @@ rule write_documents:
             workload=WORKLOADS,
             figure=FIGURES,
         ),
+        study_figures=collect("<results>/figures/{study_figure}.pdf", study_figure=STUDY_FIGURES),
+        study_points=collect("<results>/figures/{study_figure}.csv", study_figure=STUDY_FIGURES),
     output:
         collect("<results>/{document}.tex", document=DOCUMENTS),
         artifact=report(
@@ -42,6 +44,7 @@ rule write_documents:
         "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
         " --environment {input.environment:q} --traces {input.traces:q} --tables {input.tables:q} --figures {input.figures:q}"
+        " {input.study_figures:q}"
         " --command {params.command:q} --out {params.out:q} > {log:q} 2>&1"
 
 
@@ -55,6 +58,7 @@ rule typeset_document:
             workload=WORKLOADS,
             figure=FIGURES,
         ),
+        study_figures=collect("<results>/figures/{study_figure}.pdf", study_figure=STUDY_FIGURES),
     output:
         report(
             "<results>/{document}.pdf",

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 import pypdfium2
 import pytest
-from builders import results_of, study_of
+from builders import frames_of, results_of, study_of
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import make_numbers
@@ -50,7 +50,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     epochs = pd.DataFrame([{"run_id": run, "epoch": 1, "epoch_time_s": 0.1} for run in plan.runs])
     epochs.assign(validation_accuracy=float("nan")).to_csv(folder / "epochs.csv", index=False)
     pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"]).to_csv(folder / "calls.csv", index=False)
-    files = [f"--{name}={folder}/{name}.csv" for name in ("summary", "epochs", "forecasts")]
+    frames = frames_of(plan, results.summary)
+    frames.quantiles.to_csv(folder / "quantiles.csv", index=False)
+    frames.held_out.to_csv(folder / "held-out.csv", index=False)
+    files = [
+        f"--{name}={folder}/{name}.csv" for name in ("summary", "epochs", "forecasts", "quantiles", "held-out")
+    ]
     files += [f"--plan={folder}/plan.json", f"--collectives={folder}/calls.csv"]
     assert main(["plot", *files, "--workload=mlp", f"--out={folder}/figures"]) == 0
     return folder / "figures"

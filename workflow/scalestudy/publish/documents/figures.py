@@ -9,13 +9,16 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.errors import UserError
+from scalestudy.publish.figures import STUDY_FIGURES
 
 # As a reader goes through them; those over the page stand alone.
 ORDER = (
     ("speedup_efficiency",),
     ("step_breakdown",),
     ("throughput", "memory"),
-    ("communication", "epoch_time_detailed"),
+    ("communication", "step_time_distribution"),
+    ("measured_forecast",),
+    ("epoch_time_detailed",),
     ("accuracy",),
 )
 NAMES = [name for row in ORDER for name in row]
@@ -39,7 +42,8 @@ def shown_figures(workloads: list[str], figures: list[Path], relative: Callable[
     """
     given = {path.stem: path for path in figures}
     found = {}
-    for stem in (f"{workload}_{name}" for workload in workloads for name in NAMES):
+    of_study = [name for name in STUDY_FIGURES if name in given]
+    for stem in [*(f"{workload}_{name}" for workload in workloads for name in NAMES), *of_study]:
         if stem not in given:
             raise UserError(f"--figures: {stem}.pdf is missing; `scalestudy plot` draws it")
         points = given[stem].with_suffix(".csv")

@@ -35,6 +35,7 @@ def report_view(
             workload: figure_rows(workload, figures, side_by_side=page.two_columns)
             for workload in plan.study.workloads
         },
+        "crossover": figures.get("ddp_fsdp_crossover", ""),
         "intervals": bool(results.summary["speedup_low"].notna().any()),
         "launches_each": launches_each(plan),
         "refusals": refusals(facts["forecasts"]),
