@@ -6,21 +6,24 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.publish.launches import code_of, made, record_of, where_of
+from scalestudy.publish.rounding import Shown
 
 
 class Sources:
     """numbers.json as the page uses it."""
 
     def __init__(self, numbers: dict[str, Any], forecasts: list[dict[str, Any]]) -> None:
-        """forecasts: as forecasts_view has them."""
+        """forecasts: as forecasts_view has them. UserError where numbers is something else."""
+        if not isinstance(numbers, dict) or not {"numbers", "points", "runs"} <= numbers.keys():
+            raise UserError("--numbers: not a numbers.json; `scalestudy numbers` writes it")
         self._numbers = numbers
         self._forecasts = [(item, self._points_of(item)) for item in forecasts if not item["refused"]]
 
     def place_of(self, key: str, text: str) -> str:
         """The place of the number with this key. UserError where numbers.json has another or none."""
         number = self._numbers["numbers"].get(key)
-        if number is None or not text.startswith(number["shown"][0]):
-            there = "not there" if number is None else number["shown"][0]
+        there = Shown(*number["shown"]) if number else Shown("not there")
+        if text not in (str(there), there.value, f"{there.value}%"):
             raise UserError(
                 f"--numbers: {key} is {text} in the tables and {there} in numbers.json;"
                 " `scalestudy numbers` writes it anew"
