@@ -63,6 +63,7 @@ NETWORK = {
     "all_reduce_small_share": 0.05,
     "buckets": 1,
 }
+SLOW_LINK = {"all_reduce_gib_per_s": 0.05, "all_reduce_bus_gib_per_s": 0.05}
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
 TWO_MODES = {
     "unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)",
@@ -85,18 +86,24 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     "a rank that is hardly late": (SLOW, LATE | {"lateness_s": 0.0001}, {}, ["comm-bound"]),
     "a slow link": (
         SLOW,
-        NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "gradient_bytes": 1e5},
+        NETWORK | SLOW_LINK | {"gradient_bytes": 1e5},
         {},
         ["transport"],
     ),
-    "a host with other work, not a slow link": (
+    "one size that was slow, not a slow link": (
         SLOW,
-        NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "all_reduce_small_share": 1.1},
+        NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "gradient_bytes": 1e5},
         {},
         ["comm-bound"],
     ),
-    "small messages": (SLOW, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["comm-bound"]),
-    "a slow link that does not matter": (HEALTHY, NETWORK | {"all_reduce_bus_gib_per_s": 0.05}, {}, ["healthy"]),
+    "a host with other work, not a slow link": (
+        SLOW,
+        NETWORK | SLOW_LINK | {"all_reduce_small_share": 1.1, "gradient_bytes": 1e5},
+        {},
+        ["comm-bound"],
+    ),
+    "small messages": (SLOW, NETWORK | SLOW_LINK, {}, ["comm-bound"]),
+    "a slow link that does not matter": (HEALTHY, NETWORK | SLOW_LINK, {}, ["healthy"]),
     "synchronised each time": (
         SLOW,
         {},
@@ -120,6 +127,18 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         NETWORK | {"buckets": 30, "gradient_bytes": 1e6},
         {"ddp": {"bucket_cap_mb": 0.01}},
         ["bucket-size", "comm-bound"],  # 2.9 of 3.4 ms are told: half a millisecond of four is left
+    ),
+    "many buckets, whose bytes take longer still": (
+        SLOW,
+        NETWORK | {"buckets": 30, "gradient_bytes": 4e6},
+        {"ddp": {"bucket_cap_mb": 0.01}},
+        ["bucket-size", "comm-bound"],
+    ),
+    "some buckets, which hardly matter": (
+        SLOW,
+        NETWORK | {"buckets": 6, "gradient_bytes": 4e6},
+        {"ddp": {"bucket_cap_mb": 1}},
+        ["comm-bound"],
     ),
     "one bucket": (
         SLOW,

@@ -90,6 +90,7 @@ UNUSED_PARAMS = Cause(
 # bucket-size
 
 MANY = 2.0  # latencies of all buckets over the time their bytes take
+SHARE = 0.10  # of a step, lost by the latencies of those that torch would not have; as for a slow link
 
 
 def _buckets(case: Case) -> Seen | None:
@@ -102,7 +103,9 @@ def _buckets(case: Case) -> Seen | None:
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
     size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
-    if cap < BUCKET_CAP_MIB and count > 2 * usual and latency_s > MANY * bytes_s:
+    lost_s = (count - usual) * point["all_reduce_latency_s"]
+    dear = latency_s > MANY * bytes_s or lost_s >= SHARE * point["step_time_s"]
+    if cap < BUCKET_CAP_MIB and count > 2 * usual and dear:
         return Seen(
             (
                 size,
@@ -127,12 +130,13 @@ def _buckets(case: Case) -> Seen | None:
 BUCKET_SIZE = Cause(
     id="bucket-size",
     stage=Stage.STRUCTURE,
-    threshold="latencies of the buckets above twice the time of their bytes; or one where torch has several",
+    threshold="latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost by those"
+    " of more buckets than torch's own; or one where torch has several",
     look=_buckets,
     explanation=lambda case, seen: (
         f"Gradients travel in {case.point['buckets']:.0f} buckets: "
         + (
-            "so many that their latencies take longer than their bytes."
+            f"so many that their latencies add up to {seen.evidence[2].value:.3g} ms a step."
             if case.knobs.ddp.bucket_cap_mb < BUCKET_CAP_MIB
             else "nothing is sent before the whole backward pass is over, and nothing overlaps."
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan
 
-from scalestudy.analyse.collectives import SMALL_SHARE
+from scalestudy.analyse.collectives import SMALL_SHARE, bus_factor
 from scalestudy.analyse.costs.collectives import RING
 from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -26,8 +26,9 @@ def look(case: Case) -> Seen | None:
     bus, kind = point["all_reduce_bus_gib_per_s"], "cpu" if point["device"] == "cpu" else "cuda"
     if point["nodes"] > 1 or isnan(bus) or bus >= SLOW_GIB_PER_S[kind]:
         return None
-    if point[SMALL_SHARE] >= WAITS:
-        return None
+    fitted = point["all_reduce_gib_per_s"] * bus_factor("all-reduce", case.ranks)
+    if point[SMALL_SHARE] >= WAITS or fitted >= SLOW_GIB_PER_S[kind]:
+        return None  # one size that was slow, beside others that were not, is no slow link
     cost = case.interval("differential_s" if not isnan(point["differential_s"]) else "overhead_s")
     lost_s = _sending_s(case, bus) - _sending_s(case, SLOW_GIB_PER_S[kind])
     # Small messages are slow on any link: what counts is what these gradients lose by it.
@@ -73,7 +74,8 @@ TRANSPORT = Cause(
     id="transport",
     stage=Stage.TRANSPORT,
     threshold="bus bandwidth inside a node below 5 GiB/s on GPUs, 0.35 on CPUs (calibrated by injection), and"
-    " >= 10 % of the step lost by that; not where small messages take half as long as the largest",
+    " >= 10 % of the step lost by that; not where small messages take half as long as the largest, or the line"
+    " through all sizes says otherwise",
     look=look,
     explanation=lambda case, seen: (
         f"The link is slow by itself: {case.point['all_reduce_bus_gib_per_s']:.2g} GiB/s with nothing else on"
