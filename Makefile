@@ -40,7 +40,7 @@ report: env
 # argument that another one holds.
 test: env
 	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone" \
-		--numprocesses 3 --dist loadfile --no-loadscope-reorder
+		--numprocesses 4 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest tests -m alone
 
 check: env

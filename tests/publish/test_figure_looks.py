@@ -85,7 +85,7 @@ def figure(request: pytest.FixtureRequest) -> Any:
     with paper_style():
         made = FIGURES[name](*study(series, paper)[:1], "mlp", study(series, paper)[1])
         made.set_dpi(300)  # as it is saved; at a screen's resolution text has other widths
-        made.canvas.draw()
+        made.draw_without_rendering()
         yield made
         plt.close(made)
 
