@@ -240,5 +240,6 @@ def test_the_late_rank_is_named_by_its_gradients(slowed: Observation) -> None:
 
 def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row = measured(slowed, confidence=0.95) | communication_of(slowed, confidence=0.95) | late_rank(slowed.buckets)
+    row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
     notes = notes_view(pd.Series(row | {"unsteady": "", "memory_grows": "", "allocation_retries": float("nan")}))
     assert any(note.startswith("rank 1 is late: its gradients came last in 100% of the buckets") for note in notes)
