@@ -1,5 +1,6 @@
 # make report   the environment if needed, then the default study and its report
-# make test     the environment if needed, then every test
+# make test     the environment if needed, then every test but the slow ones
+# make test-all every test
 # make check    formatting and lint of Python and Snakemake code
 # make bench    the instrument against other training loops, its stopping rule, its speed on many runs
 #
@@ -16,7 +17,7 @@ ROUNDS ?= 20
 BIN := $(VENV)/bin
 BENCH := .venv-bench
 
-.PHONY: env report test check bench clean-env
+.PHONY: env report test test-all check bench clean-env
 
 env: $(VENV)/ready
 
@@ -39,9 +40,12 @@ report: env
 # with few and long tests come first, so that none is left over at the end; each by its name, since pytest drops an
 # argument that another one holds.
 test: env
-	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone" \
+	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone and not slow" \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder
 	$(BIN)/pytest tests -m alone
+
+test-all: test
+	$(BIN)/pytest tests -m slow --numprocesses 3 --dist loadfile
 
 check: env
 	$(BIN)/ruff check .

@@ -13,7 +13,10 @@ from launches import spec_of, step_losses, succeeded
 from scalestudy.study.faults import ALL, FAULT
 from scalestudy.study.spec import WORKER
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only"),
+]
 
 
 def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:

@@ -17,6 +17,8 @@ from launches import spec_of, step_losses
 from scalestudy.launch.command import rank_environment
 from scalestudy.record.parts import Parts, read_parts
 
+pytestmark = pytest.mark.slow
+
 # Losses differ in the order in which the same numbers are added. What that does grows from step to step.
 RELATIVE = 1e-4
 

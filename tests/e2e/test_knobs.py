@@ -143,11 +143,15 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return launch
 
 
-def with_knob(name: str) -> list[str]:
-    return [case for case, variant in CASES.items() if variant.get(name)]
+# Compiling takes a minute.
+NAMES = [pytest.param(name, marks=pytest.mark.slow) if CASES[name].get("compile") else name for name in CASES]
 
 
-@pytest.mark.parametrize("case", CASES)
+def with_knob(name: str) -> list[Any]:
+    return [given for given, variant in zip(NAMES, CASES.values(), strict=True) if variant.get(name)]
+
+
+@pytest.mark.parametrize("case", NAMES)
 def test_knobs_go_together(trained: Trained, case: str) -> None:
     """The launch ends well, the model learns, and nothing but the observation is left."""
     launched = trained(case)
@@ -163,7 +167,7 @@ def test_knobs_go_together(trained: Trained, case: str) -> None:
     assert phases == PROBED.get(case, set())
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", NAMES)
 def test_a_short_batch_is_trained_on_and_not_measured(trained: Trained, case: str) -> None:
     observation, training = trained(case).observation, trained(case).training
     ranks = observation.record.spec.world_size
@@ -189,7 +193,7 @@ def test_what_is_to_be_compiled_is_compiled(trained: Trained, case: str) -> None
     assert "TRACED GRAPH" in trained(case).log
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", NAMES)
 def test_losses_are_logged_as_often_as_asked_for(trained: Trained, case: str) -> None:
     """By one rank, and with the loss that is in the record if there is one rank."""
     launched = trained(case)
@@ -203,7 +207,7 @@ def test_losses_are_logged_as_often_as_asked_for(trained: Trained, case: str) ->
     assert (spent > 0).all() if every else (spent == 0).all()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", NAMES)
 def test_checkpoints_take_their_time_where_they_are_written(trained: Trained, case: str) -> None:
     training = trained(case).training
     saved = (training["step"] + 1) % CASES[case]["checkpoint_every_steps"] == 0
@@ -211,7 +215,7 @@ def test_checkpoints_take_their_time_where_they_are_written(trained: Trained, ca
     assert spent[saved].min() > 10 * spent[~saved].median()
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("case", NAMES)
 def test_the_environment_of_a_variant_comes_after_that_of_the_host(trained: Trained, case: str) -> None:
     """As rank 0 saw it, not as it was to be."""
     seen = trained(case).observation.record.environment["variables"]

@@ -14,6 +14,8 @@ from conftest import make_checkout
 from launches import launched, spec_of, succeeded
 from scalestudy.record.observation import RunRecord, read_record
 
+pytestmark = pytest.mark.slow
+
 # 75.5 M parameters, 0.28 GiB of them. Beside what a rank has before it begins, one process needs parameters and
 # gradients, DDP buckets on top of these; of FSDP's the most is needed while the model is sharded. Measured: 0.61,
 # 0.90 and 0.62 GiB.

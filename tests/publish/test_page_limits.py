@@ -168,6 +168,7 @@ def place_of(spec: Any) -> tuple:
     return spec.variant, spec.world_size, spec.batch_per_rank, spec.repeat
 
 
+@pytest.mark.slow
 def test_a_thousand_runs_are_one_page_of_three_megabytes(
     page: Page, thousand: tuple[Plan, Results], tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from conftest import wait_for
 from scalestudy.record.observation import read_observation
 from slurm_studies import ENDLESS, Launch, Submitting
@@ -18,6 +19,7 @@ def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(subm
     assert len(read_observation(submitting.results / "runs" / record.run_id).steps) > 0
 
 
+@pytest.mark.slow
 def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> None:
     launch = Launch(submitting, epochs=120)
     launch.wait_until_it_trains()

@@ -5,9 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pandas as pd
+import pytest
 import yaml
 from conftest import wait_for
 from slurm_studies import QUICK, Submitting, small_study
+
+pytestmark = pytest.mark.slow
 
 
 def test_two_studies_at_once_do_not_meet(submitting: Submitting) -> None:
