@@ -200,7 +200,7 @@ def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
 
 @pytest.mark.parametrize(
     ("paper", "document_class"),
-    zip(("article", "ieee", "acm"), CLASSES.values(), strict=True),
+    list(zip(("article", "ieee", "acm"), CLASSES.values(), strict=True)),
     ids=list(CLASSES),
 )
 def test_a_paper_has_numbers_and_figures_wherever_it_wants_them(
