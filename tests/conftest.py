@@ -38,8 +38,19 @@ BIN = Path(sys.executable).parent
 CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm")
 
 
-@pytest.fixture
-def content() -> dict[str, Any]:
+def mlp_workload(**changes: Any) -> dict[str, Any]:
+    """A small network on scikit-learn's digits, strong and weak."""
+    return {
+        "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
+        "data": {"type": "digits"},
+        "optimizer": {"type": "sgd", "learning_rate": 0.05},
+        "batch_size": 32,
+        "epochs": 2,
+        "scaling": ["strong", "weak"],
+    } | changes
+
+
+def small_content(**changes: Any) -> dict[str, Any]:
     """A small study as a user would write it: one workload, strong and weak, 1 and 2 ranks."""
     return {
         "study": "small",
@@ -47,28 +58,19 @@ def content() -> dict[str, Any]:
         "repeats": 2,
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {
-            "mlp": {
-                "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-                "data": {"type": "digits"},
-                "optimizer": {"type": "sgd", "learning_rate": 0.05},
-                "batch_size": 32,
-                "epochs": 2,
-                "scaling": ["strong", "weak"],
-            }
-        },
-    }
+        "workloads": {"mlp": mlp_workload()},
+    } | changes
+
+
+@pytest.fixture
+def content() -> dict[str, Any]:
+    return small_content()
 
 
 def tiny_study() -> dict[str, Any]:
     """Two workloads, one launch each: 4 runs of a second or two."""
-    workload = {
-        "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-        "data": {"type": "digits"},
-        "optimizer": {"type": "sgd", "learning_rate": 0.05},
-        "batch_size": 32,
-        "epochs": 2,
-    }
+    workload = mlp_workload()
+    del workload["scaling"]
     return {
         "study": "tiny",
         "seed": 3,

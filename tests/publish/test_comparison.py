@@ -14,6 +14,7 @@ import pandas as pd
 import pypdfium2
 import pytest
 from builders import study_of
+from conftest import small_content
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish.comparison.named import in_a_figure, plain
@@ -45,23 +46,7 @@ needs_tex = pytest.mark.skipif(
 )
 
 
-CONTENT = {
-    "study": "small",
-    "seed": 7,
-    "repeats": 3,
-    "scales": ["1x2", "1x4"],
-    "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-    "workloads": {
-        "mlp": {
-            "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-            "data": {"type": "digits"},
-            "optimizer": {"type": "sgd", "learning_rate": 0.05},
-            "batch_size": 32,
-            "epochs": 2,
-            "scaling": ["strong", "weak"],
-        }
-    },
-}
+CONTENT = small_content(repeats=3, scales=["1x2", "1x4"])
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from builders import frames_of, study_of
+from conftest import mlp_workload
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.container import BarContainer, ErrorbarContainer
@@ -38,16 +39,7 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
         "scales": ["1x2", "1x4", "1x8"],
         "report": {"paper": paper},
         "variants": {"single": {"strategy": "single"}} | {name: {"strategy": "ddp"} for name in names},
-        "workloads": {
-            "mlp": {
-                "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-                "data": {"type": "digits"},
-                "optimizer": {"type": "sgd", "learning_rate": 0.05},
-                "batch_size": 64,
-                "epochs": 2,
-                "scaling": ["strong"],
-            }
-        },
+        "workloads": {"mlp": mlp_workload(batch_size=64, scaling=["strong"])},
     }
     plan = make_plan(parse_study(content, source="x"))
     times = {

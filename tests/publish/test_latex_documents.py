@@ -12,6 +12,7 @@ import pandas as pd
 import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
+from conftest import mlp_workload
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import make_numbers
@@ -63,21 +64,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def content(**study: Any) -> dict[str, Any]:
     """A study with everything that a document may have to say."""
-    workload = {
-        "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-        "data": {"type": "digits"},
-        "optimizer": {"type": "sgd", "learning_rate": 0.05},
-        "batch_size": 32,
-        "epochs": 2,
-        "scaling": ["strong", "weak"],
-        "target_accuracy": 0.8,
-    }
     return {
         "study": "small",
         "repeats": 3,
         "scales": ["1x2", "1x4"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {"mlp": workload},
+        "workloads": {"mlp": mlp_workload(target_accuracy=0.8)},
     } | study
 
 

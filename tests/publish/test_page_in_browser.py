@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from browser import Page
 from builders import frames_of, page_of, results_of, study_of
+from conftest import mlp_workload, small_content
 from matplotlib.image import imread
 from scalestudy.publish.embedding import compact, data_uri
 from scalestudy.publish.figures import FIGURES
@@ -39,22 +40,8 @@ WITH_NOTES = (
 @pytest.fixture(scope="module")
 def plan() -> Plan:
     """Two workloads; one of their points has no good launch."""
-    mlp = {
-        "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-        "data": {"type": "digits"},
-        "optimizer": {"type": "sgd", "learning_rate": 0.05},
-        "batch_size": 32,
-        "epochs": 2,
-        "scaling": ["strong", "weak"],
-    }
-    study = {
-        "study": "small",
-        "seed": 7,
-        "repeats": 3,
-        "scales": ["1x2", "1x4"],
-        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {"mlp": mlp, "other": mlp},
-    }
+    both = {"mlp": mlp_workload(), "other": mlp_workload()}
+    study = small_content(repeats=3, scales=["1x2", "1x4"], workloads=both)
     return make_plan(parse_study(study, source="x"))
 
 

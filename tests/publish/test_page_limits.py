@@ -13,6 +13,7 @@ import pytest
 from bench.synthetic import make_study
 from browser import Page
 from builders import frames_of, page_from, page_of, results_of, study_of
+from conftest import mlp_workload
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
@@ -78,16 +79,7 @@ def named() -> tuple[Plan, Results]:
         "repeats": 3,
         "scales": ["1x2", "1x4"],
         "variants": {"single": {"strategy": "single"}, "victim-ddp": {"strategy": "ddp"}},
-        "workloads": {
-            "victim": {
-                "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
-                "data": {"type": "digits"},
-                "optimizer": {"type": "sgd", "learning_rate": 0.05},
-                "batch_size": 32,
-                "epochs": 2,
-                "scaling": ["strong", "weak"],
-            }
-        },
+        "workloads": {"victim": mlp_workload()},
     }
     plan = make_plan(parse_study(study, source="x"))
     runs = study_of(plan, {("victim", *key[1:]): value for key, value in TIMES.items()})

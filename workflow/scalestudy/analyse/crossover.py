@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from scalestudy.analyse.rows import WORK, distributed
+
 PLACE = ["scaling", "nodes", "devices_per_node"]
 
 
@@ -25,11 +27,9 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
     those of the summary where DDP comes first in the study, their inverse where FSDP does. ddp_outcomes has the
     outcomes of the DDP variant.
     """
-    distributed = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
-    work = ["workload", *PLACE, "global_batch"]
-    of_ddp = distributed[distributed["strategy"] == "ddp"].drop_duplicates(work)
-    of_fsdp = distributed[distributed["strategy"] == "fsdp"]
-    pairs = of_fsdp.merge(of_ddp, on=work, suffixes=("", "_of_ddp"))
+    rows = distributed(summary)
+    of_ddp = rows[rows["strategy"] == "ddp"].drop_duplicates(WORK)
+    pairs = rows[rows["strategy"] == "fsdp"].merge(of_ddp, on=WORK, suffixes=("", "_of_ddp"))
     value, low, high = (f"relative_throughput{end}" for end in ("", "_low", "_high"))
     second = pairs["beside_variant_of_ddp"] == pairs["variant"]
     first = pairs["beside_variant"] == pairs["variant_of_ddp"]

@@ -17,7 +17,7 @@ from scalestudy.analyse.forecast_columns import COLUMNS, outcome_columns
 from scalestudy.analyse.intervals import NOTHING, Interval
 from scalestudy.analyse.laws.fit import NoFitError, Weighed
 from scalestudy.analyse.laws.forecast import Forecast, Measured, Place, forecast
-from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.analyse.rows import distributed, mostly_unsteady
 from scalestudy.analyse.summary import relative_half_width
 from scalestudy.study.model import Study
 from scalestudy.study.scales import nodes_and_devices
@@ -43,8 +43,7 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
-    distributed = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
-    for named, points in distributed.groupby(["workload", "variant", "scaling"], sort=False):
+    for named, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
         workload, _, scaling = named
         base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
         yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])

@@ -8,6 +8,14 @@ import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING
 
+WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
+"""What points have in common that differ in how they were run alone."""
+
+
+def distributed(summary: pd.DataFrame) -> pd.DataFrame:
+    """Rows of several ranks."""
+    return summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
     """Rows of one process of the workload and base variant of a point, one a batch size."""

@@ -12,6 +12,7 @@ from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
+from scalestudy.publish.figures.data import shows_something
 from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
@@ -44,7 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
         workload: {name: _words(given, f"{workload}_{name}") for name in FIGURES}
         for workload in facts["workloads"]
     }
-    facts["held_out"] = [w for w in facts["workloads"] if _has_points(given[f"{w}_measured_forecast"])]
+    points = {name: given[f"{name}_measured_forecast"].with_suffix(".csv") for name in facts["workloads"]}
+    facts["held_out"] = [name for name, path in points.items() if shows_something(path)]
     of_study = [name for name in STUDY_FIGURES if name in given]
     facts |= {
         "study_figures": {name: _figure(given, name) for name in of_study},
@@ -63,17 +65,8 @@ def _figure(given: dict[str, Path], stem: str) -> Markup:
 
 
 def _words(given: dict[str, Path], stem: str) -> str:
-    return _beside(given[stem], ".txt").strip()
-
-
-def _has_points(figure: Path) -> bool:
-    """Whether anything is drawn; what failed is marked, and is no point."""
-    return len(_beside(figure, ".csv").splitlines()) > 1
-
-
-def _beside(figure: Path, suffix: str) -> str:
-    path = figure.with_suffix(suffix)
+    path = given[stem].with_suffix(".txt")
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8").strip()
     except FileNotFoundError:
         raise UserError(f"--figures: {path} is missing; `scalestudy plot` writes it") from None

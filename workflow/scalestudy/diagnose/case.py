@@ -10,14 +10,11 @@ import pandas as pd
 
 from scalestudy.analyse.batch_model import StepModel, step_model
 from scalestudy.analyse.intervals import Interval
-from scalestudy.analyse.rows import alone_by_batch
+from scalestudy.analyse.rows import WORK, alone_by_batch
 from scalestudy.analyse.scaling import compounded_efficiency
 from scalestudy.diagnose.findings import Evidence
 from scalestudy.study.model import Study
 from scalestudy.study.variants import Variant
-
-# What rows have in common that differ in how they were run alone.
-PEERS = ("workload", "scaling", "nodes", "devices_per_node", "global_batch")
 
 
 @dataclass(frozen=True)
@@ -100,7 +97,7 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         alone = alone_by_batch(summary, point)
         same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
         mine = forecasts[same[0] & same[1] & same[2]]
-        peers = summary[(summary[list(PEERS)] == point[list(PEERS)]).all(axis=1)]
+        peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
         peers = peers[peers["variant"] != point["variant"]]
         cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))
     return cases

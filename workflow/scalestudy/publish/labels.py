@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from scalestudy.study.plan import Point
 
 
@@ -37,6 +39,13 @@ def series(point: Point) -> str:
         return f"{point.variant}, one process, batch {point.batch_per_rank}"
     where = ranks(point.world_size, point.nodes)
     return f"{point.variant} {point.scaling}, {where}, batch {point.batch_per_rank} per rank"
+
+
+def row(row: Any) -> str:
+    """A row of the summary: 'single, 1 rank, batch 32 per rank', 'ddp strong, 2 ranks, batch 16 per rank'."""
+    scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
+    where = ranks(int(row["world_size"]), int(row["nodes"]))
+    return f"{row['variant']}{scaling}, {where}, batch {int(row['batch_per_rank'])} per rank"
 
 
 def intervals(*, confidence: float, repeats: int, most_repeats: int, methods: set[str]) -> str:

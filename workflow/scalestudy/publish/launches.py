@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from scalestudy.publish import labels
 
 DIGITS = 12  # of a checksum or a commit: enough to tell them apart
@@ -23,6 +25,19 @@ def code_of(run: dict[str, Any]) -> str:
 def record_of(run: dict[str, Any]) -> str:
     """The beginning of the checksum of its record; '' where it is not known."""
     return (run.get("record_sha256") or "")[:DIGITS]
+
+
+def dates_of(runs: pd.DataFrame) -> str:
+    """'2026-01-31', '2026-01-31 to 2026-02-02': the days on which launches were started; '' where not known."""
+    days = sorted({str(start)[:10] for start in runs["started_at"].dropna()})
+    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
+
+
+def codes_of(runs: pd.DataFrame) -> list[str]:
+    """Every commit that launches were made by, with its state."""
+    columns = runs[["commit", "dirty"]].astype(object)
+    rows = columns.where(columns.notna(), None).to_dict("records")
+    return sorted({code_of(row) for row in rows} - {""})
 
 
 def where_of(point: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from scalestudy.analyse.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
+from scalestudy.diagnose.causes.transport import SHARE
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
 # accum-no-nosync
@@ -90,7 +91,6 @@ UNUSED_PARAMS = Cause(
 # bucket-size
 
 MANY = 2.0  # latencies of all buckets over the time their bytes take
-SHARE = 0.10  # of a step, lost by the latencies of those that torch would not have; as for a slow link
 
 
 def _buckets(case: Case) -> Seen | None:
@@ -103,18 +103,18 @@ def _buckets(case: Case) -> Seen | None:
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
     size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
-    lost_s = (count - usual) * point["all_reduce_latency_s"]
-    dear = latency_s > MANY * bytes_s or lost_s >= SHARE * point["step_time_s"]
-    if cap < BUCKET_CAP_MIB and count > 2 * usual and dear:
-        return Seen(
-            (
-                size,
-                Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
-                Evidence("their latencies", latency_s * 1e3, "ms"),
-                Evidence("their bytes on the idle network", bytes_s * 1e3, "ms"),
-            ),
-            case.interval("all_reduce_latency_s").scaled(count - usual),
-        )
+    if cap < BUCKET_CAP_MIB and count > 2 * usual:
+        lost_s = case.interval("all_reduce_latency_s").scaled(count - usual)
+        if latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]:
+            return Seen(
+                (
+                    size,
+                    Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                    Evidence("their latencies", latency_s * 1e3, "ms"),
+                    Evidence("their bytes on the idle network", bytes_s * 1e3, "ms"),
+                ),
+                lost_s,
+            )
     if cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
         return Seen(
             (

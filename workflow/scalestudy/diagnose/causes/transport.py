@@ -14,7 +14,7 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""
-SHARE = 0.10  # of a step
+SHARE = 0.10  # of a step, from which a loss by latency or bandwidth is the cause to name
 WAITS = 0.5
 """Where a small message takes this share of the time of the largest, ranks wait for each other and not for bytes:
 other work on the host makes that of any link."""

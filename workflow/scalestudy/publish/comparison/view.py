@@ -21,6 +21,7 @@ from scalestudy.publish.comparison.sentences import (
     remarks,
     workload_sentence,
 )
+from scalestudy.publish.launches import dates_of
 from scalestudy.publish.results import failure_word
 
 
@@ -55,14 +56,13 @@ def study_view(one: Named) -> dict[str, Any]:
     """What a study is, and when it was measured."""
     runs = one.source.runs
     made = runs[runs["outcome"] != "unneeded"]
-    days = sorted({str(time)[:10] for time in made["started_at"]})
     return {
         "letter": one.letter,
         "name": one.name,
         "study": one.source.plan.study.study,
         "folder": one.folder,
         "launches": len(made),
-        "measured": " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "",
+        "measured": dates_of(made),
     }
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pandas as pd
-
 from scalestudy.publish.effort import effort_view
 from scalestudy.publish.environment import environment_view, hardware_view
-from scalestudy.publish.launches import code_of
+from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.results import Results
 from scalestudy.publish.view import study_view
 from scalestudy.study.datasets import Dataset
@@ -41,19 +39,6 @@ def artifact_view(plan: Plan, results: Results, *, command: str) -> dict[str, An
         "dirty": bool((made["dirty"] == True).any()),  # noqa: E712  a column that may hold None
         "command": command,
     }
-
-
-def dates_of(runs: pd.DataFrame) -> str:
-    """'2026-01-31', '2026-01-31 to 2026-02-02': the days on which launches were started; '' where not known."""
-    days = sorted({str(start)[:10] for start in runs["started_at"].dropna()})
-    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
-
-
-def codes_of(runs: pd.DataFrame) -> list[str]:
-    """Every commit that launches were made by, with its state."""
-    columns = runs[["commit", "dirty"]].astype(object)
-    rows = columns.where(columns.notna(), None).to_dict("records")
-    return sorted({code_of(row) for row in rows} - {""})
 
 
 def _data(plan: Plan) -> list[dict[str, Any]]:

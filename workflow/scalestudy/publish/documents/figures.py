@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import STUDY_FIGURES
+from scalestudy.publish.figures.data import shows_something
 
 # As a reader goes through them; those over the page stand alone.
 ORDER = (
@@ -46,12 +45,7 @@ def shown_figures(workloads: list[str], figures: list[Path], relative: Callable[
     for stem in [*(f"{workload}_{name}" for workload in workloads for name in NAMES), *of_study]:
         if stem not in given:
             raise UserError(f"--figures: {stem}.pdf is missing; `scalestudy plot` draws it")
-        points = given[stem].with_suffix(".csv")
-        try:
-            drawn = pd.read_csv(points)
-        except FileNotFoundError:
-            raise UserError(f"--figures: {points} is missing; `scalestudy plot` writes it") from None
-        if drawn["y"].notna().any():
+        if shows_something(given[stem].with_suffix(".csv")):
             found[stem] = relative(given[stem])
     return found
 

@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish import labels
-from scalestudy.publish.documents.artifact import codes_of, dates_of
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
+from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.quantities import shown
 from scalestudy.publish.results import Results, failure_word
@@ -90,12 +90,6 @@ def _key(row: Mapping[str, Any]) -> tuple:
     return tuple(row[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
 
 
-def _where(row: dict[str, Any]) -> str:
-    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
-    scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
-    return f"{row['variant']}{scaling}, {ranks}, batch {int(row['batch_per_rank'])} per rank"
-
-
 def _cost(row: dict[str, Any], verdicts: Mapping[tuple, Any], memory: Mapping[tuple, str]) -> dict[str, Any]:
     key = _key(row | {"ranks": int(row["world_size"])})
     return {
@@ -105,7 +99,7 @@ def _cost(row: dict[str, Any], verdicts: Mapping[tuple, Any], memory: Mapping[tu
         "diagnosis": verdicts.get(key),
         "hours": shown(row, "device_hours_per_million_samples"),
         "per_doubling": shown(row, "per_doubling_efficiency_percent"),
-        "where": _where(row),
+        "where": labels.row(row),
         "memory": memory[key],
         "peak_gib": row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"],
     }

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scalestudy.publish.documents.artifact import codes_of, dates_of
 from scalestudy.publish.documents.figures import figure_rows
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.forecasts import refusals
+from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.study.plan import Plan

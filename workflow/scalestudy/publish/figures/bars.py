@@ -42,9 +42,7 @@ def name_rows(axes: Axes, points: pd.DataFrame) -> None:
     """Points along the vertical axis, from the top; one without a good launch has its outcome beside it."""
     names = []
     for position, (_, row) in enumerate(points.iterrows()):
-        where = labels.ranks(int(row["world_size"]), int(row["nodes"]))
-        scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
-        names.append(f"{row['variant']}{scaling}, {where}, batch {int(row['batch_per_rank'])} per rank")
+        names.append(labels.row(row))
         if failure := failure_word(row):
             axes.annotate(
                 failure, (0, position), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7

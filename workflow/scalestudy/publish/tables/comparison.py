@@ -21,7 +21,7 @@ from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import MS, PERCENT
 from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_pt
+from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 
 Cell = dict[str, str]
 Rows = dict[str, Row]
@@ -64,10 +64,7 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     rows = [row for group in made for row in group["rows"]]
     headers = [[PLACES[name]] for name in places] + [list(column.header) for column in columns]
     heads = [head(lines, [_as_wide(row["cells"][index]) for row in rows]) for index, lines in enumerate(headers)]
-    stub = max(
-        (len(f"{row['variant']} ({row['partial']})") if row["partial"] else len(row["variant"]) for row in rows),
-        default=0,
-    )
+    stub = stub_of(rows)
     repeated = sum(name in REPEATED for name in places)
     report = named[0].source.plan.study.report
     paper = paper_of(named[0].source.plan)

@@ -67,6 +67,12 @@ def panel(
     }
 
 
+def stub_of(rows: list[dict[str, Any]]) -> int:
+    """Characters of the longest name in the first column, with the outcomes that stand behind it."""
+    names = [f"{row['variant']} ({row['partial']})" if row["partial"] else row["variant"] for row in rows]
+    return max(map(len, names), default=0)
+
+
 def stub_pt(characters: int) -> str:
     """Width of a first column whose longest name is broken, in points; '' where none is."""
     return f"{STUB_CHARACTERS * DIGIT_PT:.0f}" if characters > STUB_CHARACTERS else ""

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from scalestudy.analyse.rows import WORK
 from scalestudy.study.tables import Table
-
-PLACE = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +39,8 @@ def _beside(rows: pd.DataFrame, *, strategies: bool) -> pd.DataFrame:
     """Distributed points at places where several variants, or several strategies, do the same work."""
     found = rows[rows["world_size"] > 1]
     what = "strategy" if strategies else "variant"
-    together = found.groupby(PLACE)[what].transform("nunique") > 1
-    return found[together].sort_values(PLACE, kind="stable", key=_in_order)
+    together = found.groupby(WORK)[what].transform("nunique") > 1
+    return found[together].sort_values(WORK, kind="stable", key=_in_order)
 
 
 def _in_order(column: pd.Series) -> pd.Series:

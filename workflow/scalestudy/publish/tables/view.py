@@ -13,7 +13,7 @@ from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import WITH_LIMITS, lines
 from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_pt
+from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.tables.rows import CONTENTS
 from scalestudy.publish.view import study_view
 from scalestudy.study.plan import Plan
@@ -35,7 +35,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
     groups = _groups(plan, rows, columns, scaling=content.names_scaling)
     made = [row for group in groups for row in group["rows"]]
     heads = [head(lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
-    stub = max((len(row["stub"]) for row in made), default=0)
+    stub = stub_of(made)
     repeated = sum(column in PLACE for column in columns)
     layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
@@ -94,7 +94,6 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
     return {
         "variant": row["variant"],
         "partial": partial,
-        "stub": f"{row['variant']} ({partial})" if partial else row["variant"],
         "unsteady": bool(mostly_unsteady(pd.Series(row))),
         "cells": cells,
     }
