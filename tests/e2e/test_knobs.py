@@ -180,7 +180,7 @@ def test_a_short_batch_is_trained_on_and_not_measured(trained: Trained, case: st
     if case in TAIL:
         assert tails["step"].tolist() == [STEPS, 2 * STEPS + 1], "after the whole batches of each epoch"
         assert tails["samples"].tolist() == [TAIL[case]] * 2
-        steady = set(steady_steps(observation)["step"])
+        steady = set(steady_steps(observation).of_step("step"))
         assert steady and not steady & set(tails["step"])
         assert tails["block"].tolist() == [whole[whole["epoch"] == e]["block"].max() + 1 for e in (1, 2)]
     else:

@@ -103,7 +103,7 @@ def test_probes_are_no_part_of_the_step_time(spec: RunSpec) -> None:
     made = observation(spec, [[0.001] * 40 + [0.5] * 10] * 2)
     made.steps.loc[made.steps["step"] >= 40, "phase"] = "probe-sync"
     assert measured(made, confidence=0.95)["step_time_s"] == pytest.approx(0.001)
-    assert steady_steps(made)["step"].max() == 39
+    assert steady_steps(made).of_step("step").max() == 39
 
 
 def test_parts_add_up_to_the_step_time_and_skew_is_kept(spec: RunSpec) -> None:
@@ -114,29 +114,25 @@ def test_parts_add_up_to_the_step_time_and_skew_is_kept(spec: RunSpec) -> None:
     assert row["steadiness"] == ""
 
 
-def blocks(sizes: np.ndarray, **columns: Any) -> pd.DataFrame:
-    first = np.arange(len(sizes)) * 20
-    return pd.DataFrame({"rank": 0, "phase": "measured", "first_step": first, "resident_gib": sizes} | columns)
-
-
 def test_a_leak_is_told_from_noise() -> None:
     random = np.random.default_rng(3)
     noise = 1 + random.normal(0, 0.002, 30)
-    leaking = blocks(noise + np.arange(30) * 20 * 1e-4)
-    slope, grows = memory_growth(leaking, "resident_gib", confidence=0.95)
+    at = np.arange(30) * 20
+    leaking = noise + at * 1e-4
+    slope, grows = memory_growth(at, leaking, confidence=0.95)
     assert grows
     assert slope.low < 0.1 < slope.high
-    found = growth_of(leaking.assign(allocated_gib=np.nan), warmup_steps=0, confidence=0.95)
+    blocks = pd.DataFrame({"rank": 0, "phase": "measured", "first_step": at, "resident_gib": leaking})
+    found = growth_of(blocks.assign(allocated_gib=np.nan), warmup_steps=0, confidence=0.95)
     assert found["memory_grows"].startswith("resident memory of rank 0 grows by 0.1 GiB [")
-    assert not memory_growth(blocks(noise), "resident_gib", confidence=0.95)[1]
-    assert not memory_growth(blocks(np.ones(30)), "resident_gib", confidence=0.95)[1]
-    assert not memory_growth(leaking.iloc[:5], "resident_gib", confidence=0.95)[1]
+    assert not memory_growth(at, noise, confidence=0.95)[1]
+    assert not memory_growth(at, np.ones(30), confidence=0.95)[1]
+    assert not memory_growth(at[:5], leaking[:5], confidence=0.95)[1]
 
 
 def test_leaks_are_rarely_seen_where_there_are_none() -> None:
     random = np.random.default_rng(3)
     false = [
-        memory_growth(blocks(1 + random.normal(0, 0.002, 20)), "resident_gib", confidence=0.95)[1]
-        for _ in range(300)
+        memory_growth(np.arange(20) * 20, 1 + random.normal(0, 0.002, 20), confidence=0.95)[1] for _ in range(300)
     ]
     assert np.mean(false) <= 0.05

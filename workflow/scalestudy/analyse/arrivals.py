@@ -11,31 +11,38 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
+import numpy as np
 import pandas as pd
+
+from scalestudy.analyse.grid import Grid
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
 """Columns of a run; over launches the last has limits."""
 
 
-def waits_by_round(buckets: pd.DataFrame) -> pd.DataFrame:
-    """A row a round: seconds per step, means over ranks and steps, of WAITS.
+def waits_by_round(buckets: pd.DataFrame) -> dict[str, np.ndarray]:
+    """WAITS in seconds per step, means over ranks and steps, a value a round.
 
     exposed_hook: from the last gradient of a rank to the end of the last bucket: the logger's exposed span,
     measured another way. Of it wait_time is waiting for the latest rank, and transfer_time the rest.
     """
-    if buckets.empty:
-        return pd.DataFrame(columns=list(WAITS))
-    last = _at_end(buckets)
-    latest = last.groupby(["block", "step"])["ready_s"].transform("max")
-    waits = pd.DataFrame(
+    grid = Grid.of(buckets, along=("step", "bucket"))
+    if not len(grid):
+        return dict.fromkeys(WAITS, np.empty(0))
+    last = _at_end(grid)
+    ready, done = last["ready_s"], last["done_s"]
+    latest = ready.max(axis=0)
+    waits = Grid(
         {
-            "exposed_hook": last["done_s"] - last["ready_s"],
-            "wait_time": latest - last["ready_s"],
-            "transfer_time": last["done_s"] - latest,
-        }
+            "block": last["block"],
+            "exposed_hook": done - ready,
+            "wait_time": latest - ready,
+            "transfer_time": done - latest,
+        },
+        len(last),
     )
-    return waits.groupby("block").mean().reset_index(drop=True)
+    return {name: waits.means(name).mean(axis=0) for name in WAITS}
 
 
 def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
@@ -44,19 +51,22 @@ def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
     late_share: of the buckets. lateness_s: how much later its last gradient was than the mean of the others', over
     steps.
     """
-    if buckets.empty:
+    grid = Grid.of(buckets, along=("step", "bucket"))
+    if not len(grid):
         return dict.fromkeys(LATE, nan)
-    ready = buckets.set_index(["step", "bucket", "rank"])["ready_s"].unstack("rank")
-    shares = ready.idxmax(axis=1).value_counts(normalize=True)
-    rank = int(shares.index[0])
-    at_end = _at_end(buckets)["ready_s"].unstack("rank")
+    last_for = np.bincount(grid["ready_s"].argmax(axis=0))
+    late = int(last_for.argmax())
+    at_end_s = _at_end(grid)["ready_s"]
+    lateness_s = at_end_s[late] - np.delete(at_end_s, late, axis=0).mean(axis=0)
     return {
-        "late_rank": rank,
-        "late_share": float(shares.iloc[0]),
-        "lateness_s": float((at_end[rank] - at_end.drop(columns=rank).mean(axis=1)).mean()),
+        "late_rank": int(grid["rank"][late, 0]),
+        "late_share": float(last_for[late] / len(grid)),
+        "lateness_s": float(lateness_s.mean()),
     }
 
 
-def _at_end(buckets: pd.DataFrame) -> pd.DataFrame:
+def _at_end(buckets: Grid) -> Grid:
     """When the last bucket of a step was ready and done, on each rank."""
-    return buckets.groupby(["block", "step", "rank"])[["ready_s", "done_s"]].max()
+    firsts = buckets.firsts("step")
+    last = {name: np.maximum.reduceat(buckets[name], firsts, axis=1) for name in ("ready_s", "done_s")}
+    return Grid({"block": buckets["block"][:, firsts], **last}, len(firsts))

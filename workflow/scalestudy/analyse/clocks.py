@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import nan
+from math import isnan, nan
 
 import pandas as pd
 
@@ -16,6 +16,8 @@ def clock_change(blocks: pd.DataFrame, at_step: float) -> float:
     blocks: of one launch. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
     `at_step` is nan.
     """
+    if isnan(at_step):
+        return nan
     measured = blocks[blocks["phase"] == "measured"]
     column = "gpu_sm_clock_mhz" if measured["gpu_sm_clock_mhz"].notna().any() else "cpu_clock_mhz"
     clock, first = measured[column].astype(float), measured["first_step"]

@@ -7,6 +7,8 @@ from math import nan
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.grid import Grid
+
 GIB = 2**30
 BANDWIDTHS = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
 SMALL_SHARE = "all_reduce_small_share"
@@ -31,14 +33,25 @@ def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
     """
     if calls.empty:
         return pd.DataFrame(columns=["collective", "bytes", "calls", "time_s", "time_p95_s"])
-    ranks = calls["rank"].nunique()
-    slowest = calls.groupby(["collective", "bytes", "call"])["time_s"].max()
-    sizes = slowest.groupby(["collective", "bytes"])
-    frame = pd.DataFrame({"calls": sizes.count(), "time_s": sizes.median(), "time_p95_s": sizes.quantile(0.95)})
-    frame = frame.reset_index()
-    factors = np.array([bus_factor(name, ranks) for name in frame["collective"]])
-    bandwidth = frame["bytes"] / frame["time_s"] / GIB
-    return frame.assign(bandwidth_gib_per_s=bandwidth, bus_bandwidth_gib_per_s=bandwidth * factors)
+    kinds, names = pd.factorize(calls["collective"], sort=True)
+    grid = Grid.of(calls.assign(kind=kinds), along=("kind", "bytes", "call"))
+    kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
+    firsts = np.union1d(grid.firsts("kind"), grid.firsts("bytes"))
+    times_s = np.split(slowest_s, firsts[1:])
+    time_s = np.array([np.median(calls_s) for calls_s in times_s])
+    factors = np.array([bus_factor(name, len(grid["rank"])) for name in names[kinds[firsts]]])
+    bandwidth = sizes[firsts] / time_s / GIB
+    return pd.DataFrame(
+        {
+            "collective": names[kinds[firsts]],
+            "bytes": sizes[firsts],
+            "calls": [len(calls_s) for calls_s in times_s],
+            "time_s": time_s,
+            "time_p95_s": [np.quantile(calls_s, 0.95) for calls_s in times_s],
+            "bandwidth_gib_per_s": bandwidth,
+            "bus_bandwidth_gib_per_s": bandwidth * factors,
+        }
+    )
 
 
 def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, float]:

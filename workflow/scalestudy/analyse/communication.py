@@ -24,6 +24,7 @@ import pandas as pd
 
 from scalestudy.analyse.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.collectives import BANDWIDTHS, SMALL_SHARE, TIMES
+from scalestudy.analyse.grid import Grid
 from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
@@ -39,38 +40,41 @@ QUANTITIES = (
 LIMITS = ("", "_low", "_high")
 
 
-def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = "ddp") -> pd.DataFrame:
-    """A row a round of probes: QUANTITIES in seconds per step; nan where a kind of block is missing.
+def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = "ddp") -> dict[str, np.ndarray]:
+    """QUANTITIES in seconds per step, a value a round of probes; nan where a kind of block is missing.
 
     steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
     """
-    probes = steps[steps["phase"].isin(PROBE_PHASES)]
-    if probes.empty:
-        return pd.DataFrame(columns=list(QUANTITIES))
+    probes = Grid.of(steps[steps["phase"].isin(PROBE_PHASES)])
+    if not len(probes):
+        return dict.fromkeys(QUANTITIES, np.empty(0))
+    step_s = probes.means("step_time_s")
     if strategy == "fsdp":  # without synchronisation its optimizer has no gradients and does nothing
-        probes = probes.assign(step_time_s=probes["step_time_s"] - probes["optimizer_time_s"])
-    by_round = _by_round(probes)
-    step, slowest, backward = by_round("step_time_s"), by_round("slowest_s"), by_round("backward_time_s")
-    compute, span, overlap = (by_round(column)["probe-logger"] for column in DDP_COLUMNS)
-    rounds = pd.DataFrame(
-        {
-            "differential": step["probe-sync"] - step["probe-no-sync"],
-            "exposed_span": span - overlap,
-            "interference": compute - backward["probe-no-sync"],
-            "imbalance": slowest["probe-no-sync"] - step["probe-no-sync"],
-            "hook_cost": step["probe-arrival"] - step["probe-arrival-no-sync"],
-        }
+        step_s = step_s - probes.means("optimizer_time_s")
+    by_round = _rounds(probes.of_step("phase")[probes.firsts()])
+    step, slowest = by_round(step_s.mean(axis=0)), by_round(step_s.max(axis=0))
+    backward = by_round(probes.means("backward_time_s").mean(axis=0))
+    compute, span, overlap = (
+        by_round(probes.means(column).mean(axis=0))["probe-logger"] for column in DDP_COLUMNS
     )
-    rounds["hook_cost"] -= rounds["differential"]
-    rounds["remainder"] = rounds["differential"] - rounds["exposed_span"] - rounds["interference"]
-    return rounds.join(waits_by_round(buckets), how="left").reindex(columns=list(QUANTITIES))
+    differential = step["probe-sync"] - step["probe-no-sync"]
+    exposed_span, interference = span - overlap, compute - backward["probe-no-sync"]
+    return {
+        "differential": differential,
+        "exposed_span": exposed_span,
+        "interference": interference,
+        "remainder": differential - exposed_span - interference,
+        "imbalance": slowest["probe-no-sync"] - step["probe-no-sync"],
+        "hook_cost": step["probe-arrival"] - step["probe-arrival-no-sync"] - differential,
+        **waits_by_round(buckets),
+    }
 
 
 def communication_of(observation: Observation, *, confidence: float) -> dict[str, Any]:
     """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare."""
     strategy = observation.record.spec.strategy
     rounds = probe_rounds(observation.steps, observation.buckets, strategy=strategy)
-    values = {name: rounds[name].dropna().to_numpy(dtype=float) for name in QUANTITIES}
+    values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}
     columns: dict[str, Any] = {}
     for name, of_rounds in values.items():
         columns |= mean(of_rounds, confidence=confidence).columns(f"{name}_s")
@@ -146,16 +150,17 @@ def _ms(interval: Interval) -> str:
     return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
 
 
-def _by_round(probes: pd.DataFrame) -> Callable[[str], pd.DataFrame]:
-    """A function that gives a column's mean over steps and ranks: a row a round, a column a kind of block.
+def _rounds(kinds: np.ndarray) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """A function that sorts values of blocks: kind of block -> a value a round, nan where there is none.
 
-    slowest_s is the step time of the slowest rank. All columns are grouped at once: a thousand runs are read.
+    kinds: of the blocks in their order; the n-th block of each kind belongs to the n-th round.
     """
-    columns = ["step_time_s", "backward_time_s", *DDP_COLUMNS]
-    by_rank = probes.groupby(["block", "rank"])[columns].mean()
-    blocks = by_rank.groupby("block").mean()
-    blocks["slowest_s"] = by_rank["step_time_s"].groupby("block").max()
-    blocks["phase"] = probes.drop_duplicates("block").set_index("block")["phase"]  # a block is of one kind
-    blocks["round"] = blocks.groupby("phase").cumcount()
-    table = blocks.set_index(["round", "phase"]).unstack("phase")
-    return lambda column: table[column].reindex(columns=list(PROBE_PHASES), fill_value=nan)
+    blocks = {kind: np.flatnonzero(kinds == kind) for kind in PROBE_PHASES}
+    rounds = max(len(found) for found in blocks.values())
+
+    def by_round(values: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            kind: np.append(values[found], np.full(rounds - len(found), nan)) for kind, found in blocks.items()
+        }
+
+    return by_round

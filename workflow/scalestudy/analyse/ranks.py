@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import nan
 from typing import Any
 
-import pandas as pd
+import numpy as np
 
+from scalestudy.analyse.grid import Grid
 from scalestudy.record.cpus import cpu_list
 from scalestudy.record.observation import RankReport, RunRecord
 
@@ -14,21 +15,21 @@ HOST_PARTS = ("data_time_s", "h2d_time_s", "optimizer_time_s", "remainder_time_s
 """What the host does for a step. Forward and backward hold waiting for other ranks."""
 
 
-def samples_of_ranks(steady: pd.DataFrame) -> dict[str, float]:
+def samples_of_ranks(steady: Grid) -> dict[str, float]:
     """Columns of runs.csv: heaviest_rank, and samples_excess, the share by which it has more than the mean rank.
 
     steady: from steps.steady_steps. nan where there is one rank only.
     """
-    samples = steady.groupby("rank")["samples"].mean()
-    if len(samples) < 2:
+    if not len(steady) or len(steady["samples"]) < 2:
         return {"heaviest_rank": nan, "samples_excess": nan}
+    samples = steady["samples"].mean(axis=1)
     return {
-        "heaviest_rank": int(samples.idxmax()),
+        "heaviest_rank": int(steady["rank"][samples.argmax(), 0]),
         "samples_excess": float(samples.max() / samples.mean() - 1),
     }
 
 
-def numa_of_ranks(record: RunRecord, steady: pd.DataFrame) -> dict[str, Any]:
+def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
     """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes ('rank 0, 3'); numa_excess_s,
     what the host's parts of a step take longer on them than on the others.
 
@@ -37,12 +38,13 @@ def numa_of_ranks(record: RunRecord, steady: pd.DataFrame) -> dict[str, Any]:
     nodes = (record.environment.get("hardware") or {}).get("cpu", {}).get("numa_nodes") or {}
     node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
     across = [rank.rank for rank in record.ranks if _nodes(rank, node_of) > 1]
-    host_s = steady.groupby("rank")[list(HOST_PARTS)].mean().sum(axis=1)
-    here, there = host_s[host_s.index.isin(across)], host_s[~host_s.index.isin(across)]
-    return {
-        "numa_ranks": f"rank {', '.join(map(str, across))}" if across else "",
-        "numa_excess_s": float(here.mean() - there.mean()) if len(here) and len(there) else nan,
-    }
+    found = {"numa_ranks": f"rank {', '.join(map(str, across))}" if across else "", "numa_excess_s": nan}
+    if across and len(steady):
+        host_s = sum(steady[part].mean(axis=1) for part in HOST_PARTS)
+        is_across = np.isin(steady["rank"][:, 0], across)
+        if not is_across.all():
+            found["numa_excess_s"] = float(host_s[is_across].mean() - host_s[~is_across].mean())
+    return found
 
 
 def _nodes(rank: RankReport, node_of: dict[int, str]) -> int:

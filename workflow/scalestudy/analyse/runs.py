@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.accuracy import time_to_accuracy
@@ -19,6 +20,7 @@ from scalestudy.analyse.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.steps import block_step_times, describe, steady_steps, step_quantiles
 from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.model import Study
+from scalestudy.study.spec import RunSpec
 
 
 def runs_frame(study: Study, observations: Iterable[Observation]) -> pd.DataFrame:
@@ -53,7 +55,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
         **late_rank(observation.buckets),
-        "buckets": observation.buckets["bucket"].nunique() or nan,
+        "buckets": len(observation.buckets["bucket"].unique()) or nan,
         **network_of(collectives),
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),
@@ -69,23 +71,15 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     )
 
 
-def epochs_frame(observations: list[Observation]) -> pd.DataFrame:
-    """All epochs of all runs, a row each, with what tells the runs apart."""
-    frames = []
-    for observation in observations:
-        record = observation.record
-        epochs = observation.epochs.assign(
-            run_id=record.run_id,
-            workload=record.spec.workload,
-            variant=record.spec.variant,
-            world_size=record.spec.world_size,
-            global_batch=record.spec.global_batch,
-            repeat=record.spec.repeat,
-        )
-        frames.append(epochs)
-    first = ["run_id", "workload", "variant", "world_size", "global_batch", "repeat"]
-    together = pd.concat(frames, ignore_index=True)
-    return together[first + [name for name in together if name not in first]]
+TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "repeat")
+
+
+def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame:
+    """All epochs of all runs, a row each, with what tells the runs apart before what was measured."""
+    counts = [len(of_run) for _, of_run in epochs]
+    told = {name: np.repeat([getattr(spec, name) for spec, _ in epochs], counts) for name in TELL_APART}
+    measured = pd.concat([of_run for _, of_run in epochs], ignore_index=True)
+    return pd.concat([pd.DataFrame(told), measured], axis=1)
 
 
 def _identity(observation: Observation) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.grid import Grid
 from scalestudy.analyse.steady import Jump, find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means
@@ -38,7 +39,7 @@ def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
     return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
 
 
-def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> dict[str, Any]:
+def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str, Any]:
     """Columns of NOTHING from steady_steps; nan where there are none.
 
     The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
@@ -47,16 +48,15 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
     steps, the maximum over ranks. Parts are means over steps and ranks. step_time_half_width is relative and of
     this launch alone, by batch means.
     """
-    if steady.empty:
+    if not len(steady):
         return dict(NOTHING)
-    blocks = block_times(steady)
-    step_time = float(blocks["time_s"].sum() / blocks["steps"].sum())
-    by_step = steady.groupby("step")["step_time_s"]
-    slowest = by_step.max()
-    kept = slowest.to_numpy()
+    times_s, counts = block_times(steady)
+    step_time = float(times_s.sum() / counts.sum())
+    kept = steady["step_time_s"].max(axis=0)
     jump = find_jump(kept)
+    numbers = steady.of_step("step")
     return {
-        "warmup_steps": int(steady["step"].min()),
+        "warmup_steps": int(numbers[0]),
         "steady_steps": len(kept),
         "step_time_s": step_time,
         "step_time_p50_s": float(np.quantile(kept, 0.50)),
@@ -65,10 +65,10 @@ def describe(steady: pd.DataFrame, *, global_batch: int, confidence: float) -> d
         "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
-        "rank_skew_s": float((slowest - by_step.min()).mean()),
+        "rank_skew_s": float((kept - steady["step_time_s"].min(axis=0)).mean()),
         "steadiness": steadiness(kept, jump),
         "level_change": jump.factor - 1 if jump else 0.0,
-        "level_changed_at_step": float(slowest.index[jump.at]) if jump else nan,
+        "level_changed_at_step": float(numbers[jump.at]) if jump else nan,
         "throughput_samples_per_s": global_batch / step_time,
     }
 
@@ -80,53 +80,58 @@ def training_steps(observation: Observation) -> pd.DataFrame:
     """
     steps = observation.steps[observation.steps["phase"].isin(TRAINING_PHASES)]
     run = observation.record.run_id
-    counts = steps.groupby("rank")["step"].nunique()
-    if len(counts) and counts.min() != counts.max():
-        least, most = counts.idxmin(), counts.idxmax()
+    ranks, counts = np.unique(steps["rank"], return_counts=True)
+    if len(set(counts)) > 1:
+        least, most = counts.argmin(), counts.argmax()
         raise UserError(
-            f"{run}: rank {least} reports {counts[least]} steps, rank {most} {counts[most]}; a step's time is the"
-            " largest over all ranks, so it cannot be told. Move the run's directory away and run snakemake again"
+            f"{run}: rank {ranks[least]} reports {counts[least]} steps, rank {ranks[most]} {counts[most]};"
+            " a step's time is the largest over all ranks, so it cannot be told. Move the run's directory away and"
+            " run snakemake again"
         )
-    if len(steps) and (steps[[*PART_COLUMNS, "step_time_s"]].min(axis=None) < 0):
+    if len(steps) and min(steps[name].min() for name in (*PART_COLUMNS, "step_time_s")) < 0:
         raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure it again")
     return steps
 
 
-def steady_steps(observation: Observation) -> pd.DataFrame:
-    """The steps after the warm-up; empty where the launch is not ok or too short.
+def steady_steps(observation: Observation) -> Grid:
+    """The steps after the warm-up; none where the launch is not ok or too short.
 
     A block that the warm-up ends in counts from there on.
     """
-    steps = training_steps(observation)
-    if observation.record.outcome != "ok" or steps.empty:
-        return steps.iloc[:0]
-    whole = steps[steps["phase"] != "tail"]
-    slowest = whole.groupby("step")["step_time_s"].max()
-    cut = max(mser5(slowest.to_numpy()), observation.record.spec.measure.warmup_steps)
-    return whole[whole["step"].isin(slowest.index[cut:])]
+    steps = Grid.of(training_steps(observation))
+    if observation.record.outcome != "ok" or not len(steps):
+        return steps.where(np.zeros(len(steps), dtype=bool))
+    whole = steps.where(steps.of_step("phase") != "tail")
+    cut = max(mser5(whole["step_time_s"].max(axis=0)), observation.record.spec.measure.warmup_steps)
+    return whole.where(np.arange(len(whole)) >= cut)
 
 
 QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
 """Every other per cent, and the last: the long steps are what one looks at a distribution for."""
 
 
-def step_quantiles(steady: pd.DataFrame) -> pd.DataFrame:
+def step_quantiles(steady: Grid) -> pd.DataFrame:
     """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
-    slowest = steady.groupby("step")["step_time_s"].max().to_numpy()
-    at = QUANTILES if len(slowest) else QUANTILES[:0]
-    return pd.DataFrame({"quantile": at, "step_time_s": np.quantile(slowest, at) if len(slowest) else at})
+    if not len(steady):
+        return pd.DataFrame({"quantile": QUANTILES[:0], "step_time_s": QUANTILES[:0]})
+    return pd.DataFrame(
+        {"quantile": QUANTILES, "step_time_s": np.quantile(steady["step_time_s"].max(axis=0), QUANTILES)}
+    )
 
 
-def block_times(steady: pd.DataFrame) -> pd.DataFrame:
-    """A row a block: time_s, the largest over ranks, and its number of steps."""
-    by_rank = steady.groupby(["block", "rank"])["step_time_s"]
-    return pd.DataFrame({"time_s": by_rank.sum(), "steps": by_rank.count()}).groupby("block").max()
+def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Of each block its time in seconds, the largest over ranks, and its number of steps; there are some."""
+    firsts = steady.firsts()
+    times_s = np.add.reduceat(steady["step_time_s"], firsts, axis=1).max(axis=0)
+    return times_s, np.diff(firsts, append=len(steady))
 
 
-def block_step_times(steady: pd.DataFrame) -> list[float]:
+def block_step_times(steady: Grid) -> list[float]:
     """Step times in seconds of the blocks of steady_steps, in order."""
-    blocks = block_times(steady)
-    return (blocks["time_s"] / blocks["steps"]).to_list()
+    if not len(steady):
+        return []
+    times_s, counts = block_times(steady)
+    return (times_s / counts).tolist()
 
 
 def steadiness(step_times_s: np.ndarray, jump: Jump | None) -> str:

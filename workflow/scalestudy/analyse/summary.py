@@ -46,13 +46,13 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     range over launches.
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
-    return pd.DataFrame([_row(point, runs, plan, blocks or {}) for point in plan.points])
+    ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
+    return pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points])
 
 
-def _row(point: Point, runs: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
+def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
     study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
-    mine, base = runs.loc[_made(runs, point.runs)], _ok(runs, point.base)
-    good = _ok(runs, point.runs)
+    mine, good, base = _of(runs, point.runs), _of(ok, point.runs), _of(ok, point.base)
     first = (good if len(good) else mine).iloc[0]
     n = point.world_size
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
@@ -62,7 +62,7 @@ def _row(point: Point, runs: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[s
         speedup = Interval(1.0)
     elif point.scaling != "reference" and len(good) and len(base):
         speedup, method = _speedup(point, good, base, study, blocks)
-    overhead, alone = _overhead(point, good, runs, study)
+    overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
         base.set_index("repeat")["validation_accuracy"],
@@ -71,7 +71,7 @@ def _row(point: Point, runs: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[s
     )
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
-    beside = _ok(runs, other.runs) if other else good.iloc[:0]
+    beside = _of(ok, other.runs) if other else good.iloc[:0]
     relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, "")
     return {
         "workload": point.workload,
@@ -149,8 +149,8 @@ def _row(point: Point, runs: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[s
 
 def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
     """A column of the launches of a point; those that were planned from the start decide on the spread."""
-    planned = good[good["repeat"] <= study.repeats]
-    return Sample(good[column].to_numpy(), None if len(planned) == len(good) else planned[column].to_numpy())
+    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats
+    return Sample(values, None if planned.all() else values[planned])
 
 
 def _speedup(
@@ -169,13 +169,13 @@ def _speedup(
     return Interval(welch.value, ratio.low * scale, ratio.high * scale), "hierarchical bootstrap"
 
 
-def _overhead(point: Point, good: pd.DataFrame, runs: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
+def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
     """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.report.confidence
-    alone = launches_of(_ok(runs, point.equal_batch), "step_time_s", study)
+    alone = launches_of(_of(ok, point.equal_batch), "step_time_s", study)
     step_time_alone = mean_on_logs(alone, confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
@@ -230,14 +230,9 @@ def _cv(values: pd.Series) -> float:
     return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else nan
 
 
-def _made(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> list[str]:
-    """The launches that were needed."""
-    return [run for run in run_ids if run in runs.index]
-
-
-def _ok(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    chosen = runs.loc[_made(runs, run_ids)]
-    return chosen[(chosen["outcome"] == "ok") & chosen["step_time_s"].notna()]
+def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
+    """Those of these launches that are among the rows."""
+    return runs.loc[[run for run in run_ids if run in runs.index]]
 
 
 def _outcomes(mine: pd.DataFrame) -> str:

@@ -12,6 +12,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.efficiency_tree import factors_frame
@@ -61,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
     frames = {
         "runs.csv": runs,
-        "epochs.csv": pd.concat([one.epochs for one in read], ignore_index=True),
+        "epochs.csv": epochs_frame([(one.record.spec, one.epochs) for one in read]),
         "collectives.csv": _together({one.record.run_id: one.reduced.collectives for one in read}),
         "step_quantiles.csv": _together({one.record.run_id: one.reduced.quantiles for one in read}),
         "comprehensive_summary.csv": summary,
@@ -92,14 +93,15 @@ def read_run(study: Study, directory: Path) -> Read:
         record=observation.record,
         record_sha256=hashlib.sha256((directory / "run.json").read_bytes()).hexdigest(),
         reduced=reduce_run(study, observation),
-        epochs=epochs_frame([observation]),
+        epochs=observation.epochs,
         traces=[trace_row(observation, path) for path in trace_files(directory)],
     )
 
 
 def _together(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """The rows of all runs, each with the id of its run."""
-    return pd.concat([frame.assign(run_id=run_id) for run_id, frame in frames.items()], ignore_index=True)
+    run_ids = np.repeat(list(frames), [len(frame) for frame in frames.values()])
+    return pd.concat(frames.values(), ignore_index=True).assign(run_id=run_ids)
 
 
 def trace_files(directory: Path) -> list[Path]:

@@ -252,9 +252,15 @@ def read_observation(directory: str | Path) -> Observation:
             )
     return Observation(
         record=record,
-        **{name: pyarrow.parquet.read_table(directory / f"{name}.parquet").to_pandas() for name in TABLES},
+        **{name: _table(directory / f"{name}.parquet") for name in TABLES},
         epochs=pd.read_csv(directory / "epochs.csv"),
     )
+
+
+def _table(path: Path) -> pd.DataFrame:
+    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
+    with pyarrow.parquet.ParquetFile(path) as file:
+        return file.read(use_threads=False).to_pandas(use_threads=False)
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:

@@ -25,16 +25,18 @@ def launch_lines(
     frame: with the column run_id. Points that share their launches (the base case of strong and of weak scaling)
     are drawn once. Returns how many launches there were to draw.
     """
-    launches = dict(iter(frame.groupby("run_id")))
+    points = [point for point in plan.points if point.workload == workload and point.scaling != "reference"]
+    mine = frame[frame["run_id"].isin({run_id for point in points for run_id in point.runs})]
+    launches = dict(iter(mine.groupby("run_id")))
     count = 0
     drawn: set[tuple[str, ...]] = set()
-    for point in plan.points:
-        if point.workload != workload or point.scaling == "reference" or point.runs in drawn:
+    for point in points:
+        if point.runs in drawn:
             continue
         label: str | None = labels.series(point)
         style = series_style(len(drawn))
         for run_id in point.runs:
-            launch = launches.get(run_id, frame.iloc[:0])
+            launch = launches.get(run_id, mine.iloc[:0])
             count += run_id in launches
             every = max(1, len(launch) // 8)
             axes.plot(launch[x], launch[y], label=label, alpha=0.85, markevery=every, linewidth=0.9, **style)

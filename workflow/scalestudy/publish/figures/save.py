@@ -23,6 +23,9 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV has
     the points that are drawn; the text says them in words, and stands in the pictures' metadata too.
     """
+    figure.set_dpi(PNG_DPI)
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")  # laid out once and not for every format: all have it alike, in half the time
     frame = drawn_frame(figure)
     said = [" ".join(text.get_text().split()) for text in figure.texts]
     words = " ".join(said) if said and frame.empty else describe(frame)
