@@ -53,19 +53,28 @@ LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
 MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
-FIGURES = [
-    "epoch_time_detailed",
-    "speedup_efficiency",
-    "throughput",
-    "accuracy",
-    "step_breakdown",
-    "memory",
-    "communication",
-    "step_time_distribution",
-    "measured_forecast",
-]
+# Name of the file after that of the workload: caption and title in Snakemake's report.
+FIGURES = {
+    "epoch_time_detailed": ("epoch_time", "epoch time"),
+    "speedup_efficiency": ("speedup", "speedup and efficiency"),
+    "throughput": ("throughput", "throughput"),
+    "accuracy": ("accuracy", "accuracy"),
+    "step_breakdown": ("breakdown", "parts of a step"),
+    "memory": ("memory", "memory"),
+    "communication": ("communication", "communication"),
+    "step_time_distribution": ("distribution", "distribution of step times"),
+    "measured_forecast": ("held_out", "measured against forecast"),
+}
 # Of the study as a whole: only those that it is about.
-STUDY_FIGURES = ["ddp_fsdp_crossover"] if PLAN.compares("ddp", "fsdp") else []
+STUDY_FIGURES = (
+    {"ddp_fsdp_crossover": ("crossover", "DDP against FSDP")}
+    if PLAN.compares("ddp", "fsdp")
+    else {}
+)
+DRAWN = [
+    *(f"{workload}_{figure}" for workload in WORKLOADS for figure in FIGURES),
+    *STUDY_FIGURES,
+]
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 DOCUMENTS = ["report", "proposal"]
@@ -80,8 +89,6 @@ FIGURE_FORMATS = ["pdf", "svg", "png", "csv", "txt"]
 
 wildcard_constraints:
     run="|".join(RUNS),
-    workload="|".join(WORKLOADS),
-    study_figure="|".join(STUDY_FIGURES) or "(?!)",
 
 
 @cache
@@ -111,6 +118,22 @@ def get_command():
             *(["--config", *changes] if changes else []),
         ]
     )
+
+
+def get_reported_figures():
+    """The SVG of every figure, as Snakemake's report shows it."""
+    of_workloads = {f"{workload}_{name}": (workload, *said) for workload in WORKLOADS for name, said in FIGURES.items()}
+    of_study = {name: (None, *said) for name, said in STUDY_FIGURES.items()}
+    return [
+        report(
+            f"<results>/figures/{name}.svg",
+            caption=f"../report/captions/{caption}.rst",
+            category="Figures",
+            subcategory=workload,
+            labels={"figure": title},
+        )
+        for name, (workload, caption, title) in (of_workloads | of_study).items()
+    ]
 
 
 def get_spec(wildcards):

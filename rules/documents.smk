@@ -10,18 +10,8 @@ rule write_documents:
         environment="<results>/environment.json",
         traces="<results>/traces.json",
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
-        figures=collect(
-            "<results>/figures/{workload}_{figure}.pdf",
-            workload=WORKLOADS,
-            figure=FIGURES,
-        ),
-        points=collect(
-            "<results>/figures/{workload}_{figure}.csv",
-            workload=WORKLOADS,
-            figure=FIGURES,
-        ),
-        study_figures=collect("<results>/figures/{study_figure}.pdf", study_figure=STUDY_FIGURES),
-        study_points=collect("<results>/figures/{study_figure}.csv", study_figure=STUDY_FIGURES),
+        figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
+        points=collect("<results>/figures/{figure}.csv", figure=DRAWN),
     output:
         collect("<results>/{document}.tex", document=DOCUMENTS),
         artifact=report(
@@ -44,7 +34,6 @@ rule write_documents:
         "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
         " --environment {input.environment:q} --traces {input.traces:q} --tables {input.tables:q} --figures {input.figures:q}"
-        " {input.study_figures:q}"
         " --command {params.command:q} --out {params.out:q} > {log:q} 2>&1"
 
 
@@ -53,12 +42,7 @@ rule typeset_document:
         source="<results>/{document}.tex",
         artifact="<results>/artifact_description.tex",
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
-        figures=collect(
-            "<results>/figures/{workload}_{figure}.pdf",
-            workload=WORKLOADS,
-            figure=FIGURES,
-        ),
-        study_figures=collect("<results>/figures/{study_figure}.pdf", study_figure=STUDY_FIGURES),
+        figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
     output:
         report(
             "<results>/{document}.pdf",

@@ -41,23 +41,8 @@ rule write_page:
         environment="<results>/environment.json",
         traces="<results>/traces.json",
         numbers="<results>/numbers.json",
-        figures=collect(
-            "<results>/figures/{workload}_{figure}.svg",
-            workload=WORKLOADS,
-            figure=FIGURES,
-        ),
-        study_figures=collect("<results>/figures/{study_figure}.svg", study_figure=STUDY_FIGURES),
-        beside=collect(
-            "<results>/figures/{workload}_{figure}.{format}",
-            workload=WORKLOADS,
-            figure=FIGURES,
-            format=["csv", "txt"],
-        ),
-        beside_study=collect(
-            "<results>/figures/{study_figure}.{format}",
-            study_figure=STUDY_FIGURES,
-            format=["csv", "txt"],
-        ),
+        figures=collect("<results>/figures/{figure}.svg", figure=DRAWN),
+        beside=collect("<results>/figures/{figure}.{format}", figure=DRAWN, format=["csv", "txt"]),
     output:
         report(
             "<results>/report.html",
@@ -77,7 +62,7 @@ rule write_page:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
         " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
-        " --figures {input.figures:q} {input.study_figures:q} --out {output:q} > {log:q} 2>&1"
+        " --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
 
 
 rule write_numbers:

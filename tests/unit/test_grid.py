@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scalestudy.analyse.grid import Grid
+from scalestudy.analyse.grid import Grid, firsts, means
 
 
 def rows(*, ranks: int = 2, steps: int = 6) -> pd.DataFrame:
@@ -52,8 +52,9 @@ def test_blocks_are_means_of_what_is_known() -> None:
     table.loc[(table["rank"] == 1) & (table["step"] == 3), "value"] = np.nan
     table.loc[(table["rank"] == 0) & (table["block"] == 1), "value"] = np.nan
     grid = Grid.of(table)
-    assert grid.firsts().tolist() == [0, 3]
-    assert grid.means("value") == pytest.approx(np.array([[1, np.nan], [11, 14.5]]), nan_ok=True)
+    begins = firsts(grid.of_step("block"))
+    assert begins.tolist() == [0, 3]
+    assert means(grid["value"], begins) == pytest.approx(np.array([[1, np.nan], [11, 14.5]]), nan_ok=True)
     assert grid.where(grid.of_step("block") == 1)["step"].tolist() == [[3, 4, 5]] * 2
 
 
@@ -63,4 +64,4 @@ def test_several_columns_count_together() -> None:
     grid = Grid.of(table, along=("step", "bucket"))
     assert grid.of_step("step").tolist() == [7, 7, 8, 8]
     assert grid.of_step("bucket").tolist() == [0, 1, 0, 1]
-    assert grid.firsts("step").tolist() == [0, 2]
+    assert firsts(grid.of_step("step")).tolist() == [0, 2]

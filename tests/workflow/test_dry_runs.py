@@ -28,7 +28,7 @@ ALL_RULES = {
     "train_distributed": 2,
     "aggregate_runs": 1,
     "diagnose_study": 1,
-    "plot_workload": 2,
+    "plot_figures": 1,
     "render_tables": 1,
     "write_numbers": 1,
     "write_text_report": 1,

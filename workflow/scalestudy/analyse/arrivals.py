@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.grid import Grid
+from scalestudy.analyse.grid import Grid, firsts, means
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
@@ -30,19 +30,11 @@ def waits_by_round(buckets: pd.DataFrame) -> dict[str, np.ndarray]:
     grid = Grid.of(buckets, along=("step", "bucket"))
     if not len(grid):
         return dict.fromkeys(WAITS, np.empty(0))
-    last = _at_end(grid)
-    ready, done = last["ready_s"], last["done_s"]
-    latest = ready.max(axis=0)
-    waits = Grid(
-        {
-            "block": last["block"],
-            "exposed_hook": done - ready,
-            "wait_time": latest - ready,
-            "transfer_time": done - latest,
-        },
-        len(last),
-    )
-    return {name: waits.means(name).mean(axis=0) for name in WAITS}
+    ready_s, done_s = _at_end(grid, "ready_s"), _at_end(grid, "done_s")
+    latest_s = ready_s.max(axis=0)
+    blocks = firsts(grid.of_step("block")[firsts(grid.of_step("step"))])
+    waits = (done_s - ready_s, latest_s - ready_s, done_s - latest_s)
+    return {name: means(times_s, blocks).mean(axis=0) for name, times_s in zip(WAITS, waits, strict=True)}
 
 
 def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
@@ -56,7 +48,7 @@ def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
         return dict.fromkeys(LATE, nan)
     last_for = np.bincount(grid["ready_s"].argmax(axis=0))
     late = int(last_for.argmax())
-    at_end_s = _at_end(grid)["ready_s"]
+    at_end_s = _at_end(grid, "ready_s")
     lateness_s = at_end_s[late] - np.delete(at_end_s, late, axis=0).mean(axis=0)
     return {
         "late_rank": int(grid["rank"][late, 0]),
@@ -65,8 +57,6 @@ def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def _at_end(buckets: Grid) -> Grid:
-    """When the last bucket of a step was ready and done, on each rank."""
-    firsts = buckets.firsts("step")
-    last = {name: np.maximum.reduceat(buckets[name], firsts, axis=1) for name in ("ready_s", "done_s")}
-    return Grid({"block": buckets["block"][:, firsts], **last}, len(firsts))
+def _at_end(buckets: Grid, stamp: str) -> np.ndarray:
+    """(ranks, steps): when the last bucket of a step was ready, or done."""
+    return np.maximum.reduceat(buckets[stamp], firsts(buckets.of_step("step")), axis=1)

@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.grid import Grid
+from scalestudy.analyse.grid import Grid, firsts
 
 GIB = 2**30
 BANDWIDTHS = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
@@ -36,15 +36,15 @@ def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
     kinds, names = pd.factorize(calls["collective"], sort=True)
     grid = Grid.of(calls.assign(kind=kinds), along=("kind", "bytes", "call"))
     kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
-    firsts = np.union1d(grid.firsts("kind"), grid.firsts("bytes"))
-    times_s = np.split(slowest_s, firsts[1:])
+    begins = np.union1d(firsts(kinds), firsts(sizes))
+    times_s = np.split(slowest_s, begins[1:])
     time_s = np.array([np.median(calls_s) for calls_s in times_s])
-    factors = np.array([bus_factor(name, len(grid["rank"])) for name in names[kinds[firsts]]])
-    bandwidth = sizes[firsts] / time_s / GIB
+    factors = np.array([bus_factor(name, len(grid.rows)) for name in names[kinds[begins]]])
+    bandwidth = sizes[begins] / time_s / GIB
     return pd.DataFrame(
         {
-            "collective": names[kinds[firsts]],
-            "bytes": sizes[firsts],
+            "collective": names[kinds[begins]],
+            "bytes": sizes[begins],
             "calls": [len(calls_s) for calls_s in times_s],
             "time_s": time_s,
             "time_p95_s": [np.quantile(calls_s, 0.95) for calls_s in times_s],
@@ -54,7 +54,7 @@ def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, float]:
+def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
     """(latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of relative
     errors.
 
@@ -63,8 +63,8 @@ def latency_and_bandwidth(sizes: pd.Series, times_s: pd.Series) -> tuple[float, 
     """
     if len(sizes) < 3:
         return nan, nan
-    weights = 1 / times_s.to_numpy(dtype=float)
-    design = np.column_stack([weights, sizes.to_numpy(dtype=float) * weights])
+    weights = 1 / times_s
+    design = np.column_stack([weights, sizes * weights])
     (latency, per_byte), *_ = np.linalg.lstsq(design, np.ones(len(weights)), rcond=None)
     return (float(latency), float(1 / per_byte)) if per_byte > 0 else (nan, nan)
 
@@ -76,17 +76,16 @@ def network_of(frame: pd.DataFrame) -> dict[str, float]:
 
     frame: from collectives_frame.
     """
-    reduces = frame[frame["collective"] == "all-reduce"]
-    if reduces.empty:
+    reduces, broadcast = (frame["collective"] == name for name in ("all-reduce", "broadcast"))
+    if not reduces.any():
         return dict.fromkeys((*TIMES, *BANDWIDTHS, SMALL_SHARE), nan)
-    largest = reduces.iloc[-1]
-    small = reduces[reduces["bytes"] <= SMALL * largest["bytes"]]
-    broadcast = frame.loc[frame["collective"] == "broadcast", "time_s"]
-    latency, bandwidth = latency_and_bandwidth(reduces["bytes"], reduces["time_s"])
+    sizes, times_s = frame["bytes"][reduces].to_numpy(), frame["time_s"][reduces].to_numpy()
+    small = times_s[sizes <= SMALL * sizes[-1]]
+    latency, bandwidth = latency_and_bandwidth(sizes, times_s)
     return {
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
-        "all_reduce_bus_gib_per_s": float(largest["bus_bandwidth_gib_per_s"]),
-        SMALL_SHARE: float(small["time_s"].iloc[-1] / largest["time_s"]) if len(small) else nan,
-        "buffer_broadcast_s": float(broadcast.iloc[-1]) if len(broadcast) else nan,
+        "all_reduce_bus_gib_per_s": float(frame["bus_bandwidth_gib_per_s"][reduces].iloc[-1]),
+        SMALL_SHARE: float(small[-1] / times_s[-1]) if len(small) else nan,
+        "buffer_broadcast_s": float(frame["time_s"][broadcast].iloc[-1]) if broadcast.any() else nan,
     }

@@ -24,7 +24,7 @@ import pandas as pd
 
 from scalestudy.analyse.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.collectives import BANDWIDTHS, SMALL_SHARE, TIMES
-from scalestudy.analyse.grid import Grid
+from scalestudy.analyse.grid import Grid, firsts, means
 from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 
@@ -48,15 +48,18 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = 
     probes = Grid.of(steps[steps["phase"].isin(PROBE_PHASES)])
     if not len(probes):
         return dict.fromkeys(QUANTITIES, np.empty(0))
-    step_s = probes.means("step_time_s")
+    blocks = firsts(probes.of_step("block"))
+    by_round = _rounds(probes.of_step("phase")[blocks])
+
+    def rounds_of(times_s: np.ndarray) -> dict[str, np.ndarray]:
+        return by_round(means(times_s, blocks).mean(axis=0))
+
+    step_s = probes["step_time_s"]
     if strategy == "fsdp":  # without synchronisation its optimizer has no gradients and does nothing
-        step_s = step_s - probes.means("optimizer_time_s")
-    by_round = _rounds(probes.of_step("phase")[probes.firsts()])
-    step, slowest = by_round(step_s.mean(axis=0)), by_round(step_s.max(axis=0))
-    backward = by_round(probes.means("backward_time_s").mean(axis=0))
-    compute, span, overlap = (
-        by_round(probes.means(column).mean(axis=0))["probe-logger"] for column in DDP_COLUMNS
-    )
+        step_s = step_s - probes["optimizer_time_s"]
+    step, slowest = rounds_of(step_s), by_round(means(step_s, blocks).max(axis=0))
+    backward = rounds_of(probes["backward_time_s"])
+    compute, span, overlap = (rounds_of(probes[column])["probe-logger"] for column in DDP_COLUMNS)
     differential = step["probe-sync"] - step["probe-no-sync"]
     exposed_span, interference = span - overlap, compute - backward["probe-no-sync"]
     return {

@@ -15,10 +15,10 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Grid:
-    """columns: name -> values of shape (ranks, steps), in their order."""
+    """rows: places in the table, of shape (ranks, steps), both in their order."""
 
-    columns: dict[str, np.ndarray]
-    steps: int
+    table: pd.DataFrame
+    rows: np.ndarray
 
     @classmethod
     def of(cls, table: pd.DataFrame, *, along: Sequence[str] = ("step",)) -> Grid:
@@ -30,42 +30,44 @@ class Grid:
         order = np.lexsort([*(table[name].to_numpy() for name in reversed(along)), rank])
         ranks, counts = np.unique(rank, return_counts=True)
         if not len(ranks):
-            return cls({name: np.empty((0, 0)) for name in table}, 0)
+            return cls(table, np.empty((0, 0), dtype=int))
         if counts.min() == counts.max():
-            shape = (len(ranks), int(counts[0]))
-            columns = {name: table[name].to_numpy()[order].reshape(shape) for name in table}
-            if all((columns[name] == columns[name][0]).all() for name in along):
-                return cls(columns, shape[1])
+            grid = cls(table, order.reshape(len(ranks), -1))
+            if all((grid[name] == grid.of_step(name)).all() for name in along):
+                return grid
         everywhere = table.groupby(list(along))["rank"].transform("nunique") == len(ranks)
         if everywhere.all():
             raise ValueError(f"a rank has two rows of the same {', '.join(along)}")
         return cls.of(table[everywhere], along=along)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """(ranks, steps)."""
-        return self.columns[name]
+        """A column, of shape (ranks, steps)."""
+        return self.table[name].to_numpy()[self.rows]
 
     def __len__(self) -> int:
         """Steps."""
-        return self.steps
+        return self.rows.shape[1]
 
     def of_step(self, name: str) -> np.ndarray:
         """(steps,): a column that is the same on all ranks, such as the block or the phase."""
-        values = self[name]
-        return values[0] if len(values) else values.ravel()
+        return self.table[name].to_numpy()[self.rows[0] if len(self.rows) else []]
 
     def where(self, chosen: np.ndarray) -> Grid:
         """The steps that are chosen; of shape (steps,)."""
-        return Grid({name: values[:, chosen] for name, values in self.columns.items()}, int(np.sum(chosen)))
+        return Grid(self.table, self.rows[:, chosen])
 
-    def firsts(self, name: str = "block") -> np.ndarray:
-        """Where each block begins, or what else follows one another; with at least one step."""
-        return np.flatnonzero(np.append(True, np.diff(self.of_step(name)) != 0))
 
-    def means(self, name: str) -> np.ndarray:
-        """(ranks, blocks): the mean of each block over its steps that have a value; nan where none has."""
-        values, firsts = self[name].astype(float), self.firsts()
-        known = ~np.isnan(values)
-        with np.errstate(invalid="ignore"):
-            sums = np.add.reduceat(np.where(known, values, 0.0), firsts, axis=1)
-            return sums / np.add.reduceat(known, firsts, axis=1, dtype=int)
+def firsts(numbers: np.ndarray) -> np.ndarray:
+    """Where each run of equal numbers begins, such as each block in the blocks of steps; there are some."""
+    return np.flatnonzero(np.append(True, np.diff(numbers) != 0))
+
+
+def means(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
+    """(ranks, blocks): means over the steps of each block that have a value; nan where none has.
+
+    values: (ranks, steps). begins: from `firsts`.
+    """
+    known = ~np.isnan(values)
+    counts = np.add.reduceat(known, begins, axis=1, dtype=int)
+    with np.errstate(invalid="ignore"):
+        return np.add.reduceat(np.where(known, values, 0.0), begins, axis=1) / counts

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.grid import Grid
+from scalestudy.analyse.grid import Grid, firsts
 from scalestudy.analyse.steady import Jump, find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means
@@ -121,9 +121,9 @@ def step_quantiles(steady: Grid) -> pd.DataFrame:
 
 def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:
     """Of each block its time in seconds, the largest over ranks, and its number of steps; there are some."""
-    firsts = steady.firsts()
-    times_s = np.add.reduceat(steady["step_time_s"], firsts, axis=1).max(axis=0)
-    return times_s, np.diff(firsts, append=len(steady))
+    begins = firsts(steady.of_step("block"))
+    times_s = np.add.reduceat(steady["step_time_s"], begins, axis=1).max(axis=0)
+    return times_s, np.diff(begins, append=len(steady))
 
 
 def block_step_times(steady: Grid) -> list[float]:

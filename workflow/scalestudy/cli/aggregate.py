@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import os
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from itertools import chain, repeat
-from multiprocessing import get_context
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +20,7 @@ from scalestudy.analyse.runs import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.analyse.trace import summarise_trace
 from scalestudy.cli.inputs import read_plan
+from scalestudy.cli.processes import cores, spread
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import Observation, RunRecord, read_observation
 from scalestudy.record.parts import TRACES
@@ -80,10 +78,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def read_runs(study: Study, directories: list[Path]) -> list[Read]:
     """All runs in their order; on all cores where they are many: starting a process takes longer than a few."""
-    if len(directories) < MANY:
-        return [read_run(study, directory) for directory in directories]
-    with ProcessPoolExecutor(len(os.sched_getaffinity(0)), mp_context=get_context("forkserver")) as pool:
-        return list(pool.map(read_run, repeat(study), directories, chunksize=RUNS_AT_ONCE))
+    processes = 1 if len(directories) < MANY else cores()
+    return spread(read_run, study, directories, processes=processes, at_once=RUNS_AT_ONCE)
 
 
 def read_run(study: Study, directory: Path) -> Read:

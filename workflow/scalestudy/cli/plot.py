@@ -1,4 +1,4 @@
-"""Draw the figures of one workload, or of the study: each as PDF, SVG and PNG, with its points and its words."""
+"""Draw the figures of a study and its workloads: each as PDF, SVG and PNG, with its points and its words."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES, study_figures
 from scalestudy.publish.figures.frames import Frames
@@ -17,7 +18,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.plan import Plan
 
-HELP = "figures of a workload, with their data and their words"
+HELP = "all figures of a study, with their data and their words"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--collectives", type=Path, required=True, help="collectives.csv")
     parser.add_argument("--quantiles", type=Path, required=True, help="step_quantiles.csv")
     parser.add_argument("--held-out", type=Path, required=True, help="held_out_forecasts.csv")
-    parser.add_argument("--workload", help="name of the workload (default: figures of the study as a whole)")
+    parser.add_argument("--workload", help="those of one workload alone (default: all there are)")
     parser.add_argument("--out", type=Path, required=True, help="folder for the figures")
+    parser.add_argument(
+        "--processes", type=int, default=cores(), help="workloads drawn at a time (default: as there are cores)"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,6 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload not in {None, *plan.study.workloads}:
         known = ", ".join(plan.study.workloads)
         raise UserError(f"--workload {arguments.workload}: the study has {known}")
+    asked = [arguments.workload] if arguments.workload else [*plan.study.workloads, None]
+    processes = min(arguments.processes, len(asked))
+    for written in spread(draw_figures, arguments, asked, processes=processes):
+        print(*written, sep="\n", end="\n" if written else "")
+    return 0
+
+
+def draw_figures(arguments: argparse.Namespace, workload: str | None) -> list[Path]:
+    """The figures of a workload, or those of the study as a whole; returns the files that were written."""
+    plan = read_plan(arguments.plan)
     frames = Frames(
         summary=read_table(arguments.summary),
         epochs=read_table(arguments.epochs),
@@ -45,11 +59,11 @@ def run(arguments: argparse.Namespace) -> int:
         quantiles=read_table(arguments.quantiles),
         held_out=read_table(arguments.held_out),
     )
-    for name, draw in _wanted(plan, arguments.workload).items():
+    written = []
+    for name, draw in _wanted(plan, workload).items():
         with paper_style():
-            for path in save_figure(draw(plan, frames), arguments.out / name):
-                print(path)
-    return 0
+            written += save_figure(draw(plan, frames), arguments.out / name)
+    return written
 
 
 def _wanted(plan: Plan, workload: str | None) -> dict[str, Callable[[Plan, Frames], Figure]]:
