@@ -92,9 +92,10 @@ def _points(axes: Axes) -> Iterator[dict[str, Any]]:
     for line in axes.get_lines():
         if line in barred or line.get_marker() in ("None", "", "_", "x") or not len(line.get_xdata()):
             continue
-        # Launches of a point share an entry of the legend; those after the first have a label of matplotlib's own.
+        # A line without a name of its own belongs to the one before.
         label = label if str(line.get_label()).startswith("_") else str(line.get_label())
-        for x, y in np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)]):
+        points = np.column_stack([np.asarray(line.get_xdata(), float), np.asarray(line.get_ydata(), float)])
+        for x, y in points[~np.isnan(points[:, 0])]:  # between launches the line breaks
             yield {"series": label, "x": x, "y": y, "y_low": np.nan, "y_high": np.nan}
 
 
