@@ -122,18 +122,24 @@ def get_command():
 
 def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
-    of_workloads = {f"{workload}_{name}": (workload, *said) for workload in WORKLOADS for name, said in FIGURES.items()}
-    of_study = {name: (None, *said) for name, said in STUDY_FIGURES.items()}
     return [
-        report(
-            f"<results>/figures/{name}.svg",
-            caption=f"../report/captions/{caption}.rst",
-            category="Figures",
-            subcategory=workload,
-            labels={"figure": title},
-        )
-        for name, (workload, caption, title) in (of_workloads | of_study).items()
+        *(
+            get_reported(f"{workload}_{name}", *said, workload=workload)
+            for workload in WORKLOADS
+            for name, said in FIGURES.items()
+        ),
+        *(get_reported(name, *said, workload=None) for name, said in STUDY_FIGURES.items()),
     ]
+
+
+def get_reported(name, caption, title, *, workload):
+    return report(
+        f"<results>/figures/{name}.svg",
+        caption=f"../report/captions/{caption}.rst",
+        category="Figures",
+        subcategory=workload,
+        labels={"figure": title},
+    )
 
 
 def get_spec(wildcards):

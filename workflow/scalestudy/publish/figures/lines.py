@@ -32,13 +32,14 @@ def launch_lines(
     """
     points = [point for point in plan.points if point.workload == workload and point.scaling != "reference"]
     mine = frame[frame["run_id"].isin({run_id for point in points for run_id in point.runs})]
-    launches = dict(iter(mine.groupby("run_id")))
+    values = mine[[x, y]].to_numpy(dtype=float)
+    launches = {run_id: values[rows] for run_id, rows in mine.groupby("run_id").indices.items()}
     count = 0
     drawn: set[tuple[str, ...]] = set()
     for point in points:
         if point.runs in drawn:
             continue
-        made = [launches[run_id][[x, y]].to_numpy(dtype=float) for run_id in point.runs if run_id in launches]
+        made = [launches[run_id] for run_id in point.runs if run_id in launches]
         style = series_style(len(drawn)) | {"alpha": 0.85, "linewidth": 0.9}
         axes.plot(*_joined(made).T, label=labels.series(point), markevery=_marked(made), **style)
         count += len(made)

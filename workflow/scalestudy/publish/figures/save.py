@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
@@ -23,9 +24,7 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV has
     the points that are drawn; the text says them in words, and stands in the pictures' metadata too.
     """
-    figure.set_dpi(PNG_DPI)
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")  # laid out once and not for every format: all have it alike, in half the time
+    _lay_out(figure)
     frame = drawn_frame(figure)
     said = [" ".join(text.get_text().split()) for text in figure.texts]
     words = " ".join(said) if said and frame.empty else describe(frame)
@@ -43,3 +42,11 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     write_text(written[-2], frame.to_csv(index=False))
     write_text(written[-1], f"{words}\n")
     return written
+
+
+def _lay_out(figure: Figure) -> None:
+    """Lay out for good: all formats have it alike, and none draws twice to find it."""
+    figure.set_dpi(PNG_DPI)
+    figure.draw_without_rendering()
+    with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+        figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
