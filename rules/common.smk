@@ -142,6 +142,11 @@ def get_reported(name, caption, title, *, workload):
     )
 
 
+def get_folder(wildcards, output):
+    """Where all outputs of a job lie."""
+    return str(Path(output[0]).parent)
+
+
 def get_spec(wildcards):
     """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
     return PLAN.runs[wildcards.run].to_json()

@@ -21,7 +21,7 @@ rule plot_figures:
         "../workflow/envs/scalestudy.yaml"
     threads: len(WORKLOADS)  # as many as there are; Snakemake takes no more than the host has
     params:
-        out=subpath(output.svg[0], parent=True),
+        out=get_folder,
         code=fingerprint("publish"),
     shell:
         "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"

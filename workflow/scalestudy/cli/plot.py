@@ -41,11 +41,16 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.workload not in {None, *plan.study.workloads}:
         known = ", ".join(plan.study.workloads)
         raise UserError(f"--workload {arguments.workload}: the study has {known}")
-    asked = [arguments.workload] if arguments.workload else [*plan.study.workloads, None]
+    asked = [arguments.workload] if arguments.workload else [*plan.study.workloads, *_of_study(plan)]
     processes = min(arguments.processes, len(asked))
     for written in spread(draw_figures, arguments, asked, processes=processes):
         print(*written, sep="\n", end="\n" if written else "")
     return 0
+
+
+def _of_study(plan: Plan) -> list[None]:
+    """What stands for the study as a whole, where there is something to draw of it."""
+    return [None] if study_figures(plan) else []
 
 
 def draw_figures(arguments: argparse.Namespace, workload: str | None) -> list[Path]:
