@@ -52,7 +52,7 @@ def find(case: Case) -> Finding | None:
         recommendations=(
             Recommendation(
                 change="Run the base case with the settings of this variant: name a single variant"
-                " with the same precision as its `base`, on the same devices and versions.",
+                " with the same precision as its base, on the same devices and versions.",
                 unpredicted="a ratio of different work predicts nothing.",
             ),
         ),
