@@ -125,3 +125,11 @@ def test_threads_per_core_counts_all_ranks_of_a_host(plan: Plan) -> None:
     assert shared.loc[0, "threads_per_core"] == 2.0
     own = runs_frame(plan.study, [observation(spec, [[0.001] * 40] * 2)])
     assert own.loc[0, "threads_per_core"] == 1.0
+
+
+@pytest.mark.parametrize("launches", [1, 2])
+def test_accuracy_has_the_range_of_several_launches(content: dict[str, Any], launches: int) -> None:
+    plan = make_plan(parse_study(content | {"repeats": launches}, source="x"))
+    found = row(summary_of(plan, {key: times[:launches] for key, times in TIMES.items()}), "strong", 2)
+    assert found["validation_accuracy"] == pytest.approx(0.9)
+    assert isnan(found["validation_accuracy_min"]) == isnan(found["validation_accuracy_max"]) == (launches == 1)

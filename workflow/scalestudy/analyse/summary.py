@@ -42,8 +42,8 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
 
     Across launches the geometric mean is taken, of step times and so of throughputs: speedup is exactly the ratio
     of two throughputs in the table, and throughput exactly global batch over step time.
-    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and the
-    range over launches.
+    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
+    several launches, their range.
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
@@ -120,8 +120,8 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "memory_grows": next((text for text in good["memory_grows"] if text), ""),
         "launches_growing": int((good["memory_grows"] != "").sum()),
         "validation_accuracy": good["validation_accuracy"].mean(),
-        "validation_accuracy_min": good["validation_accuracy"].min(),
-        "validation_accuracy_max": good["validation_accuracy"].max(),
+        "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
+        "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
         **accuracy_difference.columns("accuracy_difference"),
         "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
