@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from math import isnan
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 from builders import observation, study_of, summary_of
 from scalestudy.analyse.runs import runs_frame
+from scalestudy.cli.inputs import read_table
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -133,3 +135,19 @@ def test_accuracy_has_the_range_of_several_launches(content: dict[str, Any], lau
     found = row(summary_of(plan, {key: times[:launches] for key, times in TIMES.items()}), "strong", 2)
     assert found["validation_accuracy"] == pytest.approx(0.9)
     assert isnan(found["validation_accuracy_min"]) == isnan(found["validation_accuracy_max"]) == (launches == 1)
+
+
+def test_names_that_look_like_nothing_are_names(content: dict[str, Any], tmp_path: Path) -> None:
+    content["variants"] = {
+        "single": {"strategy": "single"},
+        "null": {"strategy": "ddp"},
+        "NA": {"strategy": "ddp"},
+    }
+    content["workloads"] = {"nan": content["workloads"]["mlp"]}
+    plan = make_plan(parse_study(content, source="x"))
+    summary = summary_of(plan, {("nan", *key[1:]): times for key, times in TIMES.items()})
+    summary.to_csv(tmp_path / "summary.csv", index=False)
+    read = read_table(tmp_path / "summary.csv")
+    assert read["variant"].tolist() == summary["variant"].tolist()
+    assert set(read["workload"]) == {"nan"}
+    assert read["speedup"].isna().tolist() == summary["speedup"].isna().tolist()

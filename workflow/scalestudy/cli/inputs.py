@@ -26,7 +26,8 @@ def read_plan(path: Path) -> Plan:
 def read_table(path: Path) -> pd.DataFrame:
     """Frame from a CSV of an earlier stage; UserError names the file where it is missing or empty."""
     try:
-        return pd.read_csv(path)
+        # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
     except pd.errors.EmptyDataError:
