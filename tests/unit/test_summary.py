@@ -141,7 +141,6 @@ def test_names_that_look_like_nothing_are_names(content: dict[str, Any], tmp_pat
     content["variants"] = {
         "single": {"strategy": "single"},
         "null": {"strategy": "ddp"},
-        "NA": {"strategy": "ddp"},
     }
     content["workloads"] = {"nan": content["workloads"]["mlp"]}
     plan = make_plan(parse_study(content, source="x"))
