@@ -127,6 +127,19 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
     assert max(map(len, text.splitlines())) <= 80
 
 
+def test_a_forecast_says_which_launches_it_rests_on(
+    numbers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "numbers.json"
+    path.write_text(json.dumps(numbers), encoding="utf-8")
+    assert main(["number", "mlp.ddp.weak.n8.forecast.speedup", "--numbers", str(path)]) == 0
+    text = capsys.readouterr().out
+    measured = ["mlp.single.strong.n1", "mlp.ddp.weak.n2", "mlp.ddp.weak.n4"]
+    assert re.findall(r"^from +(\S+)$", text, flags=re.M) == measured
+    launches = [run for key in measured for run in numbers["points"][key]["runs"]]
+    assert re.findall(r"^(?:launches)? +(mlp-\S+):", text, flags=re.M) == launches
+
+
 def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: dict[str, Any]) -> None:
     _, number = find(numbers, "mlp.ddp.strong.n4.speedup") or ("", {})
     assert number["shown"] == ["OOM / timeout"]

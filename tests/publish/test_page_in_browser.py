@@ -319,5 +319,5 @@ def test_a_study_of_one_launch(page: Page, content: dict[str, Any], tmp_path: Pa
     assert "One launch of each point, so there are no intervals." in text
     assert "No distributed point" in text
     with_limits = page.get("[...document.querySelectorAll('a[title]:has(small)')].map(link => link.title)")
-    assert with_limits == ["mlp.single.strong.n1.accuracy_percent"], "whose limits are the range of launches"
+    assert with_limits == []
     assert page.get("document.querySelectorAll('details.launches').length") == 1

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.publish import labels
-from scalestudy.publish.keys import forecast_key, law_key
+from scalestudy.publish.keys import forecast_key, law_key, point_key
 from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text
@@ -33,6 +34,23 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def law_weights(row: Any) -> dict[str, int]:
     """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
     return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
+
+
+def points_behind(row: Any, points: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Keys of the points that a forecast rests on: base case and series; of another batch, one process by batch.
+
+    row: of forecasts.csv. points: those of numbers.json.
+    """
+    mine = {key: point for key, point in points.items() if point["workload"] == row["workload"]}
+    named = (row["variant"], row["scaling"])
+    series = [key for key, point in mine.items() if (point["variant"], point["scaling"]) == named]
+    bases = dict.fromkeys(mine[key]["base"] for key in series if mine[key]["base"])
+    if row["forecast_of"] == "scale":
+        return [*(key for key in bases if key not in series), *series]
+    here = [key for key in series if key == point_key(**row)]
+    variants = {mine[key]["variant"] for key in bases}
+    alone = [key for key, point in mine.items() if point["world_size"] == 1 and point["variant"] in variants]
+    return [*alone, *here]
 
 
 def _row(row: pd.Series) -> dict[str, Any]:

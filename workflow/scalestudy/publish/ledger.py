@@ -6,7 +6,8 @@
      "aliases": {shorter key of a point: POINT},
      "numbers": {KEY: value, low, high, unit, shown, limits, what, point}}
 
-`shown` is what documents print: [value, low, high] as text, without limits [value].
+`shown` is what documents print: [value, low, high] as text, without limits [value]. A forecast is of no
+point that was measured: `from` has those that it rests on.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.effort import effort_numbers
-from scalestudy.publish.forecasts import law_weights
+from scalestudy.publish.forecasts import law_weights, points_behind
 from scalestudy.publish.keys import (
     aliases,
     evidence_keys,
@@ -46,9 +47,10 @@ Entry = tuple[str, dict[str, Any]]
 
 def make_numbers(plan: Plan, results: Results) -> dict[str, Any]:
     """The content of numbers.json."""
+    points = _points(plan, results.summary)
     entries = [
         *_of_points(results.summary),
-        *_of_forecasts(results.forecasts),
+        *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *_of_findings(results),
         *_of_traces(results),
@@ -65,7 +67,7 @@ def make_numbers(plan: Plan, results: Results) -> dict[str, Any]:
         "study": plan.study.study,
         "scalestudy": __version__,
         "confidence": confidence,
-        "points": _points(plan, results.summary),
+        "points": points,
         "runs": {
             row["run_id"]: {name: _plain(row[name]) for name in RUN_COLUMNS if name in row}
             for row in results.runs.to_dict("records")
@@ -115,16 +117,20 @@ def _of_points(summary: pd.DataFrame) -> Iterator[Entry]:
             yield _entry(f"{point}.{name}", text, limits, quantity.unit, quantity.what, quantity.limits, point)
 
 
-def _of_forecasts(forecasts: pd.DataFrame) -> Iterator[Entry]:
+def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, dict[str, Any]]) -> Iterator[Entry]:
+    """Each with the points that it rests on."""
     for row in forecasts.to_dict("records"):
+        behind = {"from": points_behind(row, points)}
         for name in HEADLINE:
             quantity = QUANTITIES[name]
             if (text := quantity.shown(row)).value != DASH:
                 key, what = f"{forecast_key(row)}.{name}", f"forecast: {quantity.what}"
-                yield _entry(key, text, quantity.of(row), quantity.unit, what, "interval", None)
+                _, number = _entry(key, text, quantity.of(row), quantity.unit, what, "interval", None)
+                yield key, number | behind
         for law, percent in law_weights(row).items():
             key, what = law_key(row, law), f"weight of the law of overhead: {law}"
-            yield _entry(key, show_count(percent), (percent, None, None), "%", what, "none", None)
+            _, number = _entry(key, show_count(percent), (percent, None, None), "%", what, "none", None)
+            yield key, number | behind
 
 
 def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:

@@ -24,6 +24,9 @@ def number_text(numbers: dict[str, Any], key: str, number: dict[str, Any]) -> st
         lines += _launches("launches", point["runs"], numbers)
         if point["base_runs"] != point["runs"]:
             lines += _launches("of the base", point["base_runs"], numbers)
+    for place in number.get("from", []):
+        lines.append(_field("from", place))
+        lines += _launches("launches", numbers["points"][place]["runs"], numbers)
     return "\n".join(lines)
 
 

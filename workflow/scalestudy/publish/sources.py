@@ -17,7 +17,7 @@ class Sources:
         if not isinstance(numbers, dict) or not {"numbers", "points", "runs"} <= numbers.keys():
             raise UserError("--numbers: not a numbers.json; `scalestudy numbers` writes it")
         self._numbers = numbers
-        self._forecasts = [(item, self._points_of(item)) for item in forecasts if not item["refused"]]
+        self._forecasts = [item for item in forecasts if not item["refused"]]
 
     def place_of(self, key: str, text: str) -> str:
         """The place of the number with this key. UserError where numbers.json has another or none."""
@@ -42,8 +42,9 @@ class Sources:
         for key, point in self._numbers["points"].items():
             entry = found.setdefault(point["workload"], {"workload": point["workload"], "points": []})
             entry["points"].append(self._point(key, point))
-        for item, points in self._forecasts:
-            entry = {"key": item["key"], "where": f"forecast: {item['workload']}, {item['point']}", "from": points}
+        for item in self._forecasts:
+            where = f"forecast: {item['workload']}, {item['point']}"
+            entry = {"key": item["key"], "where": where, "from": self._points_behind(item["key"])}
             found[item["workload"]].setdefault("forecasts", []).append(entry)
         return [{"forecasts": []} | entry for entry in found.values()]
 
@@ -67,25 +68,8 @@ class Sources:
             ],
         }
 
-    def _points_of(self, forecast: dict[str, Any]) -> list[str]:
-        """Points that a forecast is from: its series and base case; of another batch, one process by batch."""
-        points = self._numbers["points"]
-        series = [
-            key
-            for key, point in points.items()
-            if point["workload"] == forecast["workload"]
-            and f"{point['variant']} {point['scaling']}" == forecast["series"]
-        ]
-        bases = dict.fromkeys(points[key]["base"] for key in series if points[key]["base"])
-        if forecast["of"] == "scale":
-            return [*(key for key in bases if key not in series), *series]
-        here = [key for key in series if forecast["key"].startswith(f"{key}.b")]
-        variants = {points[key]["variant"] for key in bases}
-        alone = [
-            key
-            for key, point in points.items()
-            if point["world_size"] == 1
-            and point["workload"] == forecast["workload"]
-            and point["variant"] in variants
-        ]
-        return [*alone, *here]
+    def _points_behind(self, forecast: str) -> list[str]:
+        """Points that a forecast with this key rests on."""
+        numbers = self._numbers["numbers"]
+        found = (number["from"] for key, number in numbers.items() if key.startswith(f"{forecast}."))
+        return next(found, [])
