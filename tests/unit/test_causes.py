@@ -83,6 +83,12 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     "checkpoints": (SLOW, limits("checkpoint_time_s", 0.0032), {"checkpoint_every_steps": 2}, ["checkpointing"]),
     "a late rank": (SLOW, LATE | {"lateness_s": 0.0032}, {}, ["straggler"]),
     "a rank that is late by chance": (SLOW, LATE | {"late_share": 0.6}, {}, ["comm-bound"]),
+    "a rank that is late in some launches": (
+        SLOW,
+        LATE | {"lateness_s": 0.0032, "lateness_s_low": -0.001, "lateness_s_high": 0.0074},
+        {},
+        ["comm-bound"],
+    ),
     "a rank that is hardly late": (SLOW, LATE | {"lateness_s": 0.0001}, {}, ["comm-bound"]),
     "a slow link": (
         SLOW,

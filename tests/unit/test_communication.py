@@ -154,6 +154,23 @@ def test_of_fsdp_the_reduce_scatter_alone_is_told(spec: RunSpec) -> None:
     assert row["methods"].startswith("not compared: FSDP's reduce-scatter can be left out")
 
 
+def test_a_rank_that_is_late_in_one_launch_is_late_by_chance(spec: RunSpec) -> None:
+    rounds = communication_of(probed(spec), confidence=0.95)
+    seen = [(0, 0.8, 0.0), (1, 1.0, 0.6e-3), (0, 0.6, 0.02e-3)]
+    runs = pd.DataFrame(
+        [
+            rounds
+            | network_of(collectives_frame(pd.DataFrame()))
+            | {"late_rank": rank, "late_share": share, "lateness_s": late_s}
+            for rank, share, late_s in seen
+        ]
+    )
+    row = communication_row(runs, confidence=0.95)
+    assert row["late_rank"] == 0
+    assert row["late_share"] == pytest.approx(1.4 / 3)
+    assert row["lateness_s_low"] < 0 < row["lateness_s"] < 0.01e-3
+
+
 def test_without_probes_nothing_is_said(spec: RunSpec) -> None:
     row = communication_of(observation(spec, [[0.01] * 40] * 2), confidence=0.95)
     assert isnan(row["differential_s"])
@@ -175,6 +192,8 @@ def test_over_launches_the_interval_is_over_launches(spec: RunSpec) -> None:
         4.3027 * 0.1e-3 / np.sqrt(3), rel=1e-4
     )
     assert row["late_rank"] == 1
+    assert row["late_share"] == 1.0
+    assert row["lateness_s_low"] == pytest.approx(row["lateness_s"]) == pytest.approx(0.5e-3)
     alone = communication_row(runs.iloc[:1], confidence=0.95)
     assert alone["exposed_span_s_low"] == runs["exposed_span_s_low"].iloc[0], "one launch: over its rounds"
 

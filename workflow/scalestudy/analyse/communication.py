@@ -103,12 +103,20 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
 
 
 def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """LATE of the launch in which one rank was last most often; lateness over all where it is the same rank."""
-    if good["late_share"].isna().all():
+    """LATE of the rank that was last most often over all launches.
+
+    A launch in which it was another one counts as none of it: a rank that is late in one launch is that launch's
+    chance, or that of its place.
+    """
+    known = good.dropna(subset=["late_rank", "late_share"])
+    if known.empty:
         return {"late_rank": nan, "late_share": nan} | NOTHING.columns("lateness_s")
-    most = good.loc[good["late_share"].idxmax(), ["late_rank", "late_share"]]
-    same = good.loc[good["late_rank"] == most["late_rank"], "lateness_s"]
-    return most.to_dict() | mean(same.to_numpy(dtype=float), confidence=confidence).columns("lateness_s")
+    rank = known.groupby("late_rank")["late_share"].sum().idxmax()
+    shares, lateness_s = (
+        known[name].where(known["late_rank"] == rank, 0.0) for name in ("late_share", "lateness_s")
+    )
+    interval = mean(lateness_s.to_numpy(dtype=float), confidence=confidence)
+    return {"late_rank": rank, "late_share": shares.mean()} | interval.columns("lateness_s")
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:

@@ -57,8 +57,10 @@ def look(case: Case) -> Seen | None:
     point = case.point
     if uneven(case) and point["late_rank"] == point["heaviest_rank"]:
         return None  # it is late because it has more to do
-    late_s, step = point["lateness_s"], point["step_time_s"]
-    if not (point["late_share"] >= last_often(case.ranks) and late_s >= SHARE * step):
+    late_s, lateness = point["lateness_s"], case.interval("lateness_s")
+    if not (point["late_share"] >= last_often(case.ranks) and late_s >= SHARE * point["step_time_s"]):
+        return None
+    if lateness.low <= 0:  # another one in other launches
         return None
     evidence = (
         Evidence(
@@ -67,10 +69,10 @@ def look(case: Case) -> Seen | None:
             "%",
             threshold=f">= {last_often(case.ranks):.0%}",
         ),
-        Evidence.of("its lateness", case.interval("lateness_s"), "ms a step", factor=1e3),
+        Evidence.of("its lateness", lateness, "ms a step", factor=1e3),
         case.share_evidence(late_s, SHARE, " (TraceML)"),
     )
-    return Seen(evidence, case.interval("lateness_s"))
+    return Seen(evidence, lateness)
 
 
 def _balance(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
@@ -86,7 +88,8 @@ def _balance(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
 STRAGGLER = Cause(
     id="straggler",
     stage=Stage.STRAGGLER,
-    threshold="a rank last in most buckets and late by >= 10 % of a step, critical from 20 % (TraceML)",
+    threshold="a rank last in most buckets and late by >= 10 % of a step, critical from 20 % (TraceML);"
+    " the same one in the launches",
     look=look,
     explanation=lambda case, seen: (
         f"Rank {int(case.point['late_rank'])} is late: its gradients come last in {case.point['late_share']:.0%}"
