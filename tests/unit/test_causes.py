@@ -96,6 +96,18 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         {},
         ["transport"],
     ),
+    "slow in some launches, not a slow link": (
+        SLOW,
+        NETWORK | SLOW_LINK | {"gradient_bytes": 1e5, "all_reduce_bus_gib_per_s_max": 0.5},
+        {},
+        ["comm-bound"],
+    ),
+    "slow in every launch": (
+        SLOW,
+        NETWORK | SLOW_LINK | {"gradient_bytes": 1e5, "all_reduce_bus_gib_per_s_max": 0.06},
+        {},
+        ["transport"],
+    ),
     "one size that was slow, not a slow link": (
         SLOW,
         NETWORK | {"all_reduce_bus_gib_per_s": 0.05, "gradient_bytes": 1e5},

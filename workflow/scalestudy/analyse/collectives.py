@@ -10,7 +10,8 @@ import pandas as pd
 from scalestudy.analyse.grid import Grid, firsts
 
 GIB = 2**30
-BANDWIDTHS = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s")
+BUS_BANDWIDTH = "all_reduce_bus_gib_per_s"
+BANDWIDTHS = ("all_reduce_gib_per_s", BUS_BANDWIDTH)
 SMALL_SHARE = "all_reduce_small_share"
 SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
@@ -85,7 +86,7 @@ def network_of(frame: pd.DataFrame) -> dict[str, float]:
     return {
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
-        "all_reduce_bus_gib_per_s": float(frame["bus_bandwidth_gib_per_s"][reduces].iloc[-1]),
+        BUS_BANDWIDTH: float(frame["bus_bandwidth_gib_per_s"][reduces].iloc[-1]),
         SMALL_SHARE: float(small[-1] / times_s[-1]) if len(small) else nan,
         "buffer_broadcast_s": float(frame["time_s"][broadcast].iloc[-1]) if broadcast.any() else nan,
     }

@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.arrivals import WAITS, waits_by_round
-from scalestudy.analyse.collectives import BANDWIDTHS, SMALL_SHARE, TIMES
+from scalestudy.analyse.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
 from scalestudy.analyse.grid import Grid, firsts, means
 from scalestudy.analyse.intervals import NOTHING, Interval, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
@@ -120,8 +120,12 @@ def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """Of the idle network over launches: times by their mean with its interval, the rest by its median."""
+    """Of the idle network over launches: times by their mean with its interval, the rest by its median.
+
+    The largest bus bandwidth of a launch too: other work on a host takes from a link, and nothing adds to it.
+    """
     columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, SMALL_SHARE)}
+    columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
     for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)
     return columns
