@@ -137,15 +137,16 @@ def _markers_of_lines(svg: str) -> str:
     classes: dict[tuple[str, str, str], str] = {}
 
     def one(match: re.Match[str]) -> str:
-        path, line, marker_class, uses = match.groups()
+        path, line, shape_path, marker_class, uses = match.groups()
         shapes = set(re.findall(r'href="#([\w.-]+)"', uses))
         places = re.findall(r' [xy]="([\d.-]+)"', uses)
         if len(shapes) > 1 or re.search(r"[^ML\d\s.-]", path) or _NUMBER.findall(path) != places:
             return match[0]
         key = (line, marker_class, shapes.pop())
-        return f'<path d="{path}" class="{classes.setdefault(key, f"{line}-{len(classes)}")}"/>'
+        return f'{shape_path}<path d="{path}" class="{classes.setdefault(key, f"{line}-{len(classes)}")}"/>'
 
-    line = rf'<path d="([^"]*)" class="(\w+)"/><g(?: clip-path="[^"]*")? class="(\w+)">({_USES})</g>'
+    defs = r"((?:<defs><path [^>]*/></defs>)?)"  # of a marker that is used for the first time
+    line = rf'<path d="([^"]*)" class="(\w+)"/>{defs}<g(?: clip-path="[^"]*")? class="(\w+)">({_USES})</g>'
     svg = re.sub(line, one, svg)
     rules, markers = [], []
     for (of_line, of_marker, shape), name in classes.items():
