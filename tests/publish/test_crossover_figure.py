@@ -10,7 +10,7 @@ import pytest
 from builders import frames_of, study_of
 from scalestudy.analyse.crossover import Overtaking, beside_ddp, overtaking
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.publish.figures import STUDY_FIGURES, study_figures
+from scalestudy.publish.figures import drawing, study_figures
 from scalestudy.publish.figures.data import describe, drawn_frame
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.load import parse_study
@@ -78,7 +78,7 @@ def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> N
     assert study_figures(plan) == ["ddp_fsdp_crossover"]
     summary = summary_of(plan, failing=("large",))
     with paper_style():
-        figure = STUDY_FIGURES["ddp_fsdp_crossover"](plan, frames_of(plan, summary))
+        figure = drawing("ddp_fsdp_crossover")(plan, frames_of(plan, summary))
         figure.canvas.draw()
     left, right = figure.axes
     drawn = drawn_frame(figure)

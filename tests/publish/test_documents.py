@@ -15,7 +15,7 @@ from builders import facts_of, frames_of, page_of, results_of, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.errors import UserError
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
@@ -153,7 +153,7 @@ def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None
 def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: Path, name: str) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = FIGURES[name](plan, "mlp", frames(plan, summary))
+        figure = drawing(name)(plan, "mlp", frames(plan, summary))
         of_a_column = name in COLUMN_WIDE
         assert figure.get_figwidth() == pytest.approx(3.487 if of_a_column else 7.14, abs=0.001)
         inches = figure.get_figwidth()
@@ -169,7 +169,7 @@ def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: 
 def test_a_figure_has_its_data_and_its_words_beside_it(plan: Plan, tmp_path: Path) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary))
         _, svg, png, csv, words = save_figure(figure, tmp_path / "speedup")
     drawn = pd.read_csv(csv)
     measured = summary[(summary["world_size"] == 2) & (summary["scaling"] == "weak")].iloc[0]
@@ -198,7 +198,7 @@ def test_figures_have_the_widths_of_the_paper(
     plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        widths = [FIGURES[name](plan, "mlp", frames(plan, summary)).get_figwidth() for name in FIGURES]
+        widths = [drawing(name)(plan, "mlp", frames(plan, summary)).get_figwidth() for name in FIGURES]
     expected = [column_in if name in COLUMN_WIDE else page_in for name in FIGURES]
     assert widths == pytest.approx(expected, abs=0.001)
 
@@ -208,7 +208,7 @@ def draw_twice(plan: Plan, name: str, folder: Path) -> list[bytes]:
     drawn = []
     for attempt in ("a", "b"):
         with paper_style():
-            figure = FIGURES[name](plan, "mlp", frames(plan, summary))
+            figure = drawing(name)(plan, "mlp", frames(plan, summary))
             drawn.append(b"".join(path.read_bytes() for path in save_figure(figure, folder / attempt)))
     return drawn
 
@@ -232,7 +232,7 @@ def test_ticks_stand_at_counts_that_have_a_point(content: dict[str, Any], scales
     with paper_style():
         measured = [1, *(int(scale.removeprefix("1x")) for scale in scales)]
         for name, counts in (("throughput", measured), ("speedup_efficiency", [*measured, 2 * measured[-1]])):
-            figure = FIGURES[name](plan, "mlp", frames(plan, summary))
+            figure = drawing(name)(plan, "mlp", frames(plan, summary))
             assert ticks(figure) == [str(count) for count in counts]  # the last is a forecast
 
 
@@ -244,7 +244,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
     wrapped = (runs["variant"] == "ddp") & (runs["world_size"] == 1)
     runs.loc[wrapped, "throughput_samples_per_s"] *= 0.8
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary_frame(plan, runs)))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary_frame(plan, runs)))
     measured = figure.axes[0].containers[0].lines[0]
     assert measured.get_xdata().tolist() == [1, 2]
     assert measured.get_ydata()[0] == pytest.approx(0.8)
@@ -253,7 +253,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
 def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames(plan, summary))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary))
     for axes in figure.axes[:2]:  # the third has larger batches of what was measured
         assert [text.get_text() for text in axes.texts] == ["2 oom"]
 
@@ -263,5 +263,5 @@ def test_a_figure_of_a_study_without_any_result_can_be_drawn(plan: Plan, tmp_pat
     assert summary["speedup"].isna().all()
     empty = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
     with paper_style():
-        for name, draw in FIGURES.items():
-            save_figure(draw(plan, "mlp", frames(plan, summary, empty)), tmp_path / name)
+        for name in FIGURES:
+            save_figure(drawing(name)(plan, "mlp", frames(plan, summary, empty)), tmp_path / name)

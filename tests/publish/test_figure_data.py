@@ -10,7 +10,7 @@ import pytest
 from builders import NO_CALLS, frames_of, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.data import describe, drawn_frame
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.load import parse_study
@@ -42,7 +42,7 @@ def summary(plan: Plan) -> pd.DataFrame:
 
 def draw(plan: Plan, name: str, summary: pd.DataFrame, calls: pd.DataFrame = NO_CALLS) -> Figure:
     with paper_style():
-        figure = FIGURES[name](plan, "mlp", frames_of(plan, summary, calls=calls))
+        figure = drawing(name)(plan, "mlp", frames_of(plan, summary, calls=calls))
         figure.canvas.draw()
     return figure
 

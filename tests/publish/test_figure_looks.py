@@ -17,7 +17,7 @@ from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from scalestudy.analyse.summary import summary_frame
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.load import parse_study
@@ -75,7 +75,7 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
 def figure(request: pytest.FixtureRequest) -> Any:
     name, (series, paper) = request.param
     with paper_style():
-        made = FIGURES[name](*study(series, paper)[:1], "mlp", study(series, paper)[1])
+        made = drawing(name)(*study(series, paper)[:1], "mlp", study(series, paper)[1])
         made.set_dpi(300)  # as it is saved; at a screen's resolution text has other widths
         made.draw_without_rendering()
         yield made

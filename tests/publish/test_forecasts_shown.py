@@ -9,7 +9,7 @@ import pytest
 from builders import frames_of, page_of, results_of, study_of, summary_of
 from scalestudy.analyse.forecasts import forecasts_frame
 from scalestudy.publish.facts import document_facts
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.study.load import parse_study
@@ -101,7 +101,7 @@ def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames)
     hollow = [
         line
         for line in figure.axes[0].lines
@@ -116,7 +116,7 @@ def test_the_ideal_line_is_ideal_everywhere(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)
     with paper_style():
-        figure = FIGURES["speedup_efficiency"](plan, "mlp", frames)
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames)
     (ideal,) = (line for line in figure.axes[0].lines if line.get_label() == "ideal")
     assert len(ideal.get_xdata()) > 10
     assert ideal.get_ydata() == pytest.approx(ideal.get_xdata())

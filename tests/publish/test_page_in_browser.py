@@ -14,7 +14,7 @@ from builders import frames_of, page_of, results_of, study_of
 from conftest import mlp_workload, small_content
 from matplotlib.image import imread
 from scalestudy.publish.embedding import compact, data_uri
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
@@ -263,7 +263,7 @@ def test_figures_are_the_same_picture_in_a_fraction_of_the_size(
     seen = []
     for name in ("speedup_efficiency", "accuracy", "step_breakdown"):
         with paper_style():
-            _, svg, *_ = save_figure(FIGURES[name](plan, "mlp", frames), tmp_path / name)
+            _, svg, *_ = save_figure(drawing(name)(plan, "mlp", frames), tmp_path / name)
         text = svg.read_text(encoding="utf-8")
         assert len(data_uri(text)) < 0.55 * len(text)
         whole, small = pixels(page, svg.as_uri(), tmp_path), pixels(page, data_uri(text), tmp_path)

@@ -15,7 +15,7 @@ import pytest
 from builders import frames_of, results_of, study_of
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.cli.main import main
-from scalestudy.publish.figures import FIGURES
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
@@ -191,7 +191,7 @@ def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
     frames = frames_of(plan, summary_frame(plan, study_of(plan, TIMES)))
     with paper_style():
         for name in ("throughput", "speedup_efficiency"):
-            save_figure(FIGURES[name](plan, "mlp", frames), folder / name)
+            save_figure(drawing(name)(plan, "mlp", frames), folder / name)
     return (
         "\\begin{figure}\\centering\\includegraphics{throughput}\\caption{FIGURE of a column}\\end{figure}"
         "\\begin{figure*}\\centering\\includegraphics{speedup_efficiency}\\caption{FIGURE of a page}\\end{figure*}"

@@ -12,7 +12,7 @@ from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
-from scalestudy.publish.figures.data import shows_something
+from scalestudy.publish.figures.made import shows_something
 from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text

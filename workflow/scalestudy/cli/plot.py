@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
-from scalestudy.publish.figures import FIGURES, STUDY_FIGURES, study_figures
+from scalestudy.publish.figures import FIGURES, drawing, study_figures
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
@@ -74,8 +74,8 @@ def draw_figures(arguments: argparse.Namespace, workload: str | None) -> list[Pa
 def _wanted(plan: Plan, workload: str | None) -> dict[str, Callable[[Plan, Frames], Figure]]:
     """The figures of a workload, or of the study, by the names of their files."""
     if workload is None:
-        return {name: STUDY_FIGURES[name] for name in study_figures(plan)}
-    return {f"{workload}_{name}": partial(_of, draw, workload) for name, draw in FIGURES.items()}
+        return {name: drawing(name) for name in study_figures(plan)}
+    return {f"{workload}_{name}": partial(_of, drawing(name), workload) for name in FIGURES}
 
 
 def _of(draw: Callable[[Plan, str, Frames], Figure], workload: str, plan: Plan, frames: Frames) -> Figure:

@@ -1,36 +1,39 @@
-"""One module a figure: frames in, Figure out. Saving, size and style are the same for all (style.py, save.py)."""
+"""One module a figure: frames in, Figure out. Saving, size and style are the same for all (style.py, save.py).
+
+A figure's module loads when it is drawn: a document that shows it needs its name alone.
+"""
 
 from __future__ import annotations
 
-from scalestudy.publish.figures import (
-    accuracy,
-    breakdown,
-    communication,
-    crossover,
-    distribution,
-    epoch_time,
-    held_out,
-    memory,
-    speedup,
-    throughput,
-)
+import importlib
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 from scalestudy.study.plan import Plan
 
-# The file name each figure of a workload gets, after the workload's own name.
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# The file name each figure of a workload gets, after the workload's own name, and the module that draws it.
 FIGURES = {
-    "epoch_time_detailed": epoch_time.draw,
-    "speedup_efficiency": speedup.draw,
-    "throughput": throughput.draw,
-    "accuracy": accuracy.draw,
-    "step_breakdown": breakdown.draw,
-    "memory": memory.draw,
-    "communication": communication.draw,
-    "step_time_distribution": distribution.draw,
-    "measured_forecast": held_out.draw,
+    "epoch_time_detailed": "epoch_time",
+    "speedup_efficiency": "speedup",
+    "throughput": "throughput",
+    "accuracy": "accuracy",
+    "step_breakdown": "breakdown",
+    "memory": "memory",
+    "communication": "communication",
+    "step_time_distribution": "distribution",
+    "measured_forecast": "held_out",
 }
 
 # Of the study as a whole.
-STUDY_FIGURES = {"ddp_fsdp_crossover": crossover.draw}
+STUDY_FIGURES = {"ddp_fsdp_crossover": "crossover"}
+
+
+def drawing(name: str) -> Callable[..., Figure]:
+    """What draws a figure: from plan, workload and frames; one of the study as a whole, from plan and frames."""
+    return importlib.import_module(f"{__name__}.{(FIGURES | STUDY_FIGURES)[name]}").draw
 
 
 def study_figures(plan: Plan) -> list[str]:

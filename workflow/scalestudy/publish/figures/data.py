@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from matplotlib.axes import Axes
 from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 
-from scalestudy.errors import UserError
 from scalestudy.publish.rounding import show
 
 COLUMNS = ("panel", "x_name", "y_name", "series", "x", "y", "y_low", "y_high")
@@ -34,17 +32,6 @@ def drawn_frame(figure: Figure) -> pd.DataFrame:
         for row in _bars(axes)
     ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
-
-
-def shows_something(points: Path) -> bool:
-    """Whether any point is drawn in a figure, by the CSV beside it; what failed is marked, and is no point.
-
-    Raises UserError naming the CSV where it is missing.
-    """
-    try:
-        return bool(pd.read_csv(points)["y"].notna().any())
-    except FileNotFoundError:
-        raise UserError(f"--figures: {points} is missing; `scalestudy plot` writes it") from None
 
 
 def _bars(axes: Axes) -> Iterator[dict[str, Any]]:

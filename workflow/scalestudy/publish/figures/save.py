@@ -6,6 +6,7 @@ The same bytes for the same data.
 from __future__ import annotations
 
 import io
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import matplotlib as mpl
@@ -35,9 +36,7 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     }
     written = [path.with_name(f"{path.name}.{suffix}") for suffix in (*metadata, "csv", "txt")]
     for (suffix, tags), target in zip(metadata.items(), written, strict=False):
-        buffer = io.BytesIO()
-        figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags)
-        write_bytes(target, buffer.getvalue())
+        write_bytes(target, _rendered(figure, suffix, tags))
     plt.close(figure)
     write_text(written[-2], frame.to_csv(index=False))
     write_text(written[-1], f"{words}\n")
@@ -48,5 +47,17 @@ def _lay_out(figure: Figure) -> None:
     """Lay out for good: all formats have it alike, and none draws twice to find it."""
     figure.set_dpi(PNG_DPI)
     figure.draw_without_rendering()
-    with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
+    with _unlaid():
         figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
+
+
+def _rendered(figure: Figure, suffix: str, tags: dict[str, str | None]) -> bytes:
+    buffer = io.BytesIO()
+    with _unlaid():  # after a format matplotlib sets anew the engine there was, and for none that of its settings
+        figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags)
+    return buffer.getvalue()
+
+
+def _unlaid() -> AbstractContextManager[None]:
+    """Where a figure without a layout engine stays without one."""
+    return mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False})
