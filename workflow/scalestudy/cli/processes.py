@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
@@ -31,5 +32,6 @@ def spread(
         return [work(same, one) for one in given]
     context = get_context("forkserver")
     context.set_forkserver_preload([work.__module__])  # imported once, and not by every process
-    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+    # What was imported stays; the collector need not look through it again.
+    with ProcessPoolExecutor(processes, mp_context=context, initializer=gc.freeze) as pool:
         return list(pool.map(work, repeat(same), given, chunksize=at_once))

@@ -41,7 +41,7 @@ PREDICTED = {
 def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Each diagnosis with the row it speaks of and everything in it as text."""
     by_key = {row["key"]: row for row in rows}
-    return [_diagnosis(diagnosis, by_key[point_key(**diagnosis)]) for diagnosis in diagnoses]
+    return [_diagnosis(diagnosis, by_key[point_key(diagnosis)]) for diagnosis in diagnoses]
 
 
 def _diagnosis(diagnosis: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:

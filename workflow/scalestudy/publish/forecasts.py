@@ -47,7 +47,7 @@ def points_behind(row: Any, points: Mapping[str, Mapping[str, Any]]) -> list[str
     bases = dict.fromkeys(mine[key]["base"] for key in series if mine[key]["base"])
     if row["forecast_of"] == "scale":
         return [*(key for key in bases if key not in series), *series]
-    here = [key for key in series if key == point_key(**row)]
+    here = [key for key in series if key == point_key(row)]
     variants = {mine[key]["variant"] for key in bases}
     alone = [key for key, point in mine.items() if point["world_size"] == 1 and point["variant"] in variants]
     return [*alone, *here]

@@ -18,19 +18,18 @@ from typing import Any
 from scalestudy.study.plan import Point
 
 
-def point_key(
-    *, workload: str, variant: str, scaling: str, nodes: int, world_size: int, batch_per_rank: int, **_: Any
-) -> str:
-    """Key of a point, from the columns of its row; what else a row has is not looked at."""
-    if scaling == "reference":
-        return f"{workload}.{variant}.reference.b{batch_per_rank}"
-    return f"{workload}.{variant}.{scaling}.{_place(world_size, nodes)}"
+def point_key(row: Any) -> str:
+    """Key of a point, from a row of any table that has a row per point."""
+    series = f"{row['workload']}.{row['variant']}"
+    if row["scaling"] == "reference":
+        return f"{series}.reference.b{row['batch_per_rank']}"
+    return f"{series}.{row['scaling']}.{_place(row['world_size'], row['nodes'])}"
 
 
 def forecast_key(row: Any) -> str:
     """Key of a row of forecasts.csv."""
     batch = f".b{row['batch_per_rank']}" if row["forecast_of"] == "batch" else ""
-    return f"{point_key(**row)}{batch}.forecast"
+    return f"{point_key(row)}{batch}.forecast"
 
 
 def law_key(row: Any, law: str) -> str:
@@ -40,7 +39,7 @@ def law_key(row: Any, law: str) -> str:
 
 def factor_key(row: Any) -> str:
     """Key of a row of efficiency_factors.csv."""
-    return f"{point_key(**row)}.factor.{slug(row['factor'])}_percent"
+    return f"{point_key(row)}.factor.{slug(row['factor'])}_percent"
 
 
 def share_key(point: str, kind: str) -> str:
@@ -65,7 +64,7 @@ def prediction_key(point: str, position: int, quantity: str) -> str:
 
 def key_of(point: Point) -> str:
     """Key of a point of the plan."""
-    return point_key(**dict(point), world_size=point.world_size)
+    return point_key(dict(point) | {"world_size": point.world_size})
 
 
 def aliases(points: Iterable[Point]) -> dict[str, str]:

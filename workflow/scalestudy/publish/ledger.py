@@ -89,7 +89,7 @@ def find(numbers: dict[str, Any], key: str) -> tuple[str, dict[str, Any]] | None
 
 
 def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
-    rows = {point_key(**row): row for row in summary.to_dict("records")}
+    rows = {point_key(row): row for row in summary.to_dict("records")}
     at = {point.runs: key_of(point) for point in reversed(plan.points)}
     found = {}
     for point in plan.points:
@@ -107,7 +107,7 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
 def _of_points(summary: pd.DataFrame) -> Iterator[Entry]:
     """All quantities of every point; where a point has none, the outcome stands for the headline."""
     for row in summary.to_dict("records"):
-        point, failed = point_key(**row), failure_word(row)
+        point, failed = point_key(row), failure_word(row)
         for name, quantity in QUANTITIES.items():
             text = quantity.shown(row)
             if text.value == DASH and not (failed and name in HEADLINE):
@@ -135,7 +135,7 @@ def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, dict[str, Any]]) ->
 
 def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
-        point = point_key(**row)
+        point = point_key(row)
         limits = tuple(row[name] * 100 for name in ("share", "share_low", "share_high"))
         key, what = factor_key(row), f"factor of efficiency: {row['meaning']}"
         yield _entry(key, show(*limits), limits, "%", what, "interval", point)
@@ -143,7 +143,7 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
 
 def _of_findings(results: Results) -> Iterator[Entry]:
     for diagnosis in results.findings:
-        point = point_key(**diagnosis)
+        point = point_key(diagnosis)
         for kind, share in diagnosis["bottleneck"]["shares"].items():
             value = (share * 100, None, None)
             key, what = share_key(point, kind), f"share of {kind} in a step"

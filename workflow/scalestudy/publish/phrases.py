@@ -38,7 +38,7 @@ class Phrase(str):
 
 def phrase(row: pd.Series, text: str) -> Phrase:
     """'... {step_time_ms} ms ...' with the quantities of a row of the summary in the place of their names."""
-    point, pieces = point_key(**row), []
+    point, pieces = point_key(row), []
     for before, name, *_ in Formatter().parse(text):
         pieces.append(Piece(before))
         if name is not None:

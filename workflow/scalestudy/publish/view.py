@@ -75,7 +75,7 @@ def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
 def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
-        "key": point_key(**row),
+        "key": point_key(row),
         "workload": row["workload"],
         "variant": row["variant"],
         "scaling": row["scaling"],
