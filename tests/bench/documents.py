@@ -1,11 +1,12 @@
 """Everything after training, for studies of 10, 100 and 1000 runs: seconds and memory of every stage.
 
-    python -m bench.documents --runs 10 100 1000 --out documents.json
+    python -m bench.documents --shapes 10 100 1000 1000-scales --out documents.json
 
 Each stage is the commands of its rule, on as many cores as there are, one stage after another, though Snakemake
 would let some overlap. Peak memory is that of all processes of a stage together, shared pages counted in each.
 
-The bar: 1000 runs within 60 s and 1.5 GiB, and from 100 runs on no worse than linear.
+The bars, for 1000 runs: from aggregation to tables 60 s and 1.5 GiB, from 100 runs on no worse than linear; and
+30 s for the documents beyond aggregation.
 """
 
 from __future__ import annotations
@@ -89,9 +90,9 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     }
 
 
-def measure(runs: int, folder: Path) -> list[dict[str, Any]]:
-    """A row per stage, and one for their total: seconds one after another, the largest peak of a process."""
-    plan = make_study(runs)
+def measure(shape: str, folder: Path) -> list[dict[str, Any]]:
+    """A row per stage, one for all but the first, and one for all: seconds one after another, peak memory."""
+    plan = make_study(shape)
     results = folder / plan.study.study
     write_study(plan, results)
     rows = []
@@ -100,17 +101,17 @@ def measure(runs: int, folder: Path) -> list[dict[str, Any]]:
         with ThreadPoolExecutor(AT_ONCE) as pool:
             peaks = list(pool.map(run_job, jobs))
         seconds = time.perf_counter() - begin
-        rows.append({"runs": runs, "stage": stage, "jobs": len(jobs), "time_s": seconds, "peak_gib": sum(peaks)})
-    return [
-        *rows,
-        {
-            "runs": runs,
-            "stage": "total",
-            "jobs": sum(row["jobs"] for row in rows),
-            "time_s": sum(row["time_s"] for row in rows),
-            "peak_gib": max(row["peak_gib"] for row in rows),
-        },
-    ]
+        rows.append({"shape": shape, "stage": stage, "jobs": len(jobs), "time_s": seconds, "peak_gib": sum(peaks)})
+    sums = {"beyond": rows[1:], "total": rows}
+    return [*rows, *({"shape": shape, "stage": name} | _sum(summed) for name, summed in sums.items())]
+
+
+def _sum(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "jobs": sum(row["jobs"] for row in rows),
+        "time_s": sum(row["time_s"] for row in rows),
+        "peak_gib": max(row["peak_gib"] for row in rows),
+    }
 
 
 def run_job(arguments: list[str]) -> float:
@@ -136,25 +137,25 @@ def _resident(process: psutil.Process) -> int:
 
 
 def render(rows: list[dict[str, Any]]) -> str:
-    """A line per stage, two columns per size of study."""
-    sizes = list(dict.fromkeys(row["runs"] for row in rows))
-    found = {(row["runs"], row["stage"]): row for row in rows}
-    lines = [f"{'':10}" + "".join(f"{f'{size} runs':>20}" for size in sizes)]
-    lines.append(f"{'':10}" + f"{'s':>10}{'GiB':>10}" * len(sizes))
+    """A line per stage, two columns per study."""
+    shapes = list(dict.fromkeys(row["shape"] for row in rows))
+    found = {(row["shape"], row["stage"]): row for row in rows}
+    lines = [f"{'':10}" + "".join(f"{shape:>20}" for shape in shapes)]
+    lines.append(f"{'':10}" + f"{'s':>10}{'GiB':>10}" * len(shapes))
     for stage in dict.fromkeys(row["stage"] for row in rows):
-        cells = [found[size, stage] for size in sizes]
+        cells = [found[shape, stage] for shape in shapes]
         lines.append(f"{stage:10}" + "".join(f"{cell['time_s']:10.2f}{cell['peak_gib']:10.2f}" for cell in cells))
     return "\n".join(lines)
 
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--runs", type=int, nargs="+", choices=list(SHAPES), default=list(SHAPES))
+    parser.add_argument("--shapes", nargs="+", choices=list(SHAPES), default=list(SHAPES))
     parser.add_argument("--folder", type=Path, help="keep the studies there (default: a folder that is removed)")
     parser.add_argument("--out", type=Path, help="also write the rows as JSON")
     arguments = parser.parse_args(argv)
     with tempfile.TemporaryDirectory(prefix="bench-documents-") as temporary:
-        rows = [row for runs in arguments.runs for row in measure(runs, arguments.folder or Path(temporary))]
+        rows = [row for shape in arguments.shapes for row in measure(shape, arguments.folder or Path(temporary))]
     print(render(rows))
     if arguments.out:
         arguments.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

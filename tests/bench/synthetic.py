@@ -6,6 +6,7 @@ tomorrow is filled too.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -29,19 +30,38 @@ from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.study.spec import RunSpec
 
-RANKS, STEPS, EPOCHS = 8, 200, 4
+STEPS, EPOCHS = 200, 4
 STEP_S = 0.010  # of one process at the workload's batch
-RUNS_PER_REPEAT = 5  # of a workload: one process; ddp in fp32 and bf16, each at the strong and the weak batch
-SHAPES = {10: (1, 2), 100: (2, 10), 1000: (10, 20)}  # runs -> workloads, repeats
 
 # A device that is not there and a method that was not used leave their columns empty, as on a CPU.
 EMPTY = ("gpu_", "allocat", "reserved", "peak_allocated")
 
 
-def make_study(runs: int) -> Plan:
-    """A plan of so many runs; four in five have 8 ranks."""
-    workloads, repeats = SHAPES[runs]
-    assert workloads * repeats * RUNS_PER_REPEAT == runs
+@dataclass(frozen=True)
+class Shape:
+    """Each workload in one process, and at each scale with ddp in fp32 and in bf16, strong and weak."""
+
+    workloads: int
+    scales: tuple[str, ...]
+    repeats: int
+
+    @property
+    def runs(self) -> int:
+        return self.workloads * self.repeats * (1 + 4 * len(self.scales))
+
+
+# A thousand runs twice: of many workloads, each at one scale, and of few, each at several.
+SHAPES = {
+    "10": Shape(workloads=1, scales=("1x8",), repeats=2),
+    "100": Shape(workloads=2, scales=("1x8",), repeats=10),
+    "1000": Shape(workloads=10, scales=("1x8",), repeats=20),
+    "1000-scales": Shape(workloads=4, scales=("1x2", "1x4", "1x8", "2x1", "2x2", "2x4"), repeats=10),
+}
+
+
+def make_study(name: str) -> Plan:
+    """A plan of one of SHAPES."""
+    shape = SHAPES[name]
     workload = {
         "model": {"type": "mlp", "hidden_dim": 256, "num_layers": 3},
         "data": {"type": "digits"},
@@ -52,20 +72,20 @@ def make_study(runs: int) -> Plan:
         "scaling": ["strong", "weak"],
     }
     study = {
-        "study": f"synthetic-{runs}",
-        "repeats": repeats,
-        "scales": [f"1x{RANKS}"],
+        "study": f"synthetic-{name}",
+        "repeats": shape.repeats,
+        "scales": list(shape.scales),
         "variants": {
             "single": {"strategy": "single"},
             "ddp": {"strategy": "ddp"},
             "ddp-bf16": {"strategy": "ddp", "precision": "bf16"},
         },
-        "workloads": {f"workload-{index}": workload for index in range(workloads)},
+        "workloads": {f"workload-{index}": workload for index in range(shape.workloads)},
         "host": {"device": "cpu"},
         "report": {"overhead_reference": False},
     }
     plan = make_plan(parse_study(study, source="synthetic"))
-    assert len(plan.runs) == runs, f"{len(plan.runs)} runs were planned; {runs} were meant"
+    assert len(plan.runs) == shape.runs, f"{len(plan.runs)} runs were planned; {shape.runs} were meant"
     return plan
 
 

@@ -134,7 +134,7 @@ def test_numbers_of_other_tables_are_refused(named: tuple[Plan, Results]) -> Non
 @pytest.fixture(scope="module")
 def thousand() -> tuple[Plan, Results]:
     """The synthetic study: one of its ten workloads made from step times, the others like it. All was probed."""
-    plan = make_study(1000)
+    plan = make_study("1000")
     first = plan.model_copy(update={"runs": {k: s for k, s in plan.runs.items() if s.workload == "workload-0"}})
     times = {
         (spec.workload, spec.world_size, spec.batch_per_rank): [

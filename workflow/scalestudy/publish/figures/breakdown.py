@@ -8,7 +8,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, points_of
+from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, rows_of
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import legend_below
 from scalestudy.publish.papers import paper_of
@@ -20,15 +20,15 @@ COMPUTATION = SPLIT[0]
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     """Milliseconds of each part. Where communication was probed, the backward pass is shown as its two parts."""
-    points = points_of(frames, workload)
-    times = {part: [_ms(row, part) for row in points.to_dict("records")] for part in PARTS}
+    rows = rows_of(frames, workload)
+    times = {part: [_ms(row, part) for row in rows.points.to_dict("records")] for part in PARTS}
     used = [part for part, values in times.items() if any(values)]
-    figure, axes = plt.subplots(figsize=(paper_of(plan).page_in, height_in(len(points))))
-    left = np.zeros(len(points))
+    figure, axes = plt.subplots(figsize=(paper_of(plan).page_in, height_in(rows.places)))
+    left = np.zeros(len(rows.at))
     for index, part in enumerate(used):
-        axes.barh(range(len(points)), times[part], left=left, label=PARTS[part], height=0.7, **bar_style(index))
+        axes.barh(rows.at, times[part], left=left, label=PARTS[part], height=0.7, **bar_style(index))
         left += times[part]
-    name_rows(axes, points)
+    name_rows(axes, rows)
     axes.set_xlabel("Time of a step (ms)")
     legend_below(figure, axes)
     return figure

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scalestudy.analyse.collectives import GIB
 from scalestudy.publish import labels
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below, series_style
+from scalestudy.publish.figures.panels import MOST_TOGETHER, name_axes, panels
+from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks, series_style
 from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 PLACE = ["nodes", "world_size"]
+FITTED = "all-reduce"
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
@@ -24,31 +25,52 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
 
     Dashed: latency + bytes / bandwidth (Hockney) of the all-reduce, as fitted to it.
     """
-    figure, axes = plt.subplots(figsize=(paper_of(plan).column_in, HEIGHT_IN))
     calls = _calls(plan, workload, frames.collectives)
-    series = 0
-    for (nodes, ranks), here in calls.groupby(PLACE, sort=True):
-        _draw_fit(axes, frames.measured(workload), nodes=nodes, ranks=ranks, sizes=here["bytes"], first=not series)
-        for name, mine in here.groupby("collective", sort=True):
-            label = f"{name}, {labels.ranks(int(ranks), int(nodes))}"
-            _draw_times(axes, mine.groupby("bytes")["time_s"], label=label, index=series)
-            series += 1
-    axes.set_xscale("log", base=16)  # of a tick every 16 times, no two touch
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _bytes(size)))
-    axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda time_ms, _: f"{time_ms:g}"))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("Message size")
-    axes.set_ylabel("Time of a call (ms)")
-    if series:
-        legend_below(figure, axes)
+    groups = _groups(calls)
+    figure, made = panels(list(groups), width_in=paper_of(plan).column_in, across=1)
+    names: dict[str, str] = {}
+    for (axes,), (collective, mine) in zip(made, groups.items(), strict=True):
+        names |= _draw_places(axes, mine, frames.measured(workload), collective)
+    name_axes(made, x=["Message size"], y="Time of a call (ms)")
+    first = made[0][0]
+    if names:
+        first.set_xscale("log", base=16)  # of a tick every 16 times, no two touch
+        first.xaxis.set_major_formatter(FuncFormatter(lambda size, _: _bytes(size)))
+        first.xaxis.set_minor_locator(NullLocator())
+        first.set_yscale("log")
+        log_ticks(first.yaxis)
+        legend_below(figure, *(axes for (axes,) in made), names=names)
     else:
-        axes.set_xticks([])
-        axes.set_yticks([])
-        axes.annotate("not measured", (0.5, 0.5), xycoords="axes fraction", ha="center")
+        first.set_xticks([])
+        first.set_yticks([])
+        first.annotate("not measured", (0.5, 0.5), xycoords="axes fraction", ha="center")
     return figure
+
+
+def _groups(calls: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The calls of each panel by its name: all in one, or a panel for every collective."""
+    series = calls[["collective", *PLACE]].drop_duplicates()
+    names = sorted(set(series["collective"]))
+    if len(series) <= MOST_TOGETHER or len(names) < 2:
+        return {"": calls}
+    return {name: calls[calls["collective"] == name] for name in names}
+
+
+def _draw_places(axes: Axes, calls: pd.DataFrame, measured: pd.DataFrame, collective: str) -> dict[str, str]:
+    """Every collective at every place, and the fit where all-reduce is; returns label -> name in the legend.
+
+    collective: of the panel; '' where it has all of them.
+    """
+    names: dict[str, str] = {}
+    for index, ((nodes, ranks), here) in enumerate(calls.groupby(PLACE, sort=True)):
+        if collective in ("", FITTED):
+            _draw_fit(axes, measured, nodes=nodes, ranks=ranks, sizes=here["bytes"], first=not index)
+        for name, mine in here.groupby("collective", sort=True):
+            where = labels.ranks(int(ranks), int(nodes))
+            label = f"{name}, {where}"
+            _draw_times(axes, mine.groupby("bytes")["time_s"], label=label, index=len(names))
+            names[label] = where if collective else label
+    return names
 
 
 def _calls(plan: Plan, workload: str, collectives: pd.DataFrame) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def drawn_frame(figure: Figure) -> pd.DataFrame:
 
 def _bars(axes: Axes) -> Iterator[dict[str, Any]]:
     """Bars that lie, named by the ticks of the vertical axis."""
-    names = [label.get_text() for label in axes.get_yticklabels()]
+    names = getattr(axes, "row_names", None) or [label.get_text() for label in axes.get_yticklabels()]
     for container in axes.containers:
         if isinstance(container, BarContainer):
             for bar in container.patches:

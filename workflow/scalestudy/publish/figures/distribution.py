@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.lines import launch_lines
-from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below
+from scalestudy.publish.figures.lines import launch_lines, legend_of
+from scalestudy.publish.figures.panels import groups_of, name_axes, panels
+from scalestudy.publish.figures.style import REFERENCE, log_ticks
 from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 
 LINES_AT = (0.5, 0.95)
-WIDE = 5  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 
 
 def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
@@ -21,23 +20,27 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
 
     The time is that of the slowest rank, over a logarithmic axis: equal ratios are equally wide.
     """
-    figure, axes = plt.subplots(figsize=(paper_of(plan).column_in, HEIGHT_IN))
-    for share in LINES_AT:
-        axes.axhline(share, **REFERENCE | {"linestyle": ":"})
+    groups = groups_of(plan, workload)
+    figure, made = panels([group.name for group in groups], width_in=paper_of(plan).column_in)
     times = frames.quantiles.assign(step_time_ms=frames.quantiles["step_time_s"].astype(float) * 1e3)
-    drawn = launch_lines(axes, plan, workload, times, x="step_time_ms", y="quantile")
-    axes.set_xlabel("Step time of the slowest rank (ms)")
-    axes.set_ylabel("Share of steps")
-    axes.set_ylim(0, 1.02)
-    axes.yaxis.set_major_formatter(PercentFormatter(1))
+    drawn = 0
+    for group, (axes,) in zip(groups, made, strict=True):
+        for share in LINES_AT:
+            axes.axhline(share, **REFERENCE | {"linestyle": ":"})
+        drawn += launch_lines(axes, group, times, x="step_time_ms", y="quantile")
+    name_axes(
+        made,
+        x=["Step time of the slowest rank (ms)" if len(groups) == 1 else "Step time (ms)"],
+        y="Share of steps",
+    )
+    first = made[0][0]
+    first.set_ylim(0, 1.02)
+    first.yaxis.set_major_formatter(PercentFormatter(1))
     if drawn:
-        axes.set_xscale("log")
-        low, high = axes.get_xlim()
-        axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > WIDE * low else MaxNLocator(5))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda time_ms, _: f"{time_ms:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        legend_below(figure, axes)
+        first.set_xscale("log")
+        log_ticks(first.xaxis)
+        legend_of(figure, groups, [axes for (axes,) in made])
     else:
-        axes.set_xticks([])
-        axes.annotate("not measured", (0.5, 0.7), xycoords="axes fraction", ha="center")
+        first.set_xticks([])
+        first.annotate("not measured", (0.5, 0.7), xycoords="axes fraction", ha="center")
     return figure

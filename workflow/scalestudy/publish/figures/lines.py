@@ -7,46 +7,40 @@ from math import nan
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from scalestudy.publish import labels
-from scalestudy.publish.figures.style import series_style
-from scalestudy.study.plan import Plan
+from scalestudy.publish.figures.panels import Group
+from scalestudy.publish.figures.style import legend_below, series_style
 
 MARKERS_OF_A_LAUNCH = 8
 
 
-def launch_lines(
-    axes: Axes,
-    plan: Plan,
-    workload: str,
-    frame: pd.DataFrame,
-    *,
-    x: str,
-    y: str,
-) -> int:
-    """Draw column y against column x for the base case and every distributed point of a workload.
+def launch_lines(axes: Axes, group: Group, frame: pd.DataFrame, *, x: str, y: str) -> int:
+    """Draw column y against column x for every point of a group; returns how many launches there were to draw.
 
-    frame: with the column run_id. Points that share their launches (the base case of strong and of weak scaling)
-    are drawn once. Returns how many launches there were to draw.
+    frame: with the column run_id.
     """
-    points = [point for point in plan.points if point.workload == workload and point.scaling != "reference"]
-    mine = frame[frame["run_id"].isin({run_id for point in points for run_id in point.runs})]
+    mine = frame[frame["run_id"].isin({run_id for point in group.points for run_id in point.runs})]
     values = mine[[x, y]].to_numpy(dtype=float)
     launches = {run_id: values[rows] for run_id, rows in mine.groupby("run_id").indices.items()}
     count = 0
-    drawn: set[tuple[str, ...]] = set()
-    for point in points:
-        if point.runs in drawn:
-            continue
+    for point, (index, _) in group.points.items():
         made = [launches[run_id] for run_id in point.runs if run_id in launches]
-        style = series_style(len(drawn)) | {"alpha": 0.85, "linewidth": 0.9}
+        style = series_style(index) | {"alpha": 0.85, "linewidth": 0.9}
         axes.plot(*_joined(made).T, label=labels.series(point), markevery=_marked(made), **style)
         count += len(made)
-        drawn.add(point.runs)
     if x == "epoch":
         axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     return count
+
+
+def legend_of(figure: Figure, groups: list[Group], panels: list[Axes]) -> None:
+    """The legend of all panels: where there are several, by the names that points have in common."""
+    names = {labels.series(point): name for group in groups for point, (_, name) in group.points.items()}
+    in_order = dict(sorted({place for group in groups for place in group.points.values()}))
+    legend_below(figure, *panels, names=names, order=list(in_order.values()))
 
 
 def _joined(launches: list[np.ndarray]) -> np.ndarray:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
 import seaborn as sns
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Annotation
-from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import (
+    FixedLocator,
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    ScalarFormatter,
+)
 
 HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
@@ -26,6 +34,9 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 LINES = ("-", "--", "-.", ":")
 
 REFERENCE = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
+
+
+WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 
 
 @contextmanager
@@ -81,15 +92,31 @@ def doubling_axis(axes: Axes, counts: list[int]) -> None:
     axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
 
 
-def legend_below(figure: Figure, *panels: Axes, last: str = "") -> None:
+def log_ticks(axis: Axis) -> None:
+    """Plain numbers along a logarithmic axis: at 1, 2 and 5, and on a short one, where those are few, evenly."""
+    low, high = axis.get_view_interval()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5)) if high > WIDE * low else MaxNLocator(5))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_locator(NullLocator())
+
+
+def legend_below(
+    figure: Figure,
+    *panels: Axes,
+    last: str = "",
+    names: Mapping[str, str] | None = None,
+    order: Sequence[str] = (),
+) -> None:
     """One legend for all panels under them, where it hides no data; the figure grows by its lines.
 
     In as many columns as the figure is wide, four at the most. last: the entry that stands behind all others.
+    names: of entries that have another in the legend, which several may share. order: of those that stand first.
     """
-    entries: dict[str, Any] = {}
+    found: dict[str, Any] = {}
     for axes in panels:
-        handles, names = axes.get_legend_handles_labels()
-        entries |= dict(zip(names, handles, strict=True))
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found[(names or {}).get(label, label)] = handle
+    entries = {name: found[name] for name in (*order, *found) if name in found}
     if last in entries:
         entries[last] = entries.pop(last)
     if not entries:
