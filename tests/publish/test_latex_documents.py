@@ -235,6 +235,34 @@ def test_a_proposal_shows_or_names_the_figure_of_every_one(tmp_path: Path, drawn
     assert (too_long in words) == (pages(proposal) > 2) == (workloads == 9)
 
 
+@needs_tex
+def test_a_proposal_of_many_scales_tells_the_outlines(tmp_path: Path, drawn: Path) -> None:
+    scales = ["1x2", "1x4", "1x8", "2x2", "2x4", "2x8", "4x4", "4x8"]
+    plan = make_plan(parse_study(content(scales=scales), source="x"))
+    times = {
+        (spec.workload, spec.world_size, spec.batch_per_rank): [
+            (1 + spread) * 1e-3 * spec.batch_per_rank * (1 if spec.world_size < 16 else 10)
+            for spread in (0, 0.01, 0.02)
+        ]
+        for spec in plan.runs.values()
+    }
+    results = results_of(plan, study_of(plan, times))
+    write_documents(tmp_path, drawn, plan, results)
+    proposal = pdf_of(tmp_path, "proposal")
+    words = words_of(proposal)
+    assert pages(proposal) <= 2
+    assert "Speedup and efficiency of mlp" in words
+    good = "healthy on 2, 4 and 8 ranks, 4 and 8 ranks on 2 nodes"
+    bad = "16 ranks on 2 nodes, 16 and 32 ranks on 4 nodes"
+    text = (tmp_path / "proposal.tex").read_text(encoding="utf-8").replace("\\textbf{healthy}", "healthy")
+    assert text.count(good) == 2, "of strong and of weak scaling"
+    assert text.count(f"on {bad}.") == 2
+    assert "the scales between stand in the table" in words
+    said = between(plain(text), "\\paragraph{Efficiency against", "\\paragraph{What these")
+    without_targets = re.sub(r"target of \d+", "target", said)
+    assert unknown(without_targets, make_numbers(plan, results), plan) == []
+
+
 def test_where_latexmk_is_missing_one_line_says_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -10,7 +10,7 @@ from builders import diagnosed, study_of
 from scalestudy.analyse.summary import summary_frame
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.figures.points import distributed_series
-from scalestudy.publish.labels import ranks
+from scalestudy.publish.labels import places, ranks
 from scalestudy.publish.view import rows_view
 from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -33,6 +33,10 @@ def summary(plan: Plan) -> pd.DataFrame:
 
 def test_labels() -> None:
     assert (ranks(1), ranks(2), ranks(4, 2)) == ("1 rank", "2 ranks", "4 ranks on 2 nodes")
+    assert places([(8, 2), (2, 1), (4, 1), (4, 2), (16, 4)]) == (
+        "2 and 4 ranks, 4 and 8 ranks on 2 nodes, 16 ranks on 4 nodes"
+    )
+    assert places([(1, 1)]) == "1 rank"
 
 
 def test_each_verdict_speaks_of_its_own_row(plan: Plan, summary: pd.DataFrame) -> None:
@@ -49,6 +53,15 @@ def test_one_line_is_one_number_of_nodes_where_ranks_would_coincide(summary: pd.
     assert {name: frame["world_size"].tolist() for name, frame in series.items()} == {
         "ddp, strong scaling, one node": [1, 2],
         "ddp, strong scaling, 2 nodes": [1, 2, 4],
+    }
+
+
+def test_a_point_alone_on_its_nodes_is_not_joined_to_one_process(summary: pd.DataFrame) -> None:
+    kept = summary[(summary["scaling"] == "strong") & ~((summary["nodes"] == 2) & (summary["world_size"] == 4))]
+    series = dict(distributed_series(kept))
+    assert {name: frame["world_size"].tolist() for name, frame in series.items()} == {
+        "ddp, strong scaling, one node": [1, 2],
+        "ddp, strong scaling, 2 nodes": [2],
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from scalestudy.study.plan import Point
@@ -15,6 +16,22 @@ def ranks(count: int, nodes: int = 1) -> str:
 def on_nodes(nodes: int) -> str:
     """' on 2 nodes'; '' for one."""
     return f" on {nodes} nodes" if nodes > 1 else ""
+
+
+def places(found: Iterable[tuple[int, int]]) -> str:
+    """(ranks, nodes) by nodes: '2 and 4 ranks, 4 and 8 ranks on 2 nodes'."""
+    by_nodes: dict[int, list[int]] = {}
+    for count, nodes in sorted(found, key=lambda place: place[::-1]):
+        by_nodes.setdefault(nodes, []).append(count)
+    said = []
+    for nodes, counts in by_nodes.items():
+        said.append(listed([*map(str, counts[:-1]), ranks(counts[-1], nodes)]))
+    return ", ".join(said)
+
+
+def listed(words: Sequence[str]) -> str:
+    """'A', 'A and B', 'A, B and C'."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def cores(count: int) -> str:

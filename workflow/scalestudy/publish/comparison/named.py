@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,11 +31,6 @@ class Named:
     def title(self) -> str:
         """'Old cluster (A)'; the letter alone where that is the name."""
         return self.letter if self.name == self.letter else f"{self.name} ({self.letter})"
-
-
-def listed(words: Sequence[str]) -> str:
-    """'A', 'A and B', 'A, B and C'."""
-    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def plain(value: Any) -> Any:

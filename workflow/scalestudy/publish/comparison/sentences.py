@@ -11,7 +11,7 @@ from scalestudy.analyse.compare import ONE_PROCESS, SAME_LAUNCHES, Comparison, R
 from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
-from scalestudy.publish.comparison.named import Named, listed, plain
+from scalestudy.publish.comparison.named import Named, plain
 from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.quantities import Row
 from scalestudy.publish.results import as_text, failure_word
@@ -193,4 +193,4 @@ def question_columns() -> list[str]:
 def _only(have: tuple[str, ...], letters: list[str]) -> str:
     """'only in A'; of three studies also 'in A and B, not in C'."""
     lacking = [letter for letter in letters if letter not in have]
-    return f"only in {have[0]}" if len(have) == 1 else f"in {listed(have)}, not in {listed(lacking)}"
+    return f"only in {have[0]}" if len(have) == 1 else f"in {labels.listed(have)}, not in {labels.listed(lacking)}"

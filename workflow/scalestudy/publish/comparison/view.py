@@ -11,7 +11,7 @@ from scalestudy import __version__
 from scalestudy.analyse.compare import Comparison
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import conditions_view
-from scalestudy.publish.comparison.named import Named, listed
+from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.comparison.sentences import (
     missing_sentences,
@@ -34,7 +34,7 @@ def comparison_view(comparison: Comparison, named: Sequence[Named]) -> dict[str,
         "version": __version__,
         "studies": [study_view(one) for one in named],
         "first": named[0].letter,
-        "others": listed([one.letter for one in named[1:]]),
+        "others": labels.listed([one.letter for one in named[1:]]),
         "confidence": f"{report.confidence:.0%}",
         "one_in": f"{1 / (1 - report.confidence):.0f}",
         "sentences": sentences(comparison, named),

@@ -19,6 +19,8 @@ from scalestudy.publish.results import Results, failure_word
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
+MOST_LISTED = 8
+"""Points of a workload that are spoken of one by one; of more, the table has each and the text the outlines."""
 
 
 def proposal_view(
@@ -74,10 +76,36 @@ def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dic
                 "workload": workload,
                 "bases": list(bases.values()),
                 "points": [row for row in rows if not row["is_base"]],
+                "series": _series([row for row in rows if not row["is_base"] and row["diagnosis"]]),
                 "heaviest": _heaviest(rows),
             }
         )
     return found
+
+
+def _series(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of many points: every variant and way of scaling, its verdicts with their scales, and its ends."""
+    if len(points) <= MOST_LISTED:
+        return []
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for point in points:
+        found.setdefault((point["variant"], point["diagnosis"]["scaling"]), []).append(point)
+    return [
+        {
+            "name": " ".join(name),
+            "verdicts": _verdicts([point["diagnosis"] for point in mine]),
+            "ends": list({id(point): point for point in (mine[0], mine[-1])}.values()),
+        }
+        for name, mine in found.items()
+    ]
+
+
+def _verdicts(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """('healthy', '2 and 4 ranks'), in the order in which verdicts come up."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for diagnosis in diagnoses:
+        found.setdefault(diagnosis["verdict"], []).append((diagnosis["world_size"], diagnosis["nodes"]))
+    return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
 def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:

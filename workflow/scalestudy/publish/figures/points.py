@@ -35,7 +35,9 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
         # As many ranks on one node and on two are two questions, and not one line with a step in it.
         for nodes, part in points.groupby("nodes", sort=True):
             where = f"{nodes} nodes" if nodes > 1 else "one node"
-            found.append((f"{name}, {where}", pd.concat([base, part]).sort_values("world_size")))
+            # One point and the base case are two machines, with nothing measured between them: no line.
+            line = pd.concat([base, part]) if len(part) > 1 or nodes == 1 else part
+            found.append((f"{name}, {where}", line.sort_values("world_size")))
     return found
 
 

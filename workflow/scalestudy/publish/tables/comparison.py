@@ -11,7 +11,7 @@ from scalestudy import __version__
 from scalestudy.analyse.compare import ONE_PROCESS, Comparison
 from scalestudy.analyse.rows import mostly_unsteady
 from scalestudy.publish import labels
-from scalestudy.publish.comparison.named import Named, listed
+from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.comparison.view import compared_points, study_view
 from scalestudy.publish.keys import slug
@@ -74,7 +74,7 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
         "studies": [study_view(one) for one in named],
         "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in named))) or "studies",
         "first": first,
-        "others": listed([one.letter for one in named[1:]]),
+        "others": labels.listed([one.letter for one in named[1:]]),
         "confidence": f"{report.confidence:.0%}",
         "margin": labels.points(report.accuracy_margin),
         "alike": any(ALIKE in cell["limits"] for row in rows for cell in row["cells"]),
