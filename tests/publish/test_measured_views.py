@@ -298,10 +298,11 @@ def test_each_thing_to_mind_is_one_note(summary: pd.DataFrame, columns: dict[str
         {},
         {"late_rank": 0.0, "late_share": 0.6, "lateness_s": 0.001},
         {"late_rank": 0.0, "late_share": 1.0, "lateness_s": 0.0001},
+        {"late_rank": 0.0, "late_share": 0.9, "lateness_s": 0.001, "lateness_s_low": -0.001},
         {"methods": "agree within their intervals"},
         {"allocation_retries": 0.0},
     ],
-    ids=["nothing", "not often late", "not late by much", "methods agree", "no retry"],
+    ids=["nothing", "not often late", "not late by much", "late in some launches", "methods agree", "no retry"],
 )
 def test_what_is_in_order_gives_no_note(summary: pd.DataFrame, columns: dict[str, Any]) -> None:
     assert notes_view(given(summary, **columns).loc[strong(summary)]) == []

@@ -8,6 +8,9 @@ import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING
 
+LATE_SHARE = 0.10
+"""Of a step; from here a rank counts as late. TraceML warns of skew from there, and calls it critical from 0.2."""
+
 WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 """What points have in common that differ in how they were run alone."""
 
@@ -35,6 +38,18 @@ def in_most_launches(rows: pd.Series | pd.DataFrame, column: str) -> bool | pd.S
 def mostly_unsteady(rows: pd.Series | pd.DataFrame) -> bool | pd.Series:
     """Whether most launches of a row (of each row) had no single step time."""
     return in_most_launches(rows, "launches_unsteady")
+
+
+def last_often(ranks: int) -> float:
+    """Share of buckets from which a rank is last too often to be chance: half-way from its due to always."""
+    return (1 + 1 / ranks) / 2
+
+
+def waits_for_one(row: pd.Series) -> bool:
+    """Whether one rank is late for a good part of the step, in most buckets, and the same in all launches."""
+    often = row["late_share"] >= last_often(int(row["world_size"]))
+    elsewhere = row["lateness_s_low"] <= 0  # another one in other launches
+    return bool(often and row["lateness_s"] >= LATE_SHARE * row["step_time_s"] and not elsewhere)
 
 
 def ring_latency_s(point: pd.Series) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from math import isnan
 
+from scalestudy.analyse.rows import last_often
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.causes.straggler import last_often
 from scalestudy.diagnose.findings import Bottleneck
 
 INPUT, BOOKKEEPING = ("data_time_s", "h2d_time_s"), ("logging_time_s", "checkpoint_time_s")

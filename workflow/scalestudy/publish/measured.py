@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.rows import waits_for_one
 from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE, shown
 from scalestudy.publish.results import as_text
@@ -23,9 +24,6 @@ COMMUNICATION = (
     ("imbalance_ms", "imbalance of the ranks' own work", "slowest less mean, without synchronisation"),
     ("hook_cost_ms", "price of the stamps", "the differential with them less without"),
 )
-
-LATE_SHARE = 0.10  # of a step; from here a rank counts as late. Source: TraceML's threshold of rank skew
-LATE_OFTEN = 0.75  # of the buckets
 
 
 def parts_view(row: pd.Series) -> list[dict[str, str]]:
@@ -101,8 +99,8 @@ def network_view(row: pd.Series) -> Phrase:
 def notes_view(row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
-    late = row["lateness_s"] / row["step_time_s"]
-    if row["late_share"] >= LATE_OFTEN and late >= LATE_SHARE:
+    if waits_for_one(row):
+        late = row["lateness_s"] / row["step_time_s"]
         notes.append(
             phrase(
                 row,

@@ -3,18 +3,13 @@ that is known (straggler)."""
 
 from __future__ import annotations
 
+from scalestudy.analyse.rows import LATE_SHARE, last_often, waits_for_one
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
 EXCESS = 0.05  # of the mean rank's samples
-SHARE = 0.10  # of a step; TraceML warns of skew from there, and calls it critical from 0.20
-
-
-def last_often(ranks: int) -> float:
-    """Share of buckets from which a rank is last too often to be chance: half-way from its due to always."""
-    return (1 + 1 / ranks) / 2
 
 
 def uneven(case: Case) -> Seen | None:
@@ -57,11 +52,9 @@ def look(case: Case) -> Seen | None:
     point = case.point
     if uneven(case) and point["late_rank"] == point["heaviest_rank"]:
         return None  # it is late because it has more to do
-    late_s, lateness = point["lateness_s"], case.interval("lateness_s")
-    if not (point["late_share"] >= last_often(case.ranks) and late_s >= SHARE * point["step_time_s"]):
+    if not waits_for_one(point):
         return None
-    if lateness.low <= 0:  # another one in other launches
-        return None
+    lateness = case.interval("lateness_s")
     evidence = (
         Evidence(
             f"buckets for which rank {int(point['late_rank'])} came last",
@@ -70,7 +63,7 @@ def look(case: Case) -> Seen | None:
             threshold=f">= {last_often(case.ranks):.0%}",
         ),
         Evidence.of("its lateness", lateness, "ms a step", factor=1e3),
-        case.share_evidence(late_s, SHARE, " (TraceML)"),
+        case.share_evidence(lateness.value, LATE_SHARE, " (TraceML)"),
     )
     return Seen(evidence, lateness)
 
