@@ -46,7 +46,8 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
 def _lay_out(figure: Figure) -> None:
     """Lay out for good: all formats have it alike, and none draws twice to find it."""
     figure.set_dpi(PNG_DPI)
-    if engine := figure.get_layout_engine():
+    engine = figure.get_layout_engine()
+    if engine and figure.axes:  # words alone have no layout
         engine.execute(figure)
     with _unlaid():
         figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
