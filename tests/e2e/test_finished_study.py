@@ -155,6 +155,7 @@ def test_snakemake_report_has_captions_labels_and_categories(
     assert sum(name.endswith(".svg") for name in names) == 2 * len(FIGURES)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
+    assert "Speedup and efficiency over the plain model in one process." in index, "a caption, whole"
     page.open(tmp_path / entrance)
     assert page.problems == []
     # Snakemake brings Tailwind's script for development along, which says so.

@@ -1,0 +1,28 @@
+"""Captions of Snakemake's report: what they name is there, for a name that is not leaves a hole and no error."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from jinja2 import Environment, StrictUndefined
+
+REPORT = Path(__file__).parents[2] / "report"
+TEXTS = sorted([*REPORT.glob("captions/*.rst"), REPORT / "workflow.rst"])
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=lambda path: path.stem)
+def test_a_caption_names_the_study_alone(path: Path) -> None:
+    """One job draws all figures: it has no workload of its own."""
+    template = Environment(undefined=StrictUndefined).from_string(path.read_text(encoding="utf-8"))
+    text = template.render(snakemake=SimpleNamespace(config={"study": "tiny", "workloads": {}, "variants": {}}))
+    assert text.strip().endswith(".")
+    assert not re.search(r"\b(of|in)\s+(over|against|by|as|:|,)", text), text
+
+
+def test_each_caption_is_of_a_rule() -> None:
+    rules = "".join(path.read_text(encoding="utf-8") for path in (REPORT.parent / "rules").glob("*.smk"))
+    for path in TEXTS[:-1]:
+        assert f"captions/{path.name}" in rules or f'"{path.stem}"' in rules, path.name
