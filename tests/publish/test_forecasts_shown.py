@@ -97,6 +97,23 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
     assert max(map(len, text.splitlines())) <= 80
 
 
+@pytest.mark.parametrize(
+    ("report", "hollow", "larger"),
+    [({}, True, True), ({"forecast_batches": []}, True, False), ({"forecast_scales": ["2x2"]}, True, True)],
+)
+def test_the_caption_on_the_page_speaks_of_what_the_figure_shows(
+    content: dict[str, Any], report: dict[str, Any], hollow: bool, larger: bool
+) -> None:
+    plan = make_plan(parse_study(content | {"report": {"overhead_reference": True} | report}, source="x"))
+    results = results_of(plan, study_of(plan, TIMES))
+    with paper_style():
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames_of(plan, results.summary))
+    page = page_of(plan, results)
+    assert ("Hollow: forecast." in page) == hollow
+    assert ("efficiency at larger batches" in page) == larger == (len(figure.axes) == 3)
+    assert ("forecast (hollow)" in [text.get_text() for text in figure.legends[0].get_texts()]) == hollow
+
+
 def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)

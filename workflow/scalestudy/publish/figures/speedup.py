@@ -67,5 +67,5 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     if len(larger):
         finish_batches(panels[2], larger, target=compounded_efficiency(target, int(larger["world_size"].max())))
     left.set_ylim(0, max(1.05 * left.get_ylim()[1], 1.1))
-    legend_below(figure, left, right, last=FORECAST)
+    legend_below(figure, *panels, last=FORECAST)
     return figure
