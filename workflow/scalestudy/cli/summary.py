@@ -8,7 +8,7 @@ from pathlib import Path
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.cli.study_files import add_study
-from scalestudy.publish.diagnoses import diagnoses_view
+from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.view import rows_view
 from scalestudy.study.load import load_study
 
@@ -39,12 +39,14 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.study}: {sum(outcomes.values())} launches ({counted})")
-    for view in diagnoses_view(findings, rows):
+    for view in leading(diagnoses_view(findings, rows)):
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
             f" speedup {row['speedup']}" + (f", {view['causes']}" if view["causes"] else "")
         )
+        if view["others"]:
+            print(f"    at other scales: {view['others']}")
     for name in DOCUMENTS:
         print(f"  {results / name}")
     if outcomes.get("failed"):

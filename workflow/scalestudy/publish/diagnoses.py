@@ -11,6 +11,9 @@ from scalestudy.publish.keys import evidence_keys, point_key, prediction_key, sh
 from scalestudy.publish.phrases import Phrase, Piece, joined
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 
+MOST_LISTED = 8
+"""Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""
+
 
 @dataclass(frozen=True)
 class Predicted:
@@ -42,6 +45,35 @@ def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) 
     """Each diagnosis with the row it speaks of and everything in it as text."""
     by_key = {row["key"]: row for row in rows}
     return [_diagnosis(diagnosis, by_key[point_key(diagnosis)]) for diagnosis in diagnoses]
+
+
+def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
+    """All diagnoses where there are no more than `most`; else that of each series' largest scale.
+
+    A series is a variant and way of scaling of a workload. `others` says what is found of its other scales:
+    'healthy on 2 and 4 ranks; undecided on 8 ranks'; '' where there are none.
+    """
+    if len(diagnoses) <= most:
+        return [diagnosis | {"others": ""} for diagnosis in diagnoses]
+    series: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for diagnosis in diagnoses:
+        series.setdefault(tuple(diagnosis[name] for name in ("workload", "variant", "scaling")), []).append(
+            diagnosis
+        )
+    found = []
+    for mine in series.values():
+        *smaller, largest = sorted(mine, key=lambda diagnosis: (diagnosis["world_size"], diagnosis["nodes"]))
+        said = "; ".join(f"{verdict} on {places}" for verdict, places in by_verdict(smaller))
+        found.append(largest | {"others": said})
+    return found
+
+
+def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """('healthy', '2 and 4 ranks'), in the order in which verdicts come up."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for diagnosis in diagnoses:
+        found.setdefault(diagnosis["verdict"], []).append((diagnosis["world_size"], diagnosis["nodes"]))
+    return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
 def _diagnosis(diagnosis: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.diagnoses import diagnoses_view
+from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.factors import add_factors
 from scalestudy.publish.forecasts import forecasts_view
@@ -20,11 +20,13 @@ def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
     add_factors(rows, results.factors)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
+    diagnoses = diagnoses_view(list(results.findings), rows)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
         "rows": rows,
-        "diagnoses": diagnoses_view(list(results.findings), rows),
+        "diagnoses": diagnoses,
+        "leading": leading(diagnoses),
         "forecasts": forecasts_view(results.forecasts),
         "hardware": hardware_view(results.environment),
         "environment": environment_view(results.environment),

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish import labels
+from scalestudy.publish.diagnoses import MOST_LISTED, by_verdict
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
@@ -19,8 +20,6 @@ from scalestudy.publish.results import Results, failure_word
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
-MOST_LISTED = 8
-"""Points of a workload that are spoken of one by one; of more, the table has each and the text the outlines."""
 
 
 def proposal_view(
@@ -93,19 +92,11 @@ def _series(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             "name": " ".join(name),
-            "verdicts": _verdicts([point["diagnosis"] for point in mine]),
+            "verdicts": by_verdict([point["diagnosis"] for point in mine]),
             "ends": list({id(point): point for point in (mine[0], mine[-1])}.values()),
         }
         for name, mine in found.items()
     ]
-
-
-def _verdicts(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """('healthy', '2 and 4 ranks'), in the order in which verdicts come up."""
-    found: dict[str, list[tuple[int, int]]] = {}
-    for diagnosis in diagnoses:
-        found.setdefault(diagnosis["verdict"], []).append((diagnosis["world_size"], diagnosis["nodes"]))
-    return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
 def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:

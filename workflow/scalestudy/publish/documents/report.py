@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from scalestudy.publish.diagnoses import leading
 from scalestudy.publish.documents.figures import figure_rows
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.forecasts import refusals
@@ -28,7 +29,7 @@ def report_view(
         "page": page,
         "dates": dates_of(made),
         "code": codes_of(made),
-        "leading": leading(facts),
+        "leading": leading(facts["diagnoses"], most=0),
         "tables": [tables[name] for name in BEFORE if name in tables],
         "provenance": tables.get("provenance", ""),
         "figures": {
@@ -41,20 +42,6 @@ def report_view(
         "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }
-
-
-def leading(facts: dict[str, Any]) -> list[dict[str, Any]]:
-    """By workload the diagnosis of the largest scale of each variant and way of scaling; `more` counts others."""
-    found = []
-    for workload in facts["workloads"]:
-        mine = [diagnosis for diagnosis in facts["diagnoses"] if diagnosis["workload"] == workload]
-        largest: dict[tuple[str, str], dict[str, Any]] = {}
-        for diagnosis in mine:
-            series = diagnosis["variant"], diagnosis["scaling"]
-            if series not in largest or diagnosis["world_size"] > largest[series]["world_size"]:
-                largest[series] = diagnosis
-        found.append({"workload": workload, "points": list(largest.values()), "more": len(mine) - len(largest)})
-    return found
 
 
 def launches_each(plan: Plan) -> str:
