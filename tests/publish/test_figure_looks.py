@@ -191,6 +191,28 @@ def test_few_points_stand_together(content: dict[str, Any]) -> None:
     assert {run for point in group.points for run in point.runs} == served
 
 
+def test_every_point_has_its_place_in_a_panel() -> None:
+    """Also where strong and weak scaling share a model on one rank, and a single process has no counterpart."""
+    variants = {
+        "single": {"strategy": "single"},
+        "single-bf16": {"strategy": "single", "precision": "bf16"},
+        "alone": {"strategy": "single", "activation_checkpointing": True},
+        "ddp": {"strategy": "ddp", "base": "single"},
+        "ddp-bf16": {"strategy": "ddp", "precision": "bf16", "base": "single-bf16"},
+    }
+    workloads = {"mlp": mlp_workload(batch_size=64)}
+    content = study(1, "ieee")[0].study.model_dump(mode="json") | {"variants": variants, "workloads": workloads}
+    plan = make_plan(parse_study(content | {"scales": ["1x1", "1x2", "1x4"]}, source="x"))
+    groups = {group.name.splitlines()[0]: group.points for group in groups_of(plan, "mlp")}
+    assert list(groups) == [
+        f"{name}, {way} scaling" for name in ("ddp", "ddp-bf16") for way in ("strong", "weak")
+    ] + ["alone"]
+    for name, points in groups.items():
+        scales = [word for _, word in points.values()]
+        assert scales == ["one process", *([] if name == "alone" else ["1 rank", "2 ranks", "4 ranks"])]
+    assert next(iter(groups["ddp-bf16, weak scaling"])).variant == "single-bf16"
+
+
 def test_points_that_no_scale_joins_stand_together() -> None:
     """Twelve variants at one scale: panels of a point each would show less than one panel of them all."""
     content = study(12, "ieee")[0].study.model_dump(mode="json") | {"scales": ["1x2"]}

@@ -23,6 +23,9 @@ SIDE_IN, CHARACTER_IN = 0.65, 0.056
 """Widths: of the axis beside the panels and of their gaps, and of a letter of 7 pt."""
 
 
+BASE = (0, "one process")
+
+
 @dataclass(frozen=True)
 class Group:
     """Points that share a panel, each with its place among the styles and its name in the legend."""
@@ -36,28 +39,29 @@ def groups_of(plan: Plan, workload: str) -> list[Group]:
     """All points of a workload in one group, or one for each variant and way of scaling, with its base case.
 
     One, where they are few enough, and where that would not part them: a group of one point is no line of scales.
-    Points that share their launches (the base case of strong and of weak scaling) are one.
+    Points that share their launches (the base case of strong and of weak scaling) are one in it.
     """
-    found: dict[tuple[str, ...], Point] = {}
-    for point in plan.points:
-        if point.workload == workload and point.scaling != "reference":
-            found.setdefault(point.runs, point)
-    points = list(found.values())
+    mine = [point for point in plan.points if point.workload == workload and point.scaling != "reference"]
+    launched: dict[tuple[str, ...], Point] = {}
     scaled: dict[tuple[str, str], list[Point]] = {}
-    for point in points:
+    for point in mine:
+        launched.setdefault(point.runs, point)
         if point.runs != point.base:
             scaled.setdefault((point.variant, point.scaling), []).append(point)
-    if len(points) <= MOST_TOGETHER or len(scaled) < 2 or len(points) < 2 * len(scaled):
+    if len(launched) <= MOST_TOGETHER or len(scaled) < 2 or len(launched) < 2 * len(scaled):
+        points = launched.values()
         return [Group("", {point: (index, labels.series(point)) for index, point in enumerate(points)})]
-    scales = sorted({(point.nodes, point.world_size) for mine in scaled.values() for point in mine})
+    scales = sorted({(point.nodes, point.world_size) for points in scaled.values() for point in points})
     groups = []
-    for (variant, scaling), mine in scaled.items():
-        base = [point for point in points if point.runs == mine[0].base]
-        placed = dict.fromkeys(base, (0, "one process"))
-        for point in mine:
+    for (variant, scaling), points in scaled.items():
+        placed = {launched[points[0].base]: BASE}
+        for point in points:
             place = 1 + scales.index((point.nodes, point.world_size))
             placed[point] = (place, labels.ranks(point.world_size, point.nodes))
-        groups.append(Group(f"{variant}, {scaling} scaling\n{_batch(mine)}", placed))
+        groups.append(Group(f"{variant}, {scaling} scaling\n{_batch(points)}", placed))
+    compared = {point.base for points in scaled.values() for point in points}
+    alone = [point for runs, point in launched.items() if runs == point.base and runs not in compared]
+    groups += [Group(f"{point.variant}\nbatch {point.global_batch}", {point: BASE}) for point in alone]
     return groups
 
 
