@@ -55,17 +55,23 @@ def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list
     """
     if len(diagnoses) <= most:
         return [diagnosis | {"others": ""} for diagnosis in diagnoses]
-    series: dict[tuple[str, ...], list[dict[str, Any]]] = {}
-    for diagnosis in diagnoses:
-        series.setdefault(tuple(diagnosis[name] for name in ("workload", "variant", "scaling")), []).append(
-            diagnosis
-        )
     found = []
-    for mine in series.values():
-        *smaller, largest = sorted(mine, key=lambda diagnosis: (diagnosis["world_size"], diagnosis["nodes"]))
+    for *smaller, largest in by_series(diagnoses):
         said = "; ".join(f"{verdict} on {places}" for verdict, places in by_verdict(smaller))
         found.append(largest | {"others": said})
     return found
+
+
+def by_series(diagnoses: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Those of each series, from the smallest scale to the largest."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for diagnosis in sorted(diagnoses, key=lambda diagnosis: (diagnosis["world_size"], diagnosis["nodes"])):
+        found.setdefault(_series(diagnosis), []).append(diagnosis)
+    return [found[series] for series in dict.fromkeys(map(_series, diagnoses))]
+
+
+def _series(diagnosis: dict[str, Any]) -> tuple[str, ...]:
+    return diagnosis["workload"], diagnosis["variant"], diagnosis["scaling"]
 
 
 def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:

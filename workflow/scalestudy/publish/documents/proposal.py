@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish import labels
-from scalestudy.publish.diagnoses import MOST_LISTED, by_verdict
+from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
@@ -86,16 +86,14 @@ def _series(points: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Of many points: every variant and way of scaling, its verdicts with their scales, and its ends."""
     if len(points) <= MOST_LISTED:
         return []
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
-    for point in points:
-        found.setdefault((point["variant"], point["diagnosis"]["scaling"]), []).append(point)
+    at = {point["diagnosis"]["row"]["key"]: point for point in points}
     return [
         {
-            "name": " ".join(name),
-            "verdicts": by_verdict([point["diagnosis"] for point in mine]),
-            "ends": list({id(point): point for point in (mine[0], mine[-1])}.values()),
+            "name": f"{smallest['variant']} {smallest['scaling']}",
+            "verdicts": by_verdict([smallest, *larger]),
+            "ends": [at[diagnosis["row"]["key"]] for diagnosis in (smallest, *larger[-1:])],
         }
-        for name, mine in found.items()
+        for smallest, *larger in by_series([point["diagnosis"] for point in points])
     ]
 
 

@@ -35,12 +35,11 @@ def drawn_frame(figure: Figure) -> pd.DataFrame:
 
 
 def _bars(axes: Axes) -> Iterator[dict[str, Any]]:
-    """Bars that lie, named by the ticks of the vertical axis."""
-    names = getattr(axes, "row_names", None) or [label.get_text() for label in axes.get_yticklabels()]
+    """Bars that lie, named as bars.name_rows has named their rows."""
     for container in axes.containers:
         if isinstance(container, BarContainer):
             for bar in container.patches:
-                name = names[round(bar.get_y() + bar.get_height() / 2)]
+                name = axes.row_names[round(bar.get_y() + bar.get_height() / 2)]
                 yield {"series": container.get_label(), "x": name, "y": bar.get_width()}
 
 
