@@ -18,9 +18,9 @@ from scalestudy.record.fingerprint import MEASURING, fingerprint
 from scalestudy.launch.starters import Here, make_starter
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
-from scalestudy.study.tables import FILES
+from scalestudy.registry.tables import FILES
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
@@ -179,7 +179,7 @@ def refuse_what_does_not_fit():
 def keep_config_for_jobs():
     """Jobs read the workflow again when their turn comes; they are to find what was submitted."""
     digest = hashlib.sha256(CONFIG_JSON.encode()).hexdigest()[:12]
-    path = Path("results") / PLAN.study.study / "submitted" / f"{digest}.json"
+    path = Path("results") / PLAN.study.name / "submitted" / f"{digest}.json"
     write_text(path, CONFIG_JSON)
     os.environ[SUBMITTED] = str(path.resolve())
 

@@ -30,9 +30,9 @@ rule train_baseline:
         tasks_per_gpu=0,
         mpi=get_mpi,
         mem_mb=get_memory_mb,
-        time_limit_min=str(LIMITS.time_min),
-        start_limit_s=str(LIMITS.start_s),
-        stall_limit_s=str(LIMITS.stall_s),
+        time_limit_min=str(LIMITS.time_limit_min),
+        start_limit_s=str(LIMITS.start_limit_s),
+        stall_limit_s=str(LIMITS.stall_limit_s),
         runtime=launch_min(PLAN),
     params:
         spec=get_spec,

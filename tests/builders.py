@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from scalestudy.analyse.efficiency_tree import factors_frame
-from scalestudy.analyse.forecasts import forecasts_frame
-from scalestudy.analyse.held_out import held_out_frame
-from scalestudy.analyse.runs import runs_frame
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.forecast.held_out import held_out_frame
+from scalestudy.analyse.point.efficiency_tree import factors_frame
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.run.reduce import runs_frame
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts

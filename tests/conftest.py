@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 from scalestudy.record.lock import exclusive
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 pytest_plugins = ["browser", "slurm_studies"]

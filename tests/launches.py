@@ -12,14 +12,14 @@ from scalestudy.launch.run import measure_run
 from scalestudy.record.observation import Observation, read_observation
 from scalestudy.record.parts import Parts
 from scalestudy.record.recorder import Recorder
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
-from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer
-from scalestudy.train.placement import Placement
-from scalestudy.train.strategies import Single
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.strategies.base import Single
 
 DIGITS_MLP: dict[str, Any] = {
     "model": {"type": "mlp", "hidden_dim": 32, "num_layers": 2},
@@ -55,7 +55,7 @@ def launched(spec: RunSpec, results: Path) -> Observation:
     """What a launch of a spec leaves. Handlers of signals, which a launch sets, are as they were before."""
     before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        record, _ = measure_run(spec, results, limits=Limits(time_min=3))
+        record, _ = measure_run(spec, results, limits=Limits(time_limit_min=3))
     finally:
         for signum, handler in before.items():
             signal.signal(signum, handler)

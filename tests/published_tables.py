@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from scalestudy.analyse.laws.forecast import Measured, Place
+from scalestudy.analyse.forecast.extrapolate import Measured, Place
 
 DATA = Path(__file__).parent / "data"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from scalestudy.train import faulty
+from scalestudy.demo import rank as faulty
 from scalestudy.train.__main__ import main
 
 SLEEP_S = 0.2

@@ -60,7 +60,7 @@ class Submitting(Checkout):
 
     @property
     def results(self) -> Path:
-        return self.root / "results" / self.plan().study.study
+        return self.root / "results" / self.plan().study.name
 
     def records(self) -> dict[str, RunRecord]:
         """Records of the runs that are there."""

@@ -17,11 +17,11 @@ from typing import Any
 
 import pandas as pd
 import yaml
-from scalestudy.analyse.communication import communication_row
-from scalestudy.analyse.runs import reduce_run
+from scalestudy.analyse.communication.probes import communication_row
+from scalestudy.analyse.run.reduce import reduce_run
 from scalestudy.cli.main import main as scalestudy
 from scalestudy.record.observation import read_observation
-from scalestudy.study.load import load_study
+from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import make_plan
 
 SIZES = {"small": (256, 3), "medium": (512, 4), "large": (1024, 4)}  # hidden_dim, num_layers

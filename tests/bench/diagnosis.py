@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.cli.demo import judge
-from scalestudy.study.faults import ALL, CONTROLS
+from scalestudy.demo.faults import ALL, CONTROLS
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
 OUTCOMES = Path(__file__).parents[2] / "docs/measurements/diagnosis.csv"

@@ -23,8 +23,8 @@ from typing import Any
 
 import psutil
 from scalestudy.publish.figures import FIGURES
+from scalestudy.registry.tables import FILES
 from scalestudy.study.plan import Plan
-from scalestudy.study.tables import FILES
 
 from bench.synthetic import SHAPES, make_study, write_study
 
@@ -93,7 +93,7 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
 def measure(shape: str, folder: Path) -> list[dict[str, Any]]:
     """A row per stage, one for all but the first, and one for all: seconds one after another, peak memory."""
     plan = make_study(shape)
-    results = folder / plan.study.study
+    results = folder / plan.study.name
     write_study(plan, results)
     rows = []
     for stage, jobs in stages(plan, results).items():

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from scalestudy.analyse.intervals import mean, mean_on_logs
+from scalestudy.analyse.statistics.intervals import mean, mean_on_logs
 from scalestudy.launch.command import THREAD_VARIABLES
 
 from bench.task import CASES

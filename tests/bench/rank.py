@@ -21,8 +21,8 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from scalestudy.study.model import Host
-from scalestudy.train.placement import Placement, place_rank
+from scalestudy.study.config.study import Host
+from scalestudy.train.place.placement import Placement, place_rank
 
 from bench.task import CASES, Contender, Task, make_task
 

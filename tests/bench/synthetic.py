@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scalestudy.record.environment import host_environment
 from scalestudy.record.files import write_json
 from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,
@@ -26,7 +26,7 @@ from scalestudy.record.observation import (
     Stopping,
 )
 from scalestudy.record.parts import Parts, publish, summarise, write_data
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.study.spec import RunSpec
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
-from scalestudy.study.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
-from scalestudy.study.models import ConvnetModel, LanguageModel, MlpModel, Model, TextClassifierModel
-from scalestudy.study.optimizers import SgdOptimizer
+from scalestudy.study.config.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
+from scalestudy.study.config.models import ConvnetModel, LanguageModel, MlpModel, Model, TextClassifierModel
+from scalestudy.study.config.optimizers import SgdOptimizer
 from scalestudy.train.data import load_split
 from scalestudy.train.data.batches import batch_indices
 from scalestudy.train.data.split import Split
 from scalestudy.train.optimizers import build_optimizer
-from scalestudy.train.placement import Placement
+from scalestudy.train.place.placement import Placement
 from scalestudy.train.workloads import build_model
 from torch import Tensor, nn
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from conftest import Checkout
 from launches import spec_of, step_losses, succeeded
-from scalestudy.study.faults import ALL, FAULT
+from scalestudy.demo.faults import ALL, FAULT
 from scalestudy.study.spec import WORKER
 
 pytestmark = [
@@ -31,7 +31,7 @@ def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:
 
 def test_a_slow_link_that_is_done_to_the_ranks_is_as_slow_and_changes_no_loss(tmp_path: Path) -> None:
     """Where nobody may throttle a real one."""
-    injected = {WORKER: "scalestudy.train.faulty", FAULT: "slow-link"}
+    injected = {WORKER: "scalestudy.demo.rank", FAULT: "slow-link"}
     measure = {"probe_rounds": 1, "probe_steps": 4}
     slow = succeeded(spec_of({"strategy": "ddp"}, measure=measure, host={"environment": injected}), tmp_path)
     plain = succeeded(spec_of({"strategy": "ddp"}), tmp_path)

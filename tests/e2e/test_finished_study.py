@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from browser import Page
 from conftest import Checkout
-from scalestudy.analyse.steps import training_steps
+from scalestudy.analyse.run.steps import training_steps
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.typeset import missing_tex

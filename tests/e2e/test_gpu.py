@@ -7,10 +7,10 @@ import shutil
 
 import pytest
 from conftest import Checkout, tiny_study
-from scalestudy.record.gpus import gpu_facts
+from scalestudy.record.host.gpus import gpu_facts
+from scalestudy.record.host.sensors import Sensors
 from scalestudy.record.observation import read_observation, read_record
-from scalestudy.record.sensors import Sensors
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 pytestmark = [

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from launches import spec_of, step_losses, succeeded
-from scalestudy.analyse.steps import measured, steady_steps
+from scalestudy.analyse.run.steps import measured, steady_steps
 from scalestudy.record.observation import PART_COLUMNS, Observation
 
 pytestmark = pytest.mark.alone

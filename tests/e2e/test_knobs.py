@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from launches import spec_of, step_losses, succeeded
-from scalestudy.analyse.steps import steady_steps
+from scalestudy.analyse.run.steps import steady_steps
 from scalestudy.record.observation import PROBE_PHASES, TRAINING_PHASES, Observation
 from scalestudy.record.parts import DATA_FILES
 

@@ -17,14 +17,14 @@ import slow_rank
 from builders import observation as made_up
 from conftest import make_checkout, tiny_study
 from launches import trainer_of
-from scalestudy.analyse.arrivals import late_rank
-from scalestudy.analyse.communication import communication_of
-from scalestudy.analyse.steps import measured
+from scalestudy.analyse.communication.arrivals import late_rank
+from scalestudy.analyse.communication.probes import communication_of
+from scalestudy.analyse.run.steps import measured
 from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.publish.measured import notes_view
 from scalestudy.record.observation import PROBE_PHASES, Observation, read_observation
 from scalestudy.record.parts import read_parts
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

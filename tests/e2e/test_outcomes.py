@@ -13,7 +13,7 @@ from typing import Any
 
 from conftest import BIN, Checkout, tiny_study
 from scalestudy.record.observation import RunRecord, read_observation, read_record
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 

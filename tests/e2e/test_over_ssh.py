@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Checkout, wait_for
-from scalestudy.launch.hosts import HOSTS, REMOTE_SHELL
+from scalestudy.launch.nodes.hosts import HOSTS, REMOTE_SHELL
 from scalestudy.record.observation import RunRecord, read_record
 from slurm_studies import small_study
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from conftest import Checkout, tiny_study
-from scalestudy.analyse.communication import communication_of
+from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.record.observation import read_observation
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 

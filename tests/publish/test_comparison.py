@@ -15,10 +15,10 @@ import pypdfium2
 import pytest
 from builders import study_of
 from conftest import small_content
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish.comparison.named import in_a_figure, plain
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 OLD = {

@@ -8,12 +8,12 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from builders import frames_of, study_of
-from scalestudy.analyse.crossover import Overtaking, beside_ddp, overtaking
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.crossover import Overtaking, beside_ddp, overtaking
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing, study_figures
 from scalestudy.publish.figures.data import describe, drawn_frame
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 SIZES = {"small": 1e6, "medium": 1e7, "large": 1e8}

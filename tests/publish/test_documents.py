@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from builders import facts_of, frames_of, page_of, results_of, study_of
 from matplotlib.figure import Figure
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.frames import Frames
@@ -21,7 +21,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, latex, render
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 TIMES = {

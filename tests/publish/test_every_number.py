@@ -16,9 +16,9 @@ from scalestudy.publish.ledger import find, make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.study.load import parse_study
+from scalestudy.registry.tables import COLUMNS
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
-from scalestudy.study.tables import COLUMNS
 from test_measured_views import TRACE, probed
 
 TIMES = {

@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 from builders import NO_CALLS, frames_of, study_of
 from matplotlib.figure import Figure
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.data import describe, drawn_frame
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_measured_views import probed
 

@@ -18,14 +18,14 @@ from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish import labels
 from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.data import drawn_frame
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import groups_of
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 CASES = [*((series, "ieee") for series in (1, 2, 7, 12)), (12, "article")]

@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import frames_of, page_of, results_of, study_of, summary_of
-from scalestudy.analyse.forecasts import forecasts_frame
+from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 TIMES = {

@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 from builders import observation, page_of, results_of, study_of
 from nvml import Board, FakeNvml
-from scalestudy.analyse.environment import study_environment
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import study_environment
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.hardware import hardware_facts
-from scalestudy.study.load import parse_study
+from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 BUSY = {"kind": "busy host", "text": "the host is busy: 0.6 cores in use by others just before this launch"}

@@ -19,7 +19,7 @@ from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import NUMBER, between, unknown, without_thresholds
 from test_every_number import TIMES as SOME_FAIL

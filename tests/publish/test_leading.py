@@ -10,7 +10,7 @@ from scalestudy.publish.diagnoses import MOST_LISTED, leading
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 SCALES = ["1x2", "1x4", "2x2", "2x4", "4x4"]

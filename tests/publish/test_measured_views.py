@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import diagnosed, page_of, results_of, study_of
-from scalestudy.analyse.efficiency_tree import factors_frame
-from scalestudy.analyse.forecasts import forecasts_frame
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.point.efficiency_tree import factors_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish import labels
 from scalestudy.publish.facts import document_facts
@@ -25,7 +25,7 @@ from scalestudy.publish.rounding import show_share
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
 from scalestudy.publish.view import rows_view
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 TIMES = {

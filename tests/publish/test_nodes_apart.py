@@ -7,12 +7,12 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import diagnosed, study_of
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.figures.points import distributed_series
 from scalestudy.publish.labels import places, ranks
 from scalestudy.publish.view import rows_view
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 SCALES = ["1x2", "2x1", "2x2"]

@@ -19,7 +19,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_documents import epochs_of
 from test_every_number import TIMES

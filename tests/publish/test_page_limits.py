@@ -14,7 +14,7 @@ from bench.synthetic import make_study
 from browser import Page
 from builders import frames_of, page_from, page_of, results_of, study_of
 from conftest import mlp_workload
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.facts import document_facts
@@ -24,7 +24,7 @@ from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.results import Results
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import TIMES
 from test_measured_views import PROBED, TRACE

@@ -13,7 +13,7 @@ import pandas as pd
 import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
@@ -21,9 +21,9 @@ from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.numbers_tex import numbers_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.study.load import parse_study
+from scalestudy.registry.tables import FILES
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
-from scalestudy.study.tables import FILES
 
 PAPER = Path(__file__).parent / "paper" / "paper.tex"
 TIMES = {

@@ -9,7 +9,7 @@ import pandas as pd
 from builders import summary_of
 from scalestudy.publish.measured import work_view
 from scalestudy.publish.view import rows_view
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import study_of
-from scalestudy.analyse.accuracy import compare_accuracy, time_to_accuracy
-from scalestudy.analyse.intervals import Interval
-from scalestudy.analyse.summary import summary_frame
-from scalestudy.study.load import parse_study
+from scalestudy.analyse.point.accuracy import compare_accuracy, time_to_accuracy
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scipy import stats
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from scalestudy.study.allocations import launch_min, make_allocations
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 

@@ -19,12 +19,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FLOORS = {
     "errors": 0,
     "study": 0,
+    "registry": 0,
     "prepare": 0,
     "record": 0,
     "measure": 0,
     "train": 1,
     "launch": 1,
     "importers": 1,
+    "demo": 2,
     "analyse": 2,
     "diagnose": 3,
     "publish": 4,
@@ -36,6 +38,7 @@ SAME_FLOOR_ALLOWED = {
     ("record", "study"),
     ("record", "errors"),
     ("study", "errors"),
+    ("study", "registry"),
     ("prepare", "study"),
     ("prepare", "record"),
     ("prepare", "errors"),
@@ -75,7 +78,8 @@ def test_a_module_imports_from_lower_floors_only(path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_torch_is_imported_under_train_alone(path: Path) -> None:
-    if room(path) != "train":
+    """And in the rank that has a fault put into it."""
+    if room(path) != "train" and path.relative_to(PACKAGE).as_posix() != "demo/rank.py":
         assert not {name for name in imports(path) if name.split(".")[0] == "torch"}
 
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 from builders import observation
-from scalestudy.launch import settle as settling
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, repeated
-from scalestudy.launch.settle import settle
-from scalestudy.launch.slurm_job import Job
+from scalestudy.launch.slurm import settle as settling
+from scalestudy.launch.slurm.job import Job
+from scalestudy.launch.slurm.settle import settle
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import read_record
 from scalestudy.record.parts import publish, vouch
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

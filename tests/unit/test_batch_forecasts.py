@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import summary_of
-from scalestudy.analyse.batch_forecasts import batch_forecasts
-from scalestudy.study.load import parse_study
+from scalestudy.analyse.forecast.batches import batch_forecasts
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 # One process: 0.2 ms and 25 us a sample. Two ranks: 3.4 ms more.

@@ -10,13 +10,18 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import observation
-from scalestudy.analyse.arrivals import late_rank, waits_by_round
-from scalestudy.analyse.bootstrap import FEWEST_LAUNCHES, bootstrap_ratio
-from scalestudy.analyse.collectives import bus_factor, collectives_frame, latency_and_bandwidth, network_of
-from scalestudy.analyse.communication import communication_of, communication_row, compare_methods
-from scalestudy.analyse.intervals import ratio_on_logs
+from scalestudy.analyse.communication.arrivals import late_rank, waits_by_round
+from scalestudy.analyse.communication.collectives import (
+    bus_factor,
+    collectives_frame,
+    latency_and_bandwidth,
+    network_of,
+)
+from scalestudy.analyse.communication.probes import communication_of, communication_row, compare_methods
+from scalestudy.analyse.statistics.bootstrap import FEWEST_LAUNCHES, bootstrap_ratio
+from scalestudy.analyse.statistics.intervals import ratio_on_logs
 from scalestudy.record.observation import Observation
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

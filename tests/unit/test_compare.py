@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import study_of
-from scalestudy.analyse.compare import Comparison, Source, compare_studies, shows
-from scalestudy.analyse.intervals import Interval, less, ratio_on_logs
-from scalestudy.analyse.questions import environment_differences, setting_differences
-from scalestudy.analyse.summary import summary_frame
-from scalestudy.study.load import parse_study
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_logs
+from scalestudy.analyse.study.compare import Comparison, Source, compare_studies, shows
+from scalestudy.analyse.study.questions import environment_differences, setting_differences
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scipy import stats
 

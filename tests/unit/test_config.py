@@ -13,8 +13,8 @@ import yaml
 from conftest import ROOT
 from scalestudy.errors import UserError
 from scalestudy.study.capacity import check_capacity
+from scalestudy.study.config.load import load_study, parse_study
 from scalestudy.study.document import readme_text, schema_text
-from scalestudy.study.load import load_study, parse_study
 from scalestudy.study.plan import make_plan
 
 
@@ -129,7 +129,7 @@ def test_schema_and_documentation_are_in_step_with_the_model() -> None:
 def test_the_default_study_satisfies_schema_and_model() -> None:
     study = yaml.safe_load((ROOT / "config/config.yaml").read_text(encoding="utf-8"))
     jsonschema.validate(study, json.loads(schema_text()))
-    assert load_study(ROOT / "config/config.yaml").study == "digits"
+    assert load_study(ROOT / "config/config.yaml").name == "digits"
 
 
 def test_every_field_of_the_config_is_documented() -> None:

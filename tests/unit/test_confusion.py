@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from bench.diagnosis import OUTCOMES, main, read, table, told, write
-from scalestudy.study.faults import ALL
+from scalestudy.demo.faults import ALL
 
 
 def kept(*rows: tuple[str, int, str]) -> dict:

@@ -9,15 +9,15 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import diagnosed, study_of, summary_of
-from scalestudy.analyse.forecasts import forecasts_frame
-from scalestudy.analyse.summary import summary_frame
+from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.causes.unexplained import unexplained
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.patches import merge
-from scalestudy.diagnose.verdict import judge_point
-from scalestudy.study.load import parse_study
-from scalestudy.study.model import Study
+from scalestudy.diagnose.verdicts.judge import judge_point
+from scalestudy.diagnose.verdicts.unexplained import unexplained
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 
 # (workload, world size, batch per rank) -> seconds

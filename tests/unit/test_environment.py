@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from builders import observation
 from nvml import Board, FakeNvml
-from scalestudy.analyse.environment import study_environment
-from scalestudy.record.hardware import hardware_facts
+from scalestudy.analyse.study.environment import study_environment
+from scalestudy.record.host.hardware import hardware_facts
 from scalestudy.record.observation import RunRecord
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from scalestudy.cli import demo
 from scalestudy.cli.main import main
+from scalestudy.demo.faults import ALL, CONTROLS, FAULT, FAULTS
 from scalestudy.diagnose.causes import CAUSES
 from scalestudy.diagnose.causes.fsdp import DDP_OOM
 from scalestudy.launch.command import rank_command
 from scalestudy.launch.process import Interrupted
-from scalestudy.study.faults import ALL, CONTROLS, FAULT, FAULTS
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import WORKER, RunSpec
 
@@ -27,7 +27,7 @@ def test_every_fault_is_a_study_that_can_be_run(name: str) -> None:
     for spec in plan.runs.values():
         injected = spec.host.environment.get(FAULT) == name
         assert injected == fault.injected
-        module = "scalestudy.train.faulty" if injected else "scalestudy.train"
+        module = "scalestudy.demo.rank" if injected else "scalestudy.train"
         assert module in rank_command(spec, Path("out"), Path("data"))
         assert (WORKER in spec.host.environment) == injected
 
@@ -58,7 +58,7 @@ def test_a_link_that_cannot_be_throttled_is_done_to_the_ranks(
     assert "a communication hook waits as long" in capsys.readouterr().out
     (spec,) = measured
     assert spec.host.environment[FAULT] == "slow-link"
-    assert spec.host.environment[WORKER] == "scalestudy.train.faulty"
+    assert spec.host.environment[WORKER] == "scalestudy.demo.rank"
 
 
 def stop() -> None:

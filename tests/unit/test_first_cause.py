@@ -8,8 +8,8 @@ import pytest
 from builders import observation
 from scalestudy.launch.outcome import Evidence, judge, memory_kill
 from scalestudy.record.observation import RankReport
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
-from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 
@@ -44,7 +44,9 @@ def spec(content: dict[str, Any]) -> RunSpec:
 def reason_of(spec: RunSpec, reports: dict[int, dict[str, Any]], **changes: Any) -> str:
     ranks: list[RankReport] = list(observation(spec, [[0.001] * 5] * 2).record.ranks)
     mine = tuple(ranks[rank].model_copy(update={"outcome": "failed"} | said) for rank, said in reports.items())
-    found = Evidence(reports=mine, exit_code=1, log="", limits=Limits(stall_s=7, start_s=5), nodes=NODES)
+    found = Evidence(
+        reports=mine, exit_code=1, log="", limits=Limits(stall_limit_s=7, start_limit_s=5), nodes=NODES
+    )
     outcome, reason = judge(spec, Evidence(**(vars(found) | changes)))
     assert outcome == "failed"
     return reason

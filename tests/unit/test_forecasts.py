@@ -7,9 +7,9 @@ from math import nan
 import numpy as np
 import pytest
 from published_tables import Question, questions
-from scalestudy.analyse.laws.fit import NoFitError, Scale, fit_all, fit_law
-from scalestudy.analyse.laws.forecast import Measured, Place, forecast
-from scalestudy.analyse.laws.growth import LINEAR, SHARE, USL_WEAK
+from scalestudy.analyse.forecast.extrapolate import Measured, Place, forecast
+from scalestudy.analyse.forecast.fit import NoFitError, Scale, fit_all, fit_law
+from scalestudy.analyse.forecast.growth import LINEAR, SHARE, USL_WEAK
 
 QUESTIONS = questions()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scalestudy.analyse.grid import Grid, firsts, means
+from scalestudy.analyse.run.grid import Grid, firsts, means
 
 
 def rows(*, ranks: int = 2, steps: int = 6) -> pd.DataFrame:

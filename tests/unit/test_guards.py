@@ -14,8 +14,8 @@ import pytest
 from nvml import Board, FakeNvml
 from scalestudy.launch import run as launch_run
 from scalestudy.launch import starters
-from scalestudy.launch.gpu_guards import check_gpus
-from scalestudy.launch.guards import (
+from scalestudy.launch.guards.gpu import check_gpus
+from scalestudy.launch.guards.host import (
     Guard,
     bound_cpus,
     busy_host,
@@ -28,7 +28,7 @@ from scalestudy.launch.guards import (
     too_many_threads,
 )
 from scalestudy.launch.run import measure_run
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

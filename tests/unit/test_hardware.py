@@ -11,12 +11,12 @@ import psutil
 import pynvml
 import pytest
 from nvml import Board, FakeNvml
-from scalestudy.record import sensors as sensors_module
-from scalestudy.record.cgroup import cpu_quota_cores, memory_limit_gib
-from scalestudy.record.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
-from scalestudy.record.gpus import gpu_facts
-from scalestudy.record.hardware import hardware_facts
-from scalestudy.record.sensors import READINGS, Sensors
+from scalestudy.record.host import sensors as sensors_module
+from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
+from scalestudy.record.host.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
+from scalestudy.record.host.gpus import gpu_facts
+from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.record.host.sensors import READINGS, Sensors
 
 ABSENT = FakeNvml(failing=pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 

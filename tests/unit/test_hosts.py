@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.launch.hosts import HOSTS, parse_hosts, remote_line
+from scalestudy.launch.nodes.hosts import HOSTS, parse_hosts, remote_line
 from scalestudy.launch.starters import Here, make_starter
 
 

@@ -17,8 +17,8 @@ from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import run_group
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RankReport
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
-from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

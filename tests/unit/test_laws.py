@@ -1,4 +1,4 @@
-"""The laws in closed form, and the tree of efficiencies: against figures from the literature and by hand."""
+"""The tree of efficiencies, by hand."""
 
 from __future__ import annotations
 
@@ -6,34 +6,7 @@ from math import nan, prod
 
 import pandas as pd
 import pytest
-from scalestudy.analyse.efficiency_tree import efficiency_tree
-from scalestudy.analyse.laws.closed import amdahl_speedup, gustafson_speedup, usl_peak, usl_throughput
-from scalestudy.analyse.scaling import karp_flatt
-
-
-def test_amdahl() -> None:
-    """5 % serial: 20 ranks give 10.26, and no number of them more than 20."""
-    assert amdahl_speedup(0.05, 20) == pytest.approx(10.256, abs=1e-3)
-    assert amdahl_speedup(0.05, 1e9) == pytest.approx(20, rel=1e-6)
-    assert amdahl_speedup(0, 8) == 8
-    assert karp_flatt(amdahl_speedup(0.05, 20), 20) == pytest.approx(0.05)
-
-
-def test_gustafson() -> None:
-    """Gustafson's own: 1 024 processors and a serial share of 0.4 % give 1 020."""
-    assert gustafson_speedup(0.004, 1024) == pytest.approx(1020, abs=0.5)
-    assert gustafson_speedup(1, 8) == 1
-
-
-def test_usl_turns_back_at_its_peak() -> None:
-    contention, coherence = 0.02, 0.0005
-    peak = usl_peak(contention, coherence)
-    assert peak == pytest.approx(44.27, abs=0.01)
-    top = usl_throughput(100, contention, coherence, peak)
-    assert top > usl_throughput(100, contention, coherence, peak * 0.9)
-    assert top > usl_throughput(100, contention, coherence, peak * 1.1)
-    assert usl_throughput(100, contention, coherence, 1) == 100
-    assert usl_peak(0.02, 0) == float("inf")
+from scalestudy.analyse.point.efficiency_tree import efficiency_tree
 
 
 def point(**known: float) -> pd.Series:

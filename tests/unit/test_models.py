@@ -12,9 +12,9 @@ import torch
 import torch.nn.functional as F
 from pydantic import TypeAdapter
 from scalestudy.errors import UserError
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import Model
-from scalestudy.study.workloads import Workload
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import Model
+from scalestudy.study.config.workloads import Workload
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import blocks_of

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 from scalestudy.cli.main import main
-from scalestudy.study.load import load_study
+from scalestudy.study.config.load import load_study
 
 
 def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

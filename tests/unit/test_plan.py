@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.cost import plan_lines
-from scalestudy.study.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 

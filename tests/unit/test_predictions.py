@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 from builders import diagnosed, summary_of
-from scalestudy.analyse.intervals import Interval, product
+from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.causes.predict import peak_memory_at, saving
 from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import Recommendation
+from scalestudy.diagnose.predict import peak_memory_at, saving
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.view import rows_view
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 # One process: 1 ms at 32 samples, 0.6 ms at 16: 0.2 ms and 25 us a sample. Two ranks: 3.4 ms more.

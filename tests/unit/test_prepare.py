@@ -20,7 +20,7 @@ from scalestudy.prepare import store
 from scalestudy.prepare.lock import alone
 from scalestudy.prepare.prepare import prepare
 from scalestudy.prepare.store import read_store
-from scalestudy.study.datasets import Data, Dataset, TextFileData
+from scalestudy.study.config.datasets import Data, Dataset, TextFileData
 
 TEXT = bytes(range(256)) * 2
 

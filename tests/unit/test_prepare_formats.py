@@ -25,7 +25,7 @@ from scalestudy.prepare import cifar
 from scalestudy.prepare.prepare import prepare
 from scalestudy.prepare.store import Manifest, read_store
 from scalestudy.prepare.tokens import encode
-from scalestudy.study.datasets import Data
+from scalestudy.study.config.datasets import Data
 from tokenizers import Tokenizer
 
 

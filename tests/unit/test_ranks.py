@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from builders import observation
 from launches import spec_of
-from scalestudy.analyse.ranks import numa_of_ranks, samples_of_ranks
-from scalestudy.analyse.steps import steady_steps
+from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
+from scalestudy.analyse.run.steps import steady_steps
 from scalestudy.record.observation import Observation
 
 SPEC = spec_of({"strategy": "ddp"})

@@ -16,7 +16,7 @@ from scalestudy.record import fingerprint as module
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_observation, read_record
 from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
 from scalestudy.record.recorder import Recorder
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 

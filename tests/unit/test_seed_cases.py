@@ -11,7 +11,7 @@ from builders import diagnosed, summary_of
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.publish.rounding import show
 from scalestudy.record.observation import PART_COLUMNS
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 MODEL = {"type": "mlp", "hidden_dim": 16}

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.launch import slurm_job
-from scalestudy.launch.slurm import LEAST_S, Slurm
-from scalestudy.launch.slurm_job import Job, parse_job, read_ended_job, what_became
+from scalestudy.launch.slurm import job as slurm_job
+from scalestudy.launch.slurm.job import Job, parse_job, read_ended_job, what_became
+from scalestudy.launch.slurm.starter import LEAST_S, Slurm
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import WRITING_S, Limits
-from scalestudy.study.load import parse_study
 from scalestudy.study.plan import make_plan
 
 # As `scontrol --oneliner show job` prints it (SLURM 22.05), shortened.
@@ -105,10 +105,10 @@ def ending_in(seconds: float) -> Slurm:
 
 
 def test_a_launch_ends_before_its_allocation() -> None:
-    asked = Limits(time_min=30)
+    asked = Limits(time_limit_min=30)
     assert ending_in(7200).limits(asked) == asked
     cut = ending_in(600).limits(asked)
-    assert cut.time_min == pytest.approx((600 - WRITING_S) / 60, abs=0.1)
+    assert cut.time_limit_min == pytest.approx((600 - WRITING_S) / 60, abs=0.1)
     assert cut.cut == "SLURM job 7 has no more left"
 
 

@@ -6,7 +6,7 @@ from math import exp, isnan, log, sqrt
 
 import numpy as np
 import pytest
-from scalestudy.analyse.batch_model import (
+from scalestudy.analyse.forecast.batch_model import (
     StepModel,
     fit_step_model,
     strong_batch_for,
@@ -14,8 +14,8 @@ from scalestudy.analyse.batch_model import (
     weak_batch_for,
     weak_efficiency,
 )
-from scalestudy.analyse.intervals import Interval, difference, mean_on_logs, ratio_on_logs
-from scalestudy.analyse.scaling import efficiency, karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.scaling import efficiency, karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
 from scalestudy.measure.steady import mser5
 from scipy import stats
 

@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import observation
-from scalestudy.analyse.memory import growth_of, memory_growth
-from scalestudy.analyse.steady import find_jump, find_modes
-from scalestudy.analyse.steps import measured, steadiness, steady_steps, training_steps
+from scalestudy.analyse.run.memory import growth_of, memory_growth
+from scalestudy.analyse.run.steady import find_jump, find_modes
+from scalestudy.analyse.run.steps import measured, steadiness, steady_steps, training_steps
 from scalestudy.errors import UserError
 from scalestudy.record.observation import PART_COLUMNS
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 from simulated import Truth, steps

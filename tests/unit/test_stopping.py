@@ -6,7 +6,7 @@ from math import inf, sqrt
 
 import numpy as np
 import pytest
-from scalestudy.analyse.intervals import Sample, mean_on_logs, ratio_on_logs
+from scalestudy.analyse.statistics.intervals import Sample, mean_on_logs, ratio_on_logs
 from scalestudy.measure.batch_means import autocorrelation_time, batch_means
 from scalestudy.measure.stopping import StepRule, launches_needed
 from simulated import FIXED_LAUNCHES, PUBLISHED, Truth, configuration, fixed_launch, launch, steps

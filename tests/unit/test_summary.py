@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 from builders import observation, study_of, summary_of
-from scalestudy.analyse.runs import runs_frame
+from scalestudy.analyse.run.reduce import runs_frame
 from scalestudy.cli.inputs import read_table
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
 

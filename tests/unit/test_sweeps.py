@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.sweep import expand_sweeps
+from scalestudy.study.config.variants import Variant
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
-from scalestudy.study.sweep import expand_sweeps
-from scalestudy.study.variants import Variant
 
 # Sweeps
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 import torch
-from scalestudy.analyse.spans import contains, difference, intersection, length, union
-from scalestudy.analyse.trace import TraceSummary, summarise_trace
+from scalestudy.analyse.trace.spans import contains, difference, intersection, length, union
+from scalestudy.analyse.trace.summary import TraceSummary, summarise_trace
 from scalestudy.errors import UserError
 from scalestudy.record.traces import read_trace
 from scalestudy.train.profile import take_trace

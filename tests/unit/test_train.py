@@ -9,12 +9,12 @@ from itertools import chain
 
 import pytest
 import torch
-from scalestudy.study.model import Host
-from scalestudy.train import placement
-from scalestudy.train.clock import ClockError, make_clock
+from scalestudy.study.config.study import Host
 from scalestudy.train.data.batches import batch_indices
 from scalestudy.train.loop import block_sizes
-from scalestudy.train.placement import PlacementError, choose_device
+from scalestudy.train.place import placement
+from scalestudy.train.place.placement import PlacementError, choose_device
+from scalestudy.train.step.clock import ClockError, make_clock
 
 CPU = torch.device("cpu")
 
@@ -105,8 +105,8 @@ def test_ranks_are_bound_to_cores_of_their_own() -> None:
     """In processes of their own, for the binding lasts."""
     code = (
         "import os, sys\n"
-        "from scalestudy.study.model import Host\n"
-        "from scalestudy.train.placement import bind_cores\n"
+        "from scalestudy.study.config.study import Host\n"
+        "from scalestudy.train.place.placement import bind_cores\n"
         "bound = bind_cores(Host(), local_rank=int(sys.argv[1]), local_world_size=2)\n"
         "print(bound, sorted(os.sched_getaffinity(0)))"
     )

@@ -12,19 +12,19 @@ import torch
 from launches import spec_of, trainer_of
 from pydantic import TypeAdapter
 from scalestudy.errors import UserError
-from scalestudy.study.models import LanguageModel
-from scalestudy.study.optimizers import Optimizer
-from scalestudy.study.variants import InputOptions
-from scalestudy.train import ddp
-from scalestudy.train.checkpoints import Checkpoints
+from scalestudy.study.config.models import LanguageModel
+from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.variants import InputOptions
 from scalestudy.train.data.batches import batch_indices, tail_indices
 from scalestudy.train.data.feed import DirectFeed, LoaderFeed, make_feed
 from scalestudy.train.data.split import Split
-from scalestudy.train.limits import is_out_of_memory
 from scalestudy.train.loop import Trainer
 from scalestudy.train.optimizers import build_optimizer, build_schedule, learning_rate_share
-from scalestudy.train.sync_batch_norm import synchronise_norms, synchronised_norms
-from scalestudy.train.update import Update
+from scalestudy.train.place.memory_limit import is_out_of_memory
+from scalestudy.train.step.checkpoints import Checkpoints
+from scalestudy.train.step.update import Update
+from scalestudy.train.strategies import ddp
+from scalestudy.train.strategies.sync_batch_norm import synchronise_norms, synchronised_norms
 from torch import Tensor, nn
 
 CPU = torch.device("cpu")

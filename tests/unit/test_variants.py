@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from scalestudy.errors import UserError
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 TOKENS = {"type": "synthetic-tokens", "samples": 64}

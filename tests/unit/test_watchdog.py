@@ -10,7 +10,7 @@ import time
 import weakref
 
 import pytest
-from scalestudy.train.watchdog import Watchdog
+from scalestudy.train.place.watchdog import Watchdog
 
 
 def watched(limit_s: float, seconds: float, *, steps_s: float) -> list[tuple[str, bool]]:
@@ -45,7 +45,7 @@ def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> 
     """
     code = """
 import os, sys
-from scalestudy.train.watchdog import Watchdog
+from scalestudy.train.place.watchdog import Watchdog
 watchdog = Watchdog(3.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
 watchdog.steps = lambda: steps
 steps = 7

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
-from scalestudy.train.world import Member, compare
+from scalestudy.train.place.world import Member, compare
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import ROOT, Checkout
-from scalestudy.study.load import load_study
+from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import make_plan
 
 STUDIES = sorted(path.stem for path in (ROOT / "config/studies").glob("*.yaml"))
@@ -34,7 +34,7 @@ def small_form(name: str) -> list[str]:
 def test_a_study_in_the_small_needs_two_cores_and_no_download(name: str) -> None:
     files = [ROOT / file for file in small_form(name)]
     full, small = load_study(files[0]), load_study(*files)
-    assert small.study == f"{full.study}-small", "results of the two must not share a folder"
+    assert small.name == f"{full.name}-small", "results of the two must not share a folder"
     for spec in make_plan(small).runs.values():
         assert spec.world_size <= 2
         assert not spec.data.prepared

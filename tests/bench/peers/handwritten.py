@@ -25,13 +25,13 @@ def accumulating_loop_of(task: Task, model: nn.Module, optimizer: torch.optim.Op
     """`loop_of` with a batch in parts; DDP sums the gradients in the backward pass of the last one."""
     epochs = itertools.count(1)
     parts, inputs, targets, loss_of = task.case.parts, task.inputs, task.targets, task.loss
-    unsynchronised = model.no_sync if task.place.world_size > 1 else contextlib.nullcontext
+    no_sync = model.no_sync if task.place.world_size > 1 else contextlib.nullcontext
 
     def run(steps: int) -> None:
         model.train()
         for index in task.batches(steps, next(epochs)):
             *first, last = index.chunk(parts)
-            with unsynchronised():
+            with no_sync():
                 for part in first:
                     loss = loss_of(model(inputs[part]), targets[part]) / parts
                     loss.backward()

@@ -10,15 +10,16 @@ import tempfile
 from collections.abc import Iterator
 
 from scalestudy.record.recorder import Recorder
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
-from scalestudy.train.clock import Clock
 from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer, block_sizes
-from scalestudy.train.placement import Placement
-from scalestudy.train.strategies import Ddp, Single
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.step.clock import Clock
+from scalestudy.train.strategies.base import Single
+from scalestudy.train.strategies.ddp import Ddp
 from torch import Tensor
 
 from bench.task import OPTIMIZER, SEED, Contender, Task

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isnan, log, nan
 
-from scalestudy.analyse.intervals import Interval
-from scalestudy.analyse.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.importers.published import PublishedRow
 
 

@@ -12,20 +12,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.efficiency_tree import factors_frame
-from scalestudy.analyse.environment import study_environment
-from scalestudy.analyse.forecasts import forecasts_frame
-from scalestudy.analyse.held_out import held_out_frame
-from scalestudy.analyse.runs import Reduced, epochs_frame, reduce_run
-from scalestudy.analyse.summary import summary_frame
-from scalestudy.analyse.trace import summarise_trace
+from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.forecast.held_out import held_out_frame
+from scalestudy.analyse.point.efficiency_tree import factors_frame
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.run.reduce import Reduced, epochs_frame, reduce_run
+from scalestudy.analyse.study.environment import study_environment
+from scalestudy.analyse.trace.summary import summarise_trace
 from scalestudy.cli.inputs import read_plan
 from scalestudy.cli.processes import cores, spread
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import Observation, RunRecord, read_observation
 from scalestudy.record.parts import TRACES
 from scalestudy.record.traces import read_trace
-from scalestudy.study.model import Study
+from scalestudy.study.config.study import Study
 
 MANY = 100
 RUNS_AT_ONCE = 8  # handed to a process at a time

@@ -10,7 +10,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from scalestudy.analyse.compare import Comparison, compare_studies
+from scalestudy.analyse.study.compare import Comparison, compare_studies
 from scalestudy.cli.finished import add_studies, read_studies
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named, plain

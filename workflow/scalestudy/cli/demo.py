@@ -17,13 +17,13 @@ import yaml
 
 from scalestudy.cli import aggregate
 from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.demo.faults import ALL, Fault
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run
 from scalestudy.record.files import write_json, write_text
-from scalestudy.study.faults import ALL, Fault
-from scalestudy.study.load import parse_study
+from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
 HELP = "a small study with a known fault, and its diagnosis"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.analyse.costs.strategies import ELEMENT_BYTES, Setting
-from scalestudy.analyse.rows import ring_latency_s
+from scalestudy.analyse.point.rows import ring_latency_s
 from scalestudy.cli.inputs import read_table
 from scalestudy.cli.quantities import bandwidth, count, seconds
 from scalestudy.errors import UserError

@@ -21,10 +21,10 @@ from scalestudy.launch.run import DATA, measure_run
 from scalestudy.measure.batch_search import Found, Trial, search_batch
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import RunRecord, read_observation
-from scalestudy.study.load import load_study, parse_study, read_content
-from scalestudy.study.model import Study
+from scalestudy.study.config.load import load_study, parse_study, read_content
+from scalestudy.study.config.scales import world_size
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
-from scalestudy.study.scales import world_size
 from scalestudy.study.spec import RunSpec
 
 HELP = "find the batch per rank that is enough, and the largest that fits"
@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     if single and arguments.scale not in (None, "1x1"):
         raise UserError(f"--scale {arguments.scale}: {arguments.variant} is one process, which runs at 1x1")
     scale = arguments.scale or ("1x1" if single else study.scales[0])
-    results = (arguments.results or Path("results") / study.study) / "batch_search"
+    results = (arguments.results or Path("results") / study.name) / "batch_search"
     unit = study.variants[arguments.variant].accumulation_steps
     samples = study.workloads[arguments.workload].data.known_train_samples
     most = arguments.most or (samples // world_size(scale) if samples is not None else None)
@@ -112,7 +112,7 @@ def _throughput(directory: Path, record: RunRecord) -> float:
     """Samples a second over all ranks; nan where there is none."""
     if record.outcome != "ok":
         return nan
-    from scalestudy.analyse.steps import measured
+    from scalestudy.analyse.run.steps import measured
 
     return measured(read_observation(directory), confidence=0.95)["throughput_samples_per_s"]
 

@@ -11,7 +11,7 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from scalestudy.analyse.compare import MEASURED, OF_A_LAUNCH, Source
+from scalestudy.analyse.study.compare import MEASURED, OF_A_LAUNCH, Source
 from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
@@ -36,7 +36,7 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
             f"report.confidence differs: {said}; intervals of two levels cannot be compared. Set one in the"
             " studies' files and run snakemake again: nothing is measured anew"
         )
-    labels = _labels(folders, [source.plan.study.study for source in sources], names)
+    labels = _labels(folders, [source.plan.study.name for source in sources], names)
     return [
         Named(source=source, name=label, folder=str(folder))
         for source, label, folder in zip(sources, labels, folders, strict=True)

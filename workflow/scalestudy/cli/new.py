@@ -16,14 +16,14 @@ import yaml
 
 from scalestudy.errors import UserError
 from scalestudy.record.files import write_text
-from scalestudy.study.datasets import Data
-from scalestudy.study.entry import Entry
-from scalestudy.study.load import parse_study
-from scalestudy.study.models import Model
-from scalestudy.study.optimizers import Optimizer
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.models import Model
+from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.variants import Knobs
+from scalestudy.study.config.workloads import Workload
 from scalestudy.study.plan import make_plan
-from scalestudy.study.variants import Knobs
-from scalestudy.study.workloads import Workload
 
 HELP = "write a study file from flags: --model mlp --hidden-dim 1024 --strategy ddp --scales 1x2"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}

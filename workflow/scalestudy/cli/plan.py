@@ -7,8 +7,8 @@ from pathlib import Path
 
 from scalestudy.cli.study_files import add_study
 from scalestudy.record.files import write_json
+from scalestudy.study.config.load import load_study
 from scalestudy.study.cost import plan_lines
-from scalestudy.study.load import load_study
 from scalestudy.study.plan import make_plan
 
 HELP = "print the runs of a study and their cost; --out writes the plan as JSON"
@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.config_json:
-        from scalestudy.study.load import parse_json
+        from scalestudy.study.config.load import parse_json
 
         study = parse_json(arguments.config_json, source="config")
     else:

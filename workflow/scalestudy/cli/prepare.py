@@ -10,8 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 from scalestudy.cli.study_files import add_study
 from scalestudy.errors import UserError
 from scalestudy.prepare.prepare import prepare
-from scalestudy.study.datasets import Data, Dataset
-from scalestudy.study.load import load_study
+from scalestudy.study.config.datasets import Data, Dataset
+from scalestudy.study.config.load import load_study
 
 HELP = "prepare the data that a study's workloads read from files"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan
 from pathlib import Path
 
-from scalestudy.analyse.steps import measured
+from scalestudy.analyse.run.steps import measured
 from scalestudy.measure.stopping import launches_needed
 from scalestudy.record.observation import read_observation
 from scalestudy.study.spec import RunSpec

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scalestudy.launch.settle import settle
+from scalestudy.launch.slurm.settle import settle
 
 HELP = "record launches that were cut off with their SLURM job"
 

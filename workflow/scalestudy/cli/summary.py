@@ -10,7 +10,7 @@ from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.cli.study_files import add_study
 from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.view import rows_view
-from scalestudy.study.load import load_study
+from scalestudy.study.config.load import load_study
 
 HELP = "verdicts in a few lines, and the paths of what was made"
 
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
-    print(f"study {plan.study.study}: {sum(outcomes.values())} launches ({counted})")
+    print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
     for view in leading(diagnoses_view(findings, rows)):
         row = view["row"]
         print(

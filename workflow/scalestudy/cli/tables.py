@@ -11,7 +11,7 @@ from scalestudy.publish.tables.provenance import provenance_view
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
-from scalestudy.study.tables import FILES
+from scalestudy.registry.tables import FILES
 
 HELP = "LaTeX tables (booktabs, siunitx), and where the numbers come from"
 

@@ -11,8 +11,8 @@ from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run, record_unneeded
 from scalestudy.record.parts import TRACES
+from scalestudy.study.config.load import load_study
 from scalestudy.study.limits import Limits
-from scalestudy.study.load import load_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec, parse_spec
 
@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         study = load_study(*arguments.study)
         spec = _find(arguments.run_id, make_plan(study).runs)
-        results, limits = arguments.results or Path("results") / study.study, study.limits
+        results, limits = arguments.results or Path("results") / study.name, study.limits
     if arguments.profile_steps is not None:
         if arguments.profile_steps < 1:
             raise UserError("--profile-steps: at least 1 step can be traced")
@@ -68,9 +68,9 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
             return 0
     limits = Limits(
-        time_min=arguments.time_limit_min or limits.time_min,
-        start_s=arguments.start_limit_s or limits.start_s,
-        stall_s=arguments.stall_limit_s or limits.stall_s,
+        time_limit_min=arguments.time_limit_min or limits.time_limit_min,
+        start_limit_s=arguments.start_limit_s or limits.start_limit_s,
+        stall_limit_s=arguments.stall_limit_s or limits.stall_limit_s,
     )
     try:
         record, anew = measure_run(spec, results, limits=limits, data=arguments.data)

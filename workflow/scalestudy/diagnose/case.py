@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.batch_model import StepModel, step_model
-from scalestudy.analyse.intervals import Interval
-from scalestudy.analyse.rows import WORK, alone_by_batch
-from scalestudy.analyse.scaling import compounded_efficiency
+from scalestudy.analyse.forecast.batch_model import StepModel, step_model
+from scalestudy.analyse.point.rows import WORK, alone_by_batch
+from scalestudy.analyse.point.scaling import compounded_efficiency
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Evidence
-from scalestudy.study.model import Study
-from scalestudy.study.variants import Variant
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.variants import Variant
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import IntEnum
 
-from scalestudy.analyse.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
 from scalestudy.diagnose.patches import refusal
-from scalestudy.study.model import Study
+from scalestudy.study.config.study import Study
 
 
 class Stage(IntEnum):

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from math import inf, isfinite, isnan, nan
 from typing import Any
 
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.study.load import parse_study
-from scalestudy.study.model import Study
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.study import Study
 
 
 def refusal(study: Study, patch: dict[str, Any]) -> str:

@@ -6,11 +6,12 @@ import pandas as pd
 
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.causes import confounded, find_causes, find_out_of_memory
+from scalestudy.diagnose.causes import find_causes, find_out_of_memory
 from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import Diagnosis, Finding
-from scalestudy.diagnose.verdict import judge_point
-from scalestudy.study.model import Study
+from scalestudy.diagnose.verdicts import confounded
+from scalestudy.diagnose.verdicts.judge import judge_point
+from scalestudy.study.config.study import Study
 
 
 def diagnose_study(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Diagnosis]:

@@ -9,7 +9,7 @@ import platform
 from pathlib import Path
 from typing import Any
 
-from scalestudy.launch.slurm_job import job_id
+from scalestudy.launch.slurm.job import job_id
 from scalestudy.record.files import write_json
 from scalestudy.record.observation import read_record
 

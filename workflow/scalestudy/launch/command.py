@@ -8,8 +8,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from scalestudy.study.config.threads import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, RunSpec
-from scalestudy.study.threads import THREAD_VARIABLES
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,12 @@ class Meeting:
 
 
 def rank_command(
-    spec: RunSpec, directory: Path, data: Path, *, stall_s: float = math.inf, meeting: Meeting | None = None
+    spec: RunSpec, directory: Path, data: Path, *, stall_limit_s: float = math.inf, meeting: Meeting | None = None
 ) -> list[str]:
     """The command that starts the ranks of one node: plain python for one process, torchrun for several.
 
     The number of ranks comes from the spec alone, never from what a scheduler says it granted. data: prepared
-    data. stall_s: seconds without a step after which a rank gives up. meeting: not needed on a single node.
+    data. stall_limit_s: seconds without a step after which a rank gives up. meeting: not needed on a single node.
     """
     worker = [
         "-m",
@@ -43,7 +43,7 @@ def rank_command(
         str(directory),
         "--data",
         str(data),
-        f"--stall-limit-s={stall_s:g}",
+        f"--stall-limit-s={stall_limit_s:g}",
     ]
     if spec.strategy == "single":
         return [sys.executable, *worker]

@@ -6,7 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
-from scalestudy.launch.slurm_job import job_id
+from scalestudy.launch.slurm.job import job_id
 
 
 def host_lock() -> Path:

@@ -59,7 +59,8 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
         cut = f" ({found.limits.cut})" if found.limits.cut else ""
         return (
             "timeout",
-            f"time limit of {found.limits.time_min:.3g} min{cut} reached after {most_steps(found.reports)} steps",
+            f"time limit of {found.limits.time_limit_min:.3g} min{cut} reached after"
+            f" {most_steps(found.reports)} steps",
         )
     reason = _failure(spec, found)
     return ("failed", reason) if reason else ("ok", "")
@@ -82,7 +83,9 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     missing = sorted(set(range(spec.world_size)) - set(reports))
     if len(missing) == spec.world_size and any(word in found.log for word in NO_MEETING):
         nodes = f"{spec.nodes} nodes" if spec.nodes > 1 else "ranks"
-        return f"the {nodes} did not meet within {found.limits.start_s:g} s; the log has torchrun's own words"
+        return (
+            f"the {nodes} did not meet within {found.limits.start_limit_s:g} s; the log has torchrun's own words"
+        )
     if len(missing) == spec.world_size and (refusal := STEP_REFUSED.search(found.log)):
         return f"SLURM did not start the launch: {refusal[1]}"
     waiting = [rank for rank, report in reports.items() if report.waited]

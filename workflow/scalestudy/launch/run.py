@@ -13,14 +13,21 @@ from typing import Any
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
 from scalestudy.launch.command import rank_environment
 from scalestudy.launch.lock import host_lock
-from scalestudy.launch.nodes import Arrivals, NotAllCameError, gathered, nodes_of_ranks, read_nodes, read_refusal
+from scalestudy.launch.nodes.arrivals import (
+    Arrivals,
+    NotAllCameError,
+    gathered,
+    nodes_of_ranks,
+    read_nodes,
+    read_refusal,
+)
 from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.starters import Starter, make_starter
-from scalestudy.record.environment import host_environment
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, most_steps, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
@@ -203,7 +210,7 @@ def _refuse(partial: Path, sentence: str) -> _Ended:
 def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: Path) -> _Ended:
     """Start all processes and wait until they have ended."""
     progress = Progress(partial, name=spec.run_id)
-    arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_s)
+    arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
     def watch() -> None:
         progress.watch()
@@ -214,7 +221,7 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
             starter.command(spec, partial, data, limits),
             environment=rank_environment(spec),
             log=partial / "log.txt",
-            time_limit_s=limits.time_min * 60,
+            time_limit_s=limits.time_limit_min * 60,
             watch=watch,
             end=starter.ender(partial),
         )

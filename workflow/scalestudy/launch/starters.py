@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Protocol
 
 from scalestudy.launch.command import rank_command
-from scalestudy.launch.guards import Guard, look
-from scalestudy.launch.hosts import HOSTS, Hosts, parse_hosts
-from scalestudy.launch.slurm import Slurm
-from scalestudy.launch.slurm_job import job_id, read_job
+from scalestudy.launch.guards.host import Guard, look
+from scalestudy.launch.nodes.hosts import HOSTS, Hosts, parse_hosts
+from scalestudy.launch.slurm.job import job_id, read_job
+from scalestudy.launch.slurm.starter import Slurm
 from scalestudy.record.observation import Outcome
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
@@ -21,7 +21,7 @@ class Starter(Protocol):
     """What a launch asks of the place it is made in."""
 
     remote: bool
-    """Whether the nodes are started from outside (launch/node.py), each to say that it came up."""
+    """Whether the nodes are started from outside (launch/nodes/node.py), each to say that it came up."""
 
     @property
     def nodes(self) -> int:
@@ -66,7 +66,7 @@ class Here:
         return asked
 
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
-        return rank_command(spec, directory, data, stall_s=limits.stall_s)
+        return rank_command(spec, directory, data, stall_limit_s=limits.stall_limit_s)
 
     def ender(self, directory: Path) -> None:
         return None

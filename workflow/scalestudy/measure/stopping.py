@@ -87,8 +87,8 @@ def launches_needed(
 
     Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first launches
     and t at their degrees of freedom, never fewer than were made and at most `most`. Intervals have to keep this s
-    and its degrees of freedom (analyse/intervals.py); then their coverage is exact for normal logarithms however
-    many follow. Source: Stein (1945), Annals of Mathematical Statistics 16.
+    and its degrees of freedom (analyse/statistics/intervals.py); then their coverage is exact for
+    normal logarithms however many follow. Source: Stein (1945), Annals of Mathematical Statistics 16.
     """
     first = len(step_times_s)
     if first < 2:

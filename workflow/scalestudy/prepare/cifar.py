@@ -10,7 +10,7 @@ import numpy as np
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import read_files
 from scalestudy.prepare.samples import Samples
-from scalestudy.study.datasets import CifarData
+from scalestudy.study.config.datasets import CifarData
 
 SHAPE = (3, 32, 32)
 _PIXELS = 3 * 32 * 32

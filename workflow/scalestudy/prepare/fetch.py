@@ -16,7 +16,7 @@ from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.lock import alone
 from scalestudy.prepare.store import public_url, text_sha256
 from scalestudy.record.say import say
-from scalestudy.study.datasets import FetchedFile
+from scalestudy.study.config.datasets import FetchedFile
 
 # Before the second, third ... try. A try that brought something to speak of starts the count anew.
 PAUSES_S = (1, 2, 4, 8)

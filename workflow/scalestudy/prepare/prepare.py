@@ -23,7 +23,7 @@ from scalestudy.prepare.store import (
 )
 from scalestudy.prepare.tokens import encode, require_tokenizers
 from scalestudy.record.say import say
-from scalestudy.study.datasets import AgNewsData, CifarData, Dataset, ImdbData, TextFileData
+from scalestudy.study.config.datasets import AgNewsData, CifarData, Dataset, ImdbData, TextFileData
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from scalestudy.errors import UserError
 from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.samples import PARTS, Samples
 from scalestudy.record.files import write_json
-from scalestudy.study.datasets import Dataset
+from scalestudy.study.config.datasets import Dataset
 
 # Raised when the same source would give other arrays, or the manifest other keys: older stores are then made anew.
 SCHEMA_VERSION = 1

@@ -9,7 +9,7 @@ import numpy as np
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import is_archive, read_single_file
 from scalestudy.prepare.samples import Samples
-from scalestudy.study.datasets import TextFileData
+from scalestudy.study.config.datasets import TextFileData
 
 
 def read(source: Path, data: TextFileData) -> dict[str, Samples]:

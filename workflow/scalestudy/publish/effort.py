@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.effort import effort_frame
+from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.publish.rounding import Shown, show, show_count
 from scalestudy.study.plan import Plan
 

@@ -64,7 +64,7 @@ def make_numbers(plan: Plan, results: Results) -> dict[str, Any]:
         number["limits"] = words[number["limits"]]
     return {
         "schema_version": SCHEMA_VERSION,
-        "study": plan.study.study,
+        "study": plan.study.name,
         "scalestudy": __version__,
         "confidence": confidence,
         "points": points,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.rows import waits_for_one
+from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE, shown
 from scalestudy.publish.results import as_text

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.publish import labels
 from scalestudy.publish.keys import point_key
 from scalestudy.publish.measured import (
@@ -42,7 +42,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
     study = plan.study
     distributed = summary[summary["world_size"] > 1]
     return {
-        "name": study.study,
+        "name": study.name,
         "description": study.description,
         "confidence": f"{study.report.confidence:.0%}",
         "accuracy_margin": labels.points(study.report.accuracy_margin),

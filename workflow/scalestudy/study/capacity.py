@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from scalestudy.errors import UserError
+from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
-from scalestudy.study.scales import nodes_and_devices
 
 
 def check_capacity(plan: Plan, *, nodes: int, cores: int | None, gpus: int | None) -> None:

@@ -33,7 +33,7 @@ def plan_lines(plan: Plan) -> list[str]:
         for row in [header, tuple("-" * width for width in widths), *rows]
     ]
     return [
-        f"study {plan.study.study}: {len(rows)} configurations",
+        f"study {plan.study.name}: {len(rows)} configurations",
         "",
         *table,
         "",

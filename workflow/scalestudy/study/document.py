@@ -10,13 +10,13 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.entry import Entry
-from scalestudy.study.model import Host, Measure, Report, Study
-from scalestudy.study.models import Model
-from scalestudy.study.optimizers import Optimizer
-from scalestudy.study.variants import DdpOptions, FsdpOptions, InputOptions, Variant
-from scalestudy.study.workloads import Workload
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.models import Model
+from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.study import Host, Measure, Report, Study
+from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
+from scalestudy.study.config.workloads import Workload
 
 
 def _kinds(key: str, union: Any) -> Iterator[tuple[str, type[Entry]]]:
@@ -78,7 +78,10 @@ def readme_text() -> str:
     for title, model in SECTIONS:
         parts.append(f"## {title}\n\n{_first_line(model.__doc__)}\n")
         parts.append("| key | type | default | meaning |\n| --- | --- | --- | --- |")
-        fields = sorted(model.model_fields.items(), key=lambda item: item[0] != "type")
+        fields = sorted(
+            ((field.alias or name, field) for name, field in model.model_fields.items()),
+            key=lambda item: item[0] != "type",
+        )
         parts.extend(_row(name, field) for name, field in fields)
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"

@@ -13,18 +13,18 @@ WRITING_S = 60
 class Limits:
     """Of one launch."""
 
-    time_min: float = 30
+    time_limit_min: float = 30
     """Minutes for all of it."""
-    start_s: float = 300
+    start_limit_s: float = 300
     """Seconds for all of its nodes to come up and meet."""
-    stall_s: float = 300
+    stall_limit_s: float = 300
     """Seconds in which a rank has to move on."""
     cut: str = ""
-    """Why `time_min` is less than was asked for; empty where it is not."""
+    """Why `time_limit_min` is less than was asked for; empty where it is not."""
 
     def within(self, left_s: float | None, *, of: str) -> Limits:
         """The same where only so many seconds are left of something, the last of them for the record."""
         left_min = math.inf if left_s is None else (left_s - WRITING_S) / 60
-        if left_min >= self.time_min:
+        if left_min >= self.time_limit_min:
             return self
-        return replace(self, time_min=left_min, cut=f"{of} has no more left")
+        return replace(self, time_limit_min=left_min, cut=f"{of} has no more left")

@@ -10,12 +10,12 @@ from __future__ import annotations
 import random
 from typing import Literal
 
-from scalestudy.study.entry import Entry
-from scalestudy.study.model import Study
-from scalestudy.study.scales import nodes_and_devices, world_size
+from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.scales import nodes_and_devices, world_size
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.variants import Knobs, Variant
+from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import RunSpec
-from scalestudy.study.variants import Knobs, Variant
-from scalestudy.study.workloads import Workload
 
 SCHEMA_VERSION = 1
 Scaling = Literal["strong", "weak", "reference"]

@@ -8,11 +8,11 @@ import json
 from pydantic import Field
 
 from scalestudy.errors import UserError
-from scalestudy.study.datasets import Data
-from scalestudy.study.model import Host, Measure
-from scalestudy.study.models import Model
-from scalestudy.study.optimizers import Optimizer
-from scalestudy.study.variants import Knobs
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import Model
+from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.study import Host, Measure
+from scalestudy.study.config.variants import Knobs
 
 WORKER = "SCALESTUDY_WORKER"
 """Variable of a study's environment: a module that is run as a rank in the place of scalestudy.train."""

@@ -12,8 +12,8 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.utils.flop_counter import FlopCounterMode
 
 from scalestudy.errors import UserError
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import Model
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import Model
 from scalestudy.train.workloads import build_model
 
 

@@ -9,9 +9,9 @@ from statistics import fmean
 
 import torch
 
+from scalestudy.record.host.sensors import Sensors
 from scalestudy.record.observation import Memory
-from scalestudy.record.sensors import Sensors
-from scalestudy.train.placement import Placement
+from scalestudy.train.place.placement import Placement
 
 SENSORS_EVERY_S = 0.5  # a driver takes its time to answer
 PAGE = os.sysconf("SC_PAGE_SIZE")

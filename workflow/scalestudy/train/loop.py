@@ -1,6 +1,6 @@
 """The training loop: epochs of blocks of steps, validation after each epoch, and when it is enough.
 
-Validation, progress and bookkeeping are outside the blocks that are timed (train/steps.py).
+Validation, progress and bookkeeping are outside the blocks that are timed (train/step/steps.py).
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.observation import Stopping
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
-from scalestudy.train.clock import Clock, make_clock
 from scalestudy.train.data import load_split
 from scalestudy.train.data.batches import batch_indices, tail_indices
 from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.optimizers import build_optimizer, build_schedule
-from scalestudy.train.placement import Placement
-from scalestudy.train.precision import scaled_on, set_arithmetic
-from scalestudy.train.recompute import recompute_blocks
-from scalestudy.train.steps import Stepper
-from scalestudy.train.strategies import Strategy
-from scalestudy.train.sync_batch_norm import synchronise_norms
-from scalestudy.train.update import Update
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.step.activation_checkpointing import checkpoint_activations
+from scalestudy.train.step.clock import Clock, make_clock
+from scalestudy.train.step.precision import scaled_on, set_arithmetic
+from scalestudy.train.step.steps import Stepper
+from scalestudy.train.step.update import Update
+from scalestudy.train.strategies.base import Strategy
+from scalestudy.train.strategies.sync_batch_norm import synchronise_norms
 from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
 
@@ -78,7 +78,7 @@ class Trainer:
         self.gradient_bytes = sum(p.numel() * p.element_size() for p in trained)
         self.buffer_bytes = sum(b.numel() * b.element_size() for b in self.plain.buffers())
         if spec.activation_checkpointing:
-            recompute_blocks(self.plain)
+            checkpoint_activations(self.plain)
         model = self._wrap()
         torch.manual_seed(spec.seed + 7919 * (place.rank + 1))  # dropout differs from rank to rank
         optimizer = build_optimizer(spec.optimizer, model.parameters(), factor=spec.learning_rate_factor)
@@ -190,7 +190,7 @@ class Trainer:
                 samples += sum(len(index) for index in block)
                 epoch_time_s += time_s
             mean = torch.tensor([loss_sum / samples], dtype=torch.float64, device=self.place.device)
-            train_loss = self.strategy.total(mean).item() / self.place.world_size
+            train_loss = self.strategy.all_reduce_sum(mean).item() / self.place.world_size
             validation_loss, accuracy = validate(
                 self.plain, self.split, self.place, self.strategy, chunk=VALIDATION_CHUNKS * self.spec.micro_batch
             )
@@ -268,7 +268,7 @@ class Trainer:
     def _slowest(self, times_s: list[np.ndarray]) -> np.ndarray:
         """Seconds of each step, the largest over ranks."""
         steps = torch.from_numpy(np.concatenate(times_s)).to(self.place.device)
-        return self.strategy.largest(steps).cpu().numpy()
+        return self.strategy.all_reduce_max(steps).cpu().numpy()
 
 
 def block_sizes(steps: int, target: int) -> list[int]:

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.optim.lr_scheduler import LambdaLR
 
-from scalestudy.study.optimizers import AdamOptimizer, AdamWOptimizer, Optimizer
+from scalestudy.study.config.optimizers import AdamOptimizer, AdamWOptimizer, Optimizer
 
 
 def build_optimizer(

@@ -14,23 +14,24 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.record.environment import host_environment
+from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
 from scalestudy.study.traffic import bytes_sent
-from scalestudy.train.devices import device_environment
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
-from scalestudy.train.limits import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.loop import DivergedError, Trainer
-from scalestudy.train.placement import Placement, PlacementError, place_rank
+from scalestudy.train.place.devices import device_environment
+from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
+from scalestudy.train.place.placement import Placement, PlacementError, place_rank
+from scalestudy.train.place.watchdog import Watchdog
+from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
-from scalestudy.train.strategies import lost_peer, make_strategy
-from scalestudy.train.sync_batch_norm import synchronised_norms
-from scalestudy.train.watchdog import Watchdog
-from scalestudy.train.world import meet
+from scalestudy.train.strategies.base import lost_peer
+from scalestudy.train.strategies.make import make_strategy
+from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 OTHERS_S = 3.0
 """Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
@@ -40,10 +41,10 @@ class StoppedError(RuntimeError):
     """Whoever launched this rank asked it to end."""
 
 
-def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_s: float = math.inf) -> Outcome:
+def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_limit_s: float = math.inf) -> Outcome:
     """Train one rank of a run and write its part into `out`; the outcome is also in its report.
 
-    data: where prepared data stand. stall_s: seconds without moving on after which the rank gives up.
+    data: where prepared data stand. stall_limit_s: seconds without moving on after which the rank gives up.
     """
     signal.signal(signal.SIGTERM, _stop)
     environment = host_environment()  # before this rank is bound to a part of the host
@@ -88,12 +89,12 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_s: flo
         if own := _stopped_as_a_whole(place, watchdog):  # whoever waited for it has left
             waiting = False
         else:
-            own = f"rank {place.rank} on {place.node} did not move on for {stall_s:g} s; it was in {where}"
-        write("failed", f"{stall_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
+            own = f"rank {place.rank} on {place.node} did not move on for {stall_limit_s:g} s; it was in {where}"
+        write("failed", f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
         time.sleep(OTHERS_S)
         os._exit(1)
 
-    watchdog = Watchdog(stall_s, give_up)
+    watchdog = Watchdog(stall_limit_s, give_up)
     watchdog.start()
     outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
     watchdog.stop()

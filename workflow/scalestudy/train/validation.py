@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from scalestudy.train.data.split import Split
-from scalestudy.train.placement import Placement
-from scalestudy.train.strategies import Strategy
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.workloads.task import correct_of, loss_of
 
 
@@ -40,5 +40,5 @@ def validate(
             sums[1] += correct
             sums[2] += counted
     model.train(was_training)
-    loss, correct, count = strategy.total(sums).tolist()
+    loss, correct, count = strategy.all_reduce_sum(sums).tolist()
     return loss / count, correct / count

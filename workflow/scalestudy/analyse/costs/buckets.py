@@ -26,14 +26,6 @@ BUCKET_CAP_MIB = 25.0
 
 
 @dataclass(frozen=True)
-class Layer:
-    """Parameters that become ready together, and the seconds of backward that end with it."""
-
-    parameters: int
-    backward_s: float
-
-
-@dataclass(frozen=True)
 class Bucket:
     """Gradients that are reduced together.
 
@@ -42,28 +34,6 @@ class Bucket:
 
     size: float
     ready_s: float
-
-
-def fill_buckets(
-    layers: Sequence[Layer], *, element_bytes: float = 4, cap_mib: float = BUCKET_CAP_MIB
-) -> list[Bucket]:
-    """Buckets as DDP fills them: from the last layer on, each closed by the tensor that brings it to its cap.
-
-    layers: in the order of forward. A tensor larger than the cap is a bucket of its own with what was in it
-    before. Source: compute_bucket_assignment_by_size in torch/csrc/distributed/c10d/reducer.cpp.
-    """
-    if cap_mib <= 0:
-        raise ValueError(f"bucket_cap_mb is above 0, not {cap_mib:g}")
-    buckets, size, time, limit = [], 0.0, 0.0, float(FIRST_BUCKET_BYTES)
-    for layer in reversed(layers):
-        time += layer.backward_s
-        size += layer.parameters * element_bytes
-        if size >= limit:
-            buckets.append(Bucket(size, time))
-            size, limit = 0.0, cap_mib * MIB
-    if size:
-        buckets.append(Bucket(size, time))
-    return buckets
 
 
 def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[float], float]) -> float:

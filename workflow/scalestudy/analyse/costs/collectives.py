@@ -84,17 +84,3 @@ ALGORITHMS = (RING, TREE, NAIVE, PARAMETER_SERVER)
 def ring_half_s(size: float, ranks: int, link: Link) -> float:
     """Seconds of an all-gather or a reduce-scatter of `size` bytes in total: half an all-reduce by ring."""
     return RING.time_s(size, ranks, link) / 2
-
-
-def bandwidth_for(seconds: float, *, size: float, ranks: int, latency_s: float = 0.0) -> float:
-    """Bandwidth in bytes/s at which a ring all-reduce takes so long.
-
-    Raises ValueError where the latency alone takes longer.
-    """
-    left = seconds - RING.steps(ranks) * latency_s
-    if left <= 0:
-        raise ValueError(
-            f"{RING.steps(ranks):g} steps of {latency_s:g} s each take longer than the {seconds:g} s that were"
-            " measured"
-        )
-    return RING.volume(ranks) * size / left

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import isnan
 
-from scalestudy.analyse.intervals import Interval
 from scalestudy.analyse.published import Table, global_batch, rate_of, ratio
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.audit.remark import Remark
 from scalestudy.importers.published import Printed, PublishedRow
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scalestudy.analyse.laws.fit import ASSUMED_ERROR
+from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 
 TOLERANCE = 2 * ASSUMED_ERROR
 """Relative; what two measurements without intervals may differ by and still be called the same."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from math import isnan
 
-from scalestudy.analyse.laws.fit import ASSUMED_ERROR
+from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
 from scalestudy.analyse.published import Recomputed, Table, batch_per_gpu, global_batch
 from scalestudy.diagnose.audit.remark import TOLERANCE, Remark
 from scalestudy.importers.published import PublishedRow

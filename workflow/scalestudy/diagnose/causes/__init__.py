@@ -12,14 +12,14 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, forward, fsdp, parts, structure, validity
 from scalestudy.diagnose.causes.comm_bound import COMM_BOUND, SHARE
-from scalestudy.diagnose.causes.healthy import healthy
 from scalestudy.diagnose.causes.launch_bound import LAUNCH_BOUND
 from scalestudy.diagnose.causes.numa import NUMA
 from scalestudy.diagnose.causes.oversubscribed import OVERSUBSCRIBED
 from scalestudy.diagnose.causes.straggler import IMBALANCE, STRAGGLER
 from scalestudy.diagnose.causes.transport import TRANSPORT
-from scalestudy.diagnose.causes.unexplained import unexplained
 from scalestudy.diagnose.findings import Finding
+from scalestudy.diagnose.verdicts.healthy import healthy
+from scalestudy.diagnose.verdicts.unexplained import unexplained
 
 CAUSES: tuple[Cause, ...] = (
     validity.TWO_MODES,

@@ -5,19 +5,19 @@ from __future__ import annotations
 from math import ceil, inf, isnan, lcm
 from typing import Any
 
-from scalestudy.analyse.batch_model import (
+from scalestudy.analyse.forecast.batch_model import (
     StepModel,
     strong_batch_for,
     strong_efficiency,
     weak_batch_for,
     weak_efficiency,
 )
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import as_measured, peak_memory_at
 from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
-from scalestudy.study.scales import world_size
+from scalestudy.diagnose.predict import as_measured, peak_memory_at
+from scalestudy.study.config.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 ROUND_TO = 8  # samples: batches people would write

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 SHARE = 0.02  # of a step
 MESSAGES = 2

@@ -6,11 +6,11 @@ from math import isnan
 
 import pandas as pd
 
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import as_measured, peak_memory_gib
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import as_measured, peak_memory_gib
 
 
 def _fastest_ddp(case: Case) -> pd.Series | None:

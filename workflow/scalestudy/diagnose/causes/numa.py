@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 SHARE = 0.02  # of a step
 

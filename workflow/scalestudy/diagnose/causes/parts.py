@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil, isnan
 
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 TEN_TIMES = 10  # how much rarer something is to be done
 RARER = "if nothing takes the place of what is saved; the base case may gain likewise"

@@ -3,11 +3,11 @@ that is known (straggler)."""
 
 from __future__ import annotations
 
-from scalestudy.analyse.rows import LATE_SHARE, last_often, waits_for_one
+from scalestudy.analyse.point.rows import LATE_SHARE, last_often, waits_for_one
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 EXCESS = 0.05  # of the mean rank's samples
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from math import ceil, isnan, nan
 
 from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.causes.transport import SHARE
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 # accum-no-nosync
 

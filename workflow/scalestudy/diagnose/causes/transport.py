@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from math import isnan
 
-from scalestudy.analyse.collectives import BUS_BANDWIDTH, SMALL_SHARE, bus_factor
+from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH, SMALL_SHARE, bus_factor
 from scalestudy.analyse.costs.collectives import RING
-from scalestudy.analyse.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes.predict import saving
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.predict import saving
 
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""

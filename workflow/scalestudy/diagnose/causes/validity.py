@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from scalestudy.analyse.rows import in_most_launches
+from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
 
 
 def _in_most(case: Case, column: str) -> Seen | None:
-    """Where most launches show it, by the tests of analyse/steady.py."""
+    """Where most launches show it, by the tests of analyse/run/steady.py."""
     point = case.point
     if not in_most_launches(point, column):
         return None

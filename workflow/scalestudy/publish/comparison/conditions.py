@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scalestudy.analyse.questions import (
+from scalestudy.analyse.study.questions import (
     Difference,
     code_differences,
     environment_differences,

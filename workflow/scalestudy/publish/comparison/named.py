@@ -7,7 +7,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Any
 
-from scalestudy.analyse.compare import Source
+from scalestudy.analyse.study.compare import Source
 
 LEGEND_CHARACTERS = 32
 """A longer name is cut short in a figure; its letter stands before it."""

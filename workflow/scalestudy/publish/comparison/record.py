@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.compare import Comparison
+from scalestudy.analyse.study.compare import Comparison
 from scalestudy.publish.comparison.conditions import conditions_view
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import numbers_of

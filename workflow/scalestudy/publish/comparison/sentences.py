@@ -7,8 +7,8 @@ from math import isnan
 
 import pandas as pd
 
-from scalestudy.analyse.compare import ONE_PROCESS, SAME_LAUNCHES, Comparison, Refusal
-from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.analyse.study.compare import ONE_PROCESS, SAME_LAUNCHES, Comparison, Refusal
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain

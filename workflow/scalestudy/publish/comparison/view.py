@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.compare import Comparison
+from scalestudy.analyse.study.compare import Comparison
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import conditions_view
 from scalestudy.publish.comparison.named import Named
@@ -59,7 +59,7 @@ def study_view(one: Named) -> dict[str, Any]:
     return {
         "letter": one.letter,
         "name": one.name,
-        "study": one.source.plan.study.study,
+        "study": one.source.plan.study.name,
         "folder": one.folder,
         "launches": len(made),
         "measured": dates_of(made),

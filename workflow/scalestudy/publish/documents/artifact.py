@@ -9,7 +9,7 @@ from scalestudy.publish.environment import environment_view, hardware_view
 from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.results import Results
 from scalestudy.publish.view import study_view
-from scalestudy.study.datasets import Dataset
+from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
 PLACES = ("path", "url", "sha256", "files")

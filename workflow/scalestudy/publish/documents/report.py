@@ -12,8 +12,8 @@ from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
+from scalestudy.registry.tables import FILES
 from scalestudy.study.plan import Plan
-from scalestudy.study.tables import FILES
 
 BEFORE = (*FILES.values(), "environment")
 """Tables of the measurements, in their order; the provenance is an appendix."""

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
-from scalestudy.analyse.collectives import GIB
+from scalestudy.analyse.communication.collectives import GIB
 from scalestudy.publish import labels
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import MOST_TOGETHER, name_axes, panels

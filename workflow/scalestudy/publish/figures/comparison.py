@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from scalestudy.analyse.compare import Comparison
+from scalestudy.analyse.study.compare import Comparison
 from scalestudy.publish.comparison.named import Named, in_a_figure
 from scalestudy.publish.figures.points import distributed_series, draw_beside
 from scalestudy.publish.figures.style import (

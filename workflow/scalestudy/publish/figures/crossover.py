@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from scalestudy.analyse.crossover import beside_ddp, overtaking
+from scalestudy.analyse.point.crossover import beside_ddp, overtaking
 from scalestudy.publish import labels
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import draw_series

@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.figure import Figure
 
-from scalestudy.analyse.scaling import compounded_efficiency
+from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import (
     FORECAST,

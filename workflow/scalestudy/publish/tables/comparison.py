@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.compare import ONE_PROCESS, Comparison
-from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown

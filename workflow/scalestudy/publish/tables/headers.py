@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scalestudy.study.tables import Column
+from scalestudy.registry.tables import Column
 
 MS, PERCENT, GIB = r"\unit{\milli\second}", r"\unit{\percent}", r"\unit{\gibi\byte}"
 

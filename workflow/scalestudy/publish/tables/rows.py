@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from scalestudy.analyse.rows import WORK
-from scalestudy.study.tables import Table
+from scalestudy.analyse.point.rows import WORK
+from scalestudy.registry.tables import Table
 
 
 @dataclass(frozen=True)

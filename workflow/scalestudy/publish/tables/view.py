@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.rows import mostly_unsteady
+from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import failure_word
@@ -16,8 +16,8 @@ from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.tables.rows import CONTENTS
 from scalestudy.publish.view import study_view
+from scalestudy.registry.tables import COLUMNS, Column, Table
 from scalestudy.study.plan import Plan
-from scalestudy.study.tables import COLUMNS, Column, Table
 
 Row = dict[str, Any]
 

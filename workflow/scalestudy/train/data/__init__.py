@@ -9,8 +9,8 @@ from pathlib import Path
 
 import torch
 
-from scalestudy.study.datasets import Data, DigitsData
-from scalestudy.study.models import Model
+from scalestudy.study.config.datasets import Data, DigitsData
+from scalestudy.study.config.models import Model
 from scalestudy.train.data.digits import load_digits_split
 from scalestudy.train.data.files import load_files
 from scalestudy.train.data.split import Split

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from scalestudy.study.datasets import DigitsData
+from scalestudy.study.config.datasets import DigitsData
 from scalestudy.train.data.split import Split
 
 

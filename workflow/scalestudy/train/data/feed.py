@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
-from scalestudy.study.variants import InputOptions
+from scalestudy.study.config.variants import InputOptions
 from scalestudy.train.data.split import Split
 
 Batch = tuple[Tensor, Tensor]

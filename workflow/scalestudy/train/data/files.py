@@ -8,7 +8,7 @@ import torch
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.store import read_store
-from scalestudy.study.datasets import Data
+from scalestudy.study.config.datasets import Data
 from scalestudy.train.data.split import Split
 
 

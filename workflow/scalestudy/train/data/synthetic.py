@@ -8,8 +8,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from scalestudy.study.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
-from scalestudy.study.models import Model
+from scalestudy.study.config.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
+from scalestudy.study.config.models import Model
 from scalestudy.train.data.split import Split
 
 Synthetic = SyntheticVectors | SyntheticImages | SyntheticTokens

@@ -15,7 +15,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.rounds import Kind, run_rounds
-from scalestudy.train.stamps import Stamps, make_stamps
+from scalestudy.train.step.stamps import Stamps, make_stamps
 
 SETTLE_STEPS = 4  # DDP orders its buckets anew after the first step
 

@@ -57,7 +57,7 @@ def _time_calls(trainer: Trainer, call: Callable[[], None]) -> list[float]:
     trainer.strategy.barrier()
     first = max(timed() for _ in range(WARMUP_CALLS))
     agreed = torch.tensor([first], dtype=torch.float64, device=trainer.place.device)
-    slowest = trainer.strategy.largest(agreed).item()
+    slowest = trainer.strategy.all_reduce_max(agreed).item()
     calls = min(MOST_CALLS, max(FEWEST_CALLS, int(SECONDS_PER_SIZE / slowest)))
     return [timed() for _ in range(calls)]
 

@@ -62,7 +62,7 @@ def probe_fsdp(trainer: Trainer) -> list[int]:
         trainer,
         [
             Kind("probe-sync"),
-            Kind("probe-no-sync", around=lambda: trainer.strategy.unsynchronised(model)),
+            Kind("probe-no-sync", around=lambda: trainer.strategy.no_sync(model)),
         ],
         settle=SETTLE_STEPS,
     )

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from torch import nn
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import Model
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import Model
 from scalestudy.train.workloads.convnet import build_convnet
 from scalestudy.train.workloads.hugging_face import build_hugging_face
 from scalestudy.train.workloads.language_model import build_language_model

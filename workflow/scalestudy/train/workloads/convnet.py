@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torch import nn
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import ConvnetModel
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import ConvnetModel
 from scalestudy.train.workloads.layers import Layers
 
 POOLED = 2

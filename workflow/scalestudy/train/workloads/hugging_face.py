@@ -15,8 +15,8 @@ from typing import Any
 from torch import Tensor, nn
 
 from scalestudy.errors import UserError
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import HuggingFaceModel
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import HuggingFaceModel
 from scalestudy.train.workloads.text_classifier import PADDING
 
 KEY = "workloads.model"

@@ -6,8 +6,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import LanguageModel
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import LanguageModel
 from scalestudy.train.workloads.transformer import Block, initialise
 
 

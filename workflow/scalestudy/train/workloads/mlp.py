@@ -7,8 +7,8 @@ from math import prod
 
 from torch import nn
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import MlpModel
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import MlpModel
 from scalestudy.train.workloads.layers import Layers
 
 

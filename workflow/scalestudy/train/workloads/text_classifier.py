@@ -5,8 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from scalestudy.study.datasets import Data
-from scalestudy.study.models import TextClassifierModel
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import TextClassifierModel
 from scalestudy.train.workloads.transformer import Block, initialise
 
 PADDING = 0

@@ -1,0 +1,62 @@
+"""Who waits for whom: gradient buckets as they became ready on each rank, and as they were summed.
+
+A collective starts when its last rank is there. So for each bucket and step, with ready times r and end e:
+waiting of a rank is max(r) - r, transfer is e - max(r), and the late rank is the one with the largest r.
+Wall times cannot tell: all ranks of a synchronous step are equally slow. Ready times of ranks of one host share a
+clock; between hosts they say nothing.
+"""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.run.grid import Grid, firsts, means
+
+WAITS = ("exposed_hook", "wait_time", "transfer_time")
+LATE = ("late_rank", "late_share", "lateness_s")
+"""Columns of a run; over launches the last has limits."""
+
+
+def waits_by_round(buckets: pd.DataFrame) -> dict[str, np.ndarray]:
+    """WAITS in seconds per step, means over ranks and steps, a value a round.
+
+    exposed_hook: from the last gradient of a rank to the end of the last bucket: the logger's exposed span,
+    measured another way. Of it wait_time is waiting for the latest rank, and transfer_time the rest.
+    """
+    grid = Grid.of(buckets, along=("step", "bucket"))
+    if not len(grid):
+        return dict.fromkeys(WAITS, np.empty(0))
+    ready_s, done_s = _at_end(grid, "ready_s"), _at_end(grid, "done_s")
+    latest_s = ready_s.max(axis=0)
+    blocks = firsts(grid.of_step("block")[firsts(grid.of_step("step"))])
+    waits = (done_s - ready_s, latest_s - ready_s, done_s - latest_s)
+    return {name: means(times_s, blocks).mean(axis=0) for name, times_s in zip(WAITS, waits, strict=True)}
+
+
+def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
+    """Columns of runs.csv: the rank that was last for most buckets; nan where there are none.
+
+    late_share: of the buckets. lateness_s: how much later its last gradient was than the mean of the others', over
+    steps.
+    """
+    grid = Grid.of(buckets, along=("step", "bucket"))
+    if not len(grid):
+        return dict.fromkeys(LATE, nan)
+    last_for = np.bincount(grid["ready_s"].argmax(axis=0))
+    late = int(last_for.argmax())
+    at_end_s = _at_end(grid, "ready_s")
+    lateness_s = at_end_s[late] - np.delete(at_end_s, late, axis=0).mean(axis=0)
+    return {
+        "late_rank": int(grid["rank"][late, 0]),
+        "late_share": float(last_for[late] / len(grid)),
+        "lateness_s": float(lateness_s.mean()),
+    }
+
+
+def _at_end(buckets: Grid, stamp: str) -> np.ndarray:
+    """(ranks, steps): when the last bucket of a step was ready, or done."""
+    return np.maximum.reduceat(buckets[stamp], firsts(buckets.of_step("step")), axis=1)

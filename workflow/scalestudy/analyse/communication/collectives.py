@@ -1,0 +1,92 @@
+"""Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and the line through them."""
+
+from __future__ import annotations
+
+from math import nan
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.run.grid import Grid, firsts
+
+GIB = 2**30
+BUS_BANDWIDTH = "all_reduce_bus_gib_per_s"
+BANDWIDTHS = ("all_reduce_gib_per_s", BUS_BANDWIDTH)
+SMALL_SHARE = "all_reduce_small_share"
+SMALL = 1 / 8  # of the largest message
+TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
+BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
+
+
+def bus_factor(collective: str, ranks: int) -> float:
+    """Bytes over each link for a byte of message, so that bandwidths of different ranks compare.
+
+    All-reduce 2 (n - 1) / n, all-gather and reduce-scatter (n - 1) / n, broadcast 1. Source: nccl-tests,
+    PERFORMANCE.md.
+    """
+    return 1.0 if collective == "broadcast" else BUS[collective] * (ranks - 1) / ranks
+
+
+def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
+    """A row a collective and size: median and p95 over calls of the largest time over ranks, and bandwidths.
+
+    calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
+    """
+    if calls.empty:
+        return pd.DataFrame(columns=["collective", "bytes", "calls", "time_s", "time_p95_s"])
+    kinds, names = pd.factorize(calls["collective"], sort=True)
+    grid = Grid.of(calls.assign(kind=kinds), along=("kind", "bytes", "call"))
+    kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
+    begins = np.union1d(firsts(kinds), firsts(sizes))
+    times_s = np.split(slowest_s, begins[1:])
+    time_s = np.array([np.median(calls_s) for calls_s in times_s])
+    factors = np.array([bus_factor(name, len(grid.rows)) for name in names[kinds[begins]]])
+    bandwidth = sizes[begins] / time_s / GIB
+    return pd.DataFrame(
+        {
+            "collective": names[kinds[begins]],
+            "bytes": sizes[begins],
+            "calls": [len(calls_s) for calls_s in times_s],
+            "time_s": time_s,
+            "time_p95_s": [np.quantile(calls_s, 0.95) for calls_s in times_s],
+            "bandwidth_gib_per_s": bandwidth,
+            "bus_bandwidth_gib_per_s": bandwidth * factors,
+        }
+    )
+
+
+def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
+    """(latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of relative
+    errors.
+
+    nan where there are fewer than three sizes or the time does not grow with them. Source: Hockney (1994), "The
+    communication challenge for MPP", Parallel Computing 20.
+    """
+    if len(sizes) < 3:
+        return nan, nan
+    weights = 1 / times_s
+    design = np.column_stack([weights, sizes * weights])
+    (latency, per_byte), *_ = np.linalg.lstsq(design, np.ones(len(weights)), rcond=None)
+    return (float(latency), float(1 / per_byte)) if per_byte > 0 else (nan, nan)
+
+
+def network_of(frame: pd.DataFrame) -> dict[str, float]:
+    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, what a
+    small message takes of the time of the largest, and what the broadcast of the model's buffers takes, where DDP
+    makes one.
+
+    frame: from collectives_frame.
+    """
+    reduces, broadcast = (frame["collective"] == name for name in ("all-reduce", "broadcast"))
+    if not reduces.any():
+        return dict.fromkeys((*TIMES, *BANDWIDTHS, SMALL_SHARE), nan)
+    sizes, times_s = frame["bytes"][reduces].to_numpy(), frame["time_s"][reduces].to_numpy()
+    small = times_s[sizes <= SMALL * sizes[-1]]
+    latency, bandwidth = latency_and_bandwidth(sizes, times_s)
+    return {
+        "all_reduce_latency_s": latency,
+        "all_reduce_gib_per_s": bandwidth / GIB,
+        BUS_BANDWIDTH: float(frame["bus_bandwidth_gib_per_s"][reduces].iloc[-1]),
+        SMALL_SHARE: float(small[-1] / times_s[-1]) if len(small) else nan,
+        "buffer_broadcast_s": float(frame["time_s"][broadcast].iloc[-1]) if broadcast.any() else nan,
+    }

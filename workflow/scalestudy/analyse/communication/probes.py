@@ -1,0 +1,181 @@
+"""What communication costs a step of one launch, by methods that do not depend on each other.
+
+differential  block with synchronisation of gradients minus block without, neighbours in shuffled rounds: what it
+              really costs, waiting and interference included.
+exposed span  what DDP's logger sees of communication after the backward computation is over.
+interference  how much longer the backward computation takes while communication is under way. A cost that users
+              pay and that no span shows.
+remainder     differential - exposed span - interference. Not distinguishable from zero if the methods agree.
+
+exposed hook  the exposed span again, by stamps of the buckets in a communication hook; waiting and transfer apart.
+hook cost     the differential of the blocks with the hook, less the differential: the price of looking.
+
+All are means over ranks, so that they add up; `imbalance` is what the slowest rank's own work adds to that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
+from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
+from scalestudy.analyse.run.grid import Grid, firsts, means
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, difference, mean
+from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
+
+QUANTITIES = (
+    "differential",
+    "exposed_span",
+    "interference",
+    "remainder",
+    "imbalance",
+    "hook_cost",
+    *WAITS,
+)
+LIMITS = ("", "_low", "_high")
+
+
+def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = "ddp") -> dict[str, np.ndarray]:
+    """QUANTITIES in seconds per step, a value a round of probes; nan where a kind of block is missing.
+
+    steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
+    """
+    probes = Grid.of(steps[steps["phase"].isin(PROBE_PHASES)])
+    if not len(probes):
+        return dict.fromkeys(QUANTITIES, np.empty(0))
+    blocks = firsts(probes.of_step("block"))
+    by_round = _rounds(probes.of_step("phase")[blocks])
+
+    def rounds_of(times_s: np.ndarray) -> dict[str, np.ndarray]:
+        return by_round(means(times_s, blocks).mean(axis=0))
+
+    step_s = probes["step_time_s"]
+    if strategy == "fsdp":  # without synchronisation its optimizer has no gradients and does nothing
+        step_s = step_s - probes["optimizer_time_s"]
+    step, slowest = rounds_of(step_s), by_round(means(step_s, blocks).max(axis=0))
+    backward = rounds_of(probes["backward_time_s"])
+    compute, span, overlap = (rounds_of(probes[column])["probe-logger"] for column in DDP_COLUMNS)
+    differential = step["probe-sync"] - step["probe-no-sync"]
+    exposed_span, interference = span - overlap, compute - backward["probe-no-sync"]
+    return {
+        "differential": differential,
+        "exposed_span": exposed_span,
+        "interference": interference,
+        "remainder": differential - exposed_span - interference,
+        "imbalance": slowest["probe-no-sync"] - step["probe-no-sync"],
+        "hook_cost": step["probe-arrival"] - step["probe-arrival-no-sync"] - differential,
+        **waits_by_round(buckets),
+    }
+
+
+def communication_of(observation: Observation, *, confidence: float) -> dict[str, Any]:
+    """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare."""
+    strategy = observation.record.spec.strategy
+    rounds = probe_rounds(observation.steps, observation.buckets, strategy=strategy)
+    values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}
+    columns: dict[str, Any] = {}
+    for name, of_rounds in values.items():
+        columns |= mean(of_rounds, confidence=confidence).columns(f"{name}_s")
+    return columns | {"methods": compare_methods(values, confidence=confidence)}
+
+
+def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
+    """Columns of the summary: each quantity over the launches of a point, the comparison, and who was late.
+
+    good: rows of runs.csv. With one launch the interval over its rounds stands, since there is none over launches.
+    """
+    if len(good) == 1:
+        first = good.iloc[0]
+        columns = {f"{name}_s{limit}": first[f"{name}_s{limit}"] for name in QUANTITIES for limit in LIMITS}
+        columns["methods"] = first["methods"]
+    else:
+        values = {name: good[f"{name}_s"].dropna().to_numpy(dtype=float) for name in QUANTITIES}
+        columns = {}
+        for name, of_launches in values.items():
+            columns |= mean(of_launches, confidence=confidence).columns(f"{name}_s")
+        columns["methods"] = compare_methods(values, confidence=confidence)
+    return columns | _lateness(good, confidence) | _network(good, confidence)
+
+
+def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """LATE of the rank that was last most often over all launches.
+
+    A launch in which it was another one counts as none of it: a rank that is late in one launch is that launch's
+    chance, or that of its place.
+    """
+    known = good.dropna(subset=["late_rank", "late_share"])
+    if known.empty:
+        return {"late_rank": nan, "late_share": nan} | NOTHING.columns("lateness_s")
+    rank = known.groupby("late_rank")["late_share"].sum().idxmax()
+    shares, lateness_s = (
+        known[name].where(known["late_rank"] == rank, 0.0) for name in ("late_share", "lateness_s")
+    )
+    interval = mean(lateness_s.to_numpy(dtype=float), confidence=confidence)
+    return {"late_rank": rank, "late_share": shares.mean()} | interval.columns("lateness_s")
+
+
+def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """Of the idle network over launches: times by their mean with its interval, the rest by its median.
+
+    The largest bus bandwidth of a launch too: other work on a host takes from a link, and nothing adds to it.
+    """
+    columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, SMALL_SHARE)}
+    columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
+    for name in TIMES:
+        columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)
+    return columns
+
+
+def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> str:
+    """What the methods say of each other, from QUANTITIES of rounds or of launches; '' where nothing was probed.
+
+    FSDP has the differential only, and that of the reduce-scatter alone: its all-gathers are in both kinds of
+    block.
+
+    Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
+    against that by hook, less what the hook itself costs. They disagree where the interval leaves out zero.
+    """
+    if not len(values["differential"]):
+        return ""
+    if not len(values["remainder"]):
+        return "not compared: FSDP's reduce-scatter can be left out, but nothing else tells of it"
+    if len(values["remainder"]) < 2:
+        return "not compared: one round or launch has no interval"
+    remainder = mean(values["remainder"], confidence=confidence)
+    calibrated = values["exposed_hook"] - values["hook_cost"]
+    by_hook = difference(calibrated, values["exposed_span"], confidence=confidence)
+    found = []
+    if _is_not_zero(remainder):
+        found.append(f"differential and exposed span + interference differ by {_ms(remainder)}")
+    if _is_not_zero(by_hook):
+        found.append(f"exposed span by hook and by logger differ by {_ms(by_hook)}")
+    return f"disagree: {'; '.join(found)}" if found else "agree within their intervals"
+
+
+def _is_not_zero(interval: Interval) -> bool:
+    return interval.low > 0 or interval.high < 0
+
+
+def _ms(interval: Interval) -> str:
+    return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
+
+
+def _rounds(kinds: np.ndarray) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
+    """A function that sorts values of blocks: kind of block -> a value a round, nan where there is none.
+
+    kinds: of the blocks in their order; the n-th block of each kind belongs to the n-th round.
+    """
+    blocks = {kind: np.flatnonzero(kinds == kind) for kind in PROBE_PHASES}
+    rounds = max(len(found) for found in blocks.values())
+
+    def by_round(values: np.ndarray) -> dict[str, np.ndarray]:
+        return {
+            kind: np.append(values[found], np.full(rounds - len(found), nan)) for kind, found in blocks.items()
+        }
+
+    return by_round

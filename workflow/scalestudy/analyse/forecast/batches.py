@@ -1,0 +1,138 @@
+"""Forecasts at batches that were not measured: from one process by its batch, and the overhead of the ranks.
+
+The step of one process is linear in its batch, Tc(B) = a + b B (batch_model.py). Synchronisation sends as many
+bytes whatever the batch, but a longer backward pass hides more of them: the pipeline of buckets
+(costs/buckets.py), on a link that leaves exposed what was measured, says how much. The limits are wider than that:
+at worst nothing more is hidden, at best all that was exposed, and without probes the whole overhead.
+"""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
+from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
+from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.analyse.forecast.batch_model import StepModel, step_model
+from scalestudy.analyse.forecast.columns import outcome_columns
+from scalestudy.analyse.forecast.fit import NoFitError
+from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
+from scalestudy.study.config.study import Study
+
+FARTHEST = 4.0
+"""Times the largest batch that one process was measured at; beyond, its step need not be the same line."""
+
+
+def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows as in forecasts.csv for every factor in `report.forecast_batches` of every measured point of a series.
+
+    points: distributed rows of one workload, variant and way of scaling.
+    """
+    rows = []
+    for _, point in points.iterrows():
+        good = alone_by_batch(summary, point).dropna(subset=["step_time_s"])
+        rows += [_row(study, point, good, factor) for factor in study.report.forecast_batches]
+    return rows
+
+
+def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dict[str, Any]:
+    ranks = int(point["world_size"])
+    batch = factor * int(point["batch_per_rank"])
+    row = {
+        "forecast_of": "batch",
+        "nodes": int(point["nodes"]),
+        "devices_per_node": int(point["devices_per_node"]),
+        "world_size": ranks,
+        "batch_per_rank": batch,
+        "global_batch": batch * ranks,
+        "measured": f"one process at batch {', '.join(f'{b:g}' for b in sorted(good['batch_per_rank']))}",
+        "laws": "",
+        "refused": "",
+    }
+    step_time, speedup = NOTHING, NOTHING
+    try:
+        _check(study, point, good, factor)
+        model = _model(good)
+        step_time = product(_step_time(model, point, batch), _scatter(good))
+        whole = batch * ranks if point["scaling"] == "strong" else batch
+        work = 1 if point["scaling"] == "strong" else ranks
+        speedup = step_time.inverse(work * model.step_time_s(whole))
+        row["laws"] = "its step linear in the batch, overhead " + (
+            "as measured" if isnan(point["exposed_span_s"]) else "by the pipeline of buckets"
+        )
+    except NoFitError as error:
+        row["refused"] = str(error)
+    return row | outcome_columns(step_time, speedup, samples=batch * ranks, ranks=ranks)
+
+
+def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> None:
+    """Raises NoFitError, with the reason, where the rows do not tell of this batch."""
+    if isnan(point["step_time_s"]):
+        raise NoFitError("the point itself was not measured")
+    if isnan(point["overhead_s"]):
+        raise NoFitError("one process was not measured at a rank's batch: the overhead is not known")
+    if mostly_unsteady(point):
+        raise NoFitError("most launches were unsteady: no single step time describes them")
+    largest = factor * int(point["global_batch" if point["scaling"] == "strong" else "batch_per_rank"])
+    if len(good) and largest > FARTHEST * good["batch_per_rank"].max():
+        raise NoFitError(
+            f"a batch of {largest} is more than {FARTHEST:g} times the largest that one process was measured at"
+        )
+    samples = study.workloads[point["workload"]].data.known_train_samples
+    wanted = factor * int(point["global_batch"])
+    if samples is not None and wanted > samples:
+        raise NoFitError(f"the data hold {samples} samples, fewer than a global batch of {wanted}")
+
+
+def _scatter(good: pd.DataFrame) -> Interval:
+    """1 with the relative limits of one process's step at its largest batch; none where it was launched once."""
+    largest = good.loc[good["batch_per_rank"].idxmax()]
+    step_time = Interval.of(largest, "step_time_s")
+    return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)
+
+
+def _model(good: pd.DataFrame) -> StepModel:
+    try:
+        return step_model(good)
+    except ValueError as error:
+        raise NoFitError(str(error)) from None
+
+
+def _step_time(model: StepModel, point: pd.Series, batch: int) -> Interval:
+    """Of all ranks at this batch of a rank."""
+    alone_s = model.step_time_s(batch)
+    longer = alone_s / model.step_time_s(point["batch_per_rank"])
+    overhead, exposed_s = Interval.of(point, "overhead_s"), point["exposed_span_s"]
+    if isnan(exposed_s):  # not probed: all of it may be what a longer backward pass hides
+        return Interval(alone_s + overhead.value, alone_s, alone_s + overhead.high)
+    value = overhead.value - max(0.0, exposed_s) + _exposed_s(point, longer)
+    low = max(0.0, min(overhead.low, overhead.value) - max(0.0, exposed_s))
+    return Interval(alone_s + max(0.0, value), alone_s + low, alone_s + overhead.high)
+
+
+def _exposed_s(point: pd.Series, longer: float) -> float:
+    """What stays exposed where backward takes so many times as long, of a link that exposes what was measured now.
+
+    Buckets alike in size and time stand for those of the model.
+    """
+    exposed_s, backward_s, ranks = point["exposed_span_s"], point["backward_compute_time_s"], point["world_size"]
+    count, size = point["buckets"], point["gradient_bytes"]
+    if isnan(count) or isnan(size) or isnan(backward_s) or not exposed_s > 0:
+        return max(0.0, exposed_s)
+    latency_s = ring_latency_s(point) or 0.0
+
+    def buckets(backward: float) -> list[Bucket]:
+        return [Bucket(size / count, backward * (k + 1) / count) for k in range(int(count))]
+
+    try:
+        bandwidth = bandwidth_from_exposed(
+            exposed_s, buckets(backward_s), backward_s, ranks=ranks, latency_s=latency_s
+        )
+    except ValueError:  # its latencies alone take longer: a longer backward pass hides what it hides, and no more
+        return exposed_s
+    link, later_s = Link(latency_s, bandwidth), backward_s * longer
+    return exposed_s_of(buckets(later_s), later_s, lambda bucket: RING.time_s(bucket, ranks, link))

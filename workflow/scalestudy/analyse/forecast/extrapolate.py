@@ -1,0 +1,114 @@
+"""What an unmeasured scale would give, with an interval; or the reason why that is not to be told.
+
+The interval is that of all laws together, each with its weight: where the measured scales do not choose between
+laws, the forecast is as wide as they are apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtri
+
+from scalestudy.analyse.forecast.fit import NoFitError, Scale, Weighed, fit_all
+from scalestudy.analyse.statistics.intervals import Interval
+
+FARTHEST = 4.0
+"""Times the largest measured size; beyond two doublings the laws part."""
+DRAWS = 2001
+
+
+@dataclass(frozen=True)
+class Place:
+    """A scale as machines know it: nodes, and devices on each."""
+
+    nodes: int
+    devices_per_node: int
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.devices_per_node
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A measured place: step time, and its relative standard error (nan where it came without an interval)."""
+
+    place: Place
+    step_time_s: float
+    error: float = float("nan")
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """A speedup over the base case at a place that was not measured."""
+
+    place: Place
+    speedup: Interval
+    step_time_s: Interval
+    confidence: float
+    laws: tuple[Weighed, ...]
+
+
+def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confidence: float = 0.9) -> Forecast:
+    """Step time and speedup at a place, from measured places of which the smallest is the base case.
+
+    Raises NoFitError, with the reason, where the places measured do not reach there: another tier of the machine,
+    too far, too few.
+    """
+    base = min(measured, key=lambda point: point.place.ranks)
+    scales, unit = _in_one_tier(measured, target)
+    largest = max(scale.n for scale in scales)
+    size = target.ranks / unit
+    if size > FARTHEST * largest:
+        raise NoFitError(
+            f"{target.ranks} ranks are {size / largest:g} times the largest size measured; laws part beyond"
+            f" {FARTHEST:g} times"
+        )
+    laws = fit_all(scales, strong=strong)
+    times = _quantiles(laws, size, confidence)
+    work = target.ranks / base.place.ranks if not strong else 1.0
+    speedup = times.inverse(work * base.step_time_s)
+    return Forecast(target, speedup, times, confidence, tuple(laws))
+
+
+def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scale], int]:
+    """(the sizes that tell of the target's tier, ranks of a size of 1).
+
+    Inside a node the unit is the rank. Across nodes it is the node: a whole one is the base, and at least one
+    place on several nodes tells what the network between them costs.
+    """
+    if target.nodes == 1:
+        unit = min(point.place.ranks for point in measured)
+        inside = [point for point in measured if point.place.nodes == 1]
+    else:
+        unit = target.devices_per_node
+        inside = [point for point in measured if point.place.devices_per_node == unit]
+        if not any(point.place.nodes > 1 for point in inside):
+            raise NoFitError(
+                f"no scale with {unit} devices on each of several nodes was measured: what the network between"
+                " nodes"
+                " costs is not known"
+            )
+    return [Scale(point.place.ranks / unit, point.step_time_s, point.error) for point in inside], unit
+
+
+def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Interval:
+    """Median and limits of the step time over all laws, each log-normal about its own."""
+    normal = ndtri((np.arange(DRAWS) + 0.5) / DRAWS)
+    values, weights = [], []
+    for item in laws:
+        expected = item.fit.step_time_s(size)
+        if expected <= 0:
+            continue
+        values.append(np.log(expected) + item.fit.error(size) * normal)
+        weights.append(np.full(DRAWS, item.weight / DRAWS))
+    if not values:
+        raise NoFitError("the laws give no positive step time there: the overhead measured is negative")
+    together, weight = np.concatenate(values), np.concatenate(weights)
+    order = np.argsort(together)
+    cumulated = np.cumsum(weight[order]) / weight.sum()
+    levels = (0.5, (1 - confidence) / 2, (1 + confidence) / 2)
+    return Interval(*(float(np.exp(together[order][np.searchsorted(cumulated, level)])) for level in levels))

@@ -1,0 +1,138 @@
+"""Fits of the laws to measured scales by weighted least squares, and what each foretold of sizes it had not seen.
+
+A law with p overheads is p + 1 linear unknowns: T(1) and the overheads x. Errors are taken as relative, each point
+with its own. With two sizes every simple law passes through both points and nothing chooses between them; with
+more, each law is asked to foretell every further size from the smaller ones, and weighs by the product of the
+densities it gave to what was then measured (prequential weights: Dawid (1984), JRSS A 147).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp, inf, log, nan, sqrt
+
+import numpy as np
+
+from scalestudy.analyse.forecast.growth import Law, laws_for
+
+ASSUMED_ERROR = 0.02
+"""Relative standard error of a step time that comes without an interval, as published tables mostly do."""
+DISCREPANCY = 0.02
+"""Relative standard deviation, for each doubling beyond what was fitted, between a law and what is measured there.
+
+No law is exact. Calibrated on published tables; tests/unit/test_forecasts.py has how often intervals then cover.
+"""
+
+
+class NoFitError(ValueError):
+    """The measured scales do not bear a fit; says why."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """A measured scale.
+
+    Its size n in units of the base case, step time, and the relative standard error of that.
+    """
+
+    n: float
+    step_time_s: float
+    error: float = nan
+
+    @property
+    def known_error(self) -> float:
+        return self.error if self.error > 0 else ASSUMED_ERROR
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A law with its unknowns: T(1) first, then the overheads, in seconds; and their covariance."""
+
+    law: Law
+    strong: bool
+    unknowns: np.ndarray
+    covariance: np.ndarray
+    largest: float
+    """The largest n that was fitted."""
+
+    def step_time_s(self, n: float) -> float:
+        """Seconds at size n."""
+        return float(np.dot(self._row(n), self.unknowns))
+
+    def error(self, n: float) -> float:
+        """Relative standard error at n: of the fit, and of the law itself beyond the largest n fitted."""
+        row = self._row(n)
+        fitted = sqrt(max(0.0, float(row @ self.covariance @ row))) / abs(self.step_time_s(n))
+        doublings = max(0.0, log(n / self.largest) / log(2))
+        return sqrt(fitted**2 + (DISCREPANCY * doublings) ** 2)
+
+    def _row(self, n: float) -> np.ndarray:
+        return np.array(self.law.row(n, strong=self.strong))
+
+
+@dataclass(frozen=True)
+class Weighed:
+    """A fit, its weight among all, and its largest relative error at sizes that it foretold (nan: none)."""
+
+    fit: Fit
+    weight: float
+    held_out_error: float
+
+
+def fit_law(law: Law, scales: Sequence[Scale], *, strong: bool) -> Fit:
+    """Weighted least squares. Raises NoFitError where there are fewer sizes than the law needs."""
+    scales = _sorted(scales)
+    if len({scale.n for scale in scales}) < law.least_sizes:
+        raise NoFitError(f"{law.name}: needs {law.least_sizes} sizes, and {len(scales)} were measured")
+    times = np.array([scale.step_time_s for scale in scales])
+    weights = 1 / (times * np.array([scale.known_error for scale in scales]))
+    design = np.array([law.row(scale.n, strong=strong) for scale in scales]) * weights[:, None]
+    unknowns, *_ = np.linalg.lstsq(design, times * weights, rcond=None)
+    return Fit(law, strong, unknowns, np.linalg.pinv(design.T @ design), scales[-1].n)
+
+
+def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
+    """Every law that the sizes bear, the one that foretold best first.
+
+    Raises NoFitError where fewer than two sizes were measured, or no law foretells what was.
+    """
+    scales = _sorted(scales)
+    if len({scale.n for scale in scales}) < 2:
+        raise NoFitError("one size was measured; how the overhead grows takes two at least")
+    found = []
+    for law in laws_for(strong=strong):
+        try:
+            fit = fit_law(law, scales, strong=strong)
+        except NoFitError:
+            continue
+        log_density, errors = _foretold(law, scales, strong=strong)
+        found.append((fit, log_density, max(errors, default=nan)))
+    best = max(density for _, density, _ in found)
+    if best == -inf:
+        raise NoFitError("no law foretells the measured scales: their step times jump about")
+    raw = [exp(density - best) for _, density, _ in found]
+    weighed = [Weighed(fit, weight / sum(raw), error) for (fit, _, error), weight in zip(found, raw, strict=True)]
+    return sorted(weighed, key=lambda item: -item.weight)
+
+
+def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float, list[float]]:
+    """(log density of the sizes beyond the fewest that the law needs, relative errors at them)."""
+    log_density, errors = 0.0, []
+    for count in range(law.least_sizes, len(scales)):
+        fit, new = fit_law(law, scales[:count], strong=strong), scales[count]
+        expected = fit.step_time_s(new.n)
+        if expected <= 0:
+            return -inf, [inf]
+        spread = sqrt(fit.error(new.n) ** 2 + new.known_error**2)
+        off = log(new.step_time_s / expected)
+        log_density -= (off / spread) ** 2 / 2 + log(spread)
+        errors.append(abs(new.step_time_s / expected - 1))
+    return log_density, errors
+
+
+def _sorted(scales: Sequence[Scale]) -> list[Scale]:
+    for scale in scales:
+        if not (scale.step_time_s > 0 and scale.n >= 1):
+            raise NoFitError(f"a step of {scale.step_time_s:g} s at size {scale.n:g} is no measurement")
+    return sorted(scales, key=lambda scale: scale.n)

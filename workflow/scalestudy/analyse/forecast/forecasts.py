@@ -1,0 +1,131 @@
+"""Forecasts of a study: speedup at scales and batches that were not measured, for every series that was.
+
+Or why there is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isnan
+from typing import Any
+
+import pandas as pd
+from scipy.special import ndtri
+
+from scalestudy.analyse.forecast.batches import batch_forecasts
+from scalestudy.analyse.forecast.columns import COLUMNS, outcome_columns
+from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
+from scalestudy.analyse.forecast.fit import NoFitError, Weighed
+from scalestudy.analyse.point.rows import distributed, mostly_unsteady
+from scalestudy.analyse.point.summary import relative_half_width
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.study.config.scales import nodes_and_devices
+from scalestudy.study.config.study import Study
+
+
+def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
+    """A row for every variant, way of scaling, and scale or batch of interest; columns are COLUMNS.
+
+    `forecast_of`: `scale`, or `batch` at a scale that was measured (analyse/forecast/batches.py).
+
+    Scales: `report.forecast_scales`; unless given, twice the most devices of a node that were measured, and twice
+    the most nodes. `measured`: the scales it rests on. `laws`: of the overhead, with the weights that the measured
+    scales give them. `refused`: the reason why there is no number, and '' where there is one.
+    """
+    rows = []
+    for (workload, variant, scaling), series in series_of(summary):
+        points = series[~series["is_base"]]
+        made = [forecast_of_scale(study, series, place, scaling) for place in _places(study, points)]
+        made += batch_forecasts(study, points, summary)
+        rows += [{"workload": workload, "variant": variant, "scaling": scaling} | row for row in made]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
+    """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
+    for named, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
+        workload, _, scaling = named
+        base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
+        yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])
+
+
+def _scales(points: pd.DataFrame) -> list[tuple[int, int]]:
+    """(nodes, devices a node) of each."""
+    return [
+        (int(nodes), int(devices))
+        for nodes, devices in zip(points["nodes"], points["devices_per_node"], strict=True)
+    ]
+
+
+def _places(study: Study, points: pd.DataFrame) -> list[Place]:
+    """Where a forecast is wanted and nothing was measured."""
+    known = _scales(points)
+    if study.report.forecast_scales is not None:
+        wanted = [nodes_and_devices(scale) for scale in study.report.forecast_scales]
+    else:
+        wanted = []
+        inside = [devices for nodes, devices in known if nodes == 1]
+        if inside:
+            wanted.append((1, 2 * max(inside)))
+        nodes = max(nodes for nodes, _ in known)
+        if nodes > 1:
+            wanted.append((2 * nodes, max(devices for count, devices in known if count == nodes)))
+    return [Place(*place) for place in wanted if place not in known]
+
+
+def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
+    """What COLUMNS has of a forecast, its names aside; series: as of `series_of`."""
+    strong, confidence = scaling == "strong", study.report.confidence
+    base = series.iloc[0]
+    whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks
+    row = {
+        "forecast_of": "scale",
+        "nodes": place.nodes,
+        "devices_per_node": place.devices_per_node,
+        "world_size": place.ranks,
+        "batch_per_rank": whole // place.ranks,
+        "global_batch": whole,
+        "laws": "",
+        "refused": "",
+    }
+    good = series[series["step_time_s"].notna()]
+    row["measured"] = ", ".join(f"{nodes}x{devices}" for nodes, devices in _scales(good))
+    step_time, speedup = NOTHING, NOTHING
+    try:
+        made = _forecast(good, place, strong=strong, whole=whole, confidence=confidence)
+        step_time, speedup = made.step_time_s, made.speedup
+        row["laws"] = _weights(made.laws)
+    except NoFitError as error:
+        row["refused"] = str(error)
+    return row | outcome_columns(step_time, speedup, samples=whole, ranks=place.ranks)
+
+
+def _weights(laws: Sequence[Weighed]) -> str:
+    """'linear 90%, logarithmic 10%'; or which there are, where nothing chooses between them."""
+    names = [item.fit.law.name for item in laws]
+    if len(laws) > 1 and all(isnan(item.held_out_error) for item in laws):
+        return f"{', '.join(names[:-1])} and {names[-1]} alike: two sizes do not choose"
+    return ", ".join(f"{item.fit.law.name} {item.weight:.0%}" for item in laws if item.weight >= 0.005)
+
+
+def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, confidence: float) -> Forecast:
+    if not len(good) or not good["is_base"].any():
+        raise NoFitError("the base case was not measured")
+    if whole % place.ranks:
+        raise NoFitError(f"a global batch of {whole} does not divide among {place.ranks} ranks")
+    unsteady = good[mostly_unsteady(good)]
+    if len(unsteady):
+        first = unsteady.iloc[0]
+        scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"
+        raise NoFitError(f"most launches at {scale} were unsteady: no single step time describes them")
+    return forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
+
+
+def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
+    """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
+    normal = float(ndtri(0.5 + confidence / 2))
+    times = good[["step_time_s", "step_time_s_low", "step_time_s_high"]].to_numpy(dtype=float)
+    return [
+        Measured(Place(*scale), float(limits[0]), relative_half_width(Interval(*map(float, limits))) / normal)
+        for scale, limits in zip(_scales(good), times, strict=True)
+    ]

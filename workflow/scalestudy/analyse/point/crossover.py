@@ -1,0 +1,58 @@
+"""From which model size FSDP is worth it: the sizes between which it overtakes DDP, if that is shown at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pandas as pd
+
+from scalestudy.analyse.point.rows import WORK, distributed
+
+PLACE = ["scaling", "nodes", "devices_per_node"]
+
+
+@dataclass(frozen=True)
+class Overtaking:
+    """In parameters: the largest model that FSDP trains slower than DDP, the smallest that it trains faster."""
+
+    slower_at: float
+    faster_at: float
+
+
+def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int], pd.DataFrame]]:
+    """((FSDP variant, scaling, nodes, devices per node), its points by size) where DDP does the same work.
+
+    summary: its rows are points, of all workloads. The columns of relative_throughput are to that DDP variant:
+    those of the summary where DDP comes first in the study, their inverse where FSDP does. ddp_outcomes has the
+    outcomes of the DDP variant.
+    """
+    rows = distributed(summary)
+    of_ddp = rows[rows["strategy"] == "ddp"].drop_duplicates(WORK)
+    pairs = rows[rows["strategy"] == "fsdp"].merge(of_ddp, on=WORK, suffixes=("", "_of_ddp"))
+    value, low, high = (f"relative_throughput{end}" for end in ("", "_low", "_high"))
+    second = pairs["beside_variant_of_ddp"] == pairs["variant"]
+    first = pairs["beside_variant"] == pairs["variant_of_ddp"]
+    pairs.loc[second, [value, low, high]] = (
+        1 / pairs.loc[second, [f"{value}_of_ddp", f"{high}_of_ddp", f"{low}_of_ddp"]]
+    ).to_numpy()
+    pairs.loc[~first & ~second, [value, low, high]] = float("nan")
+    pairs = pairs.assign(ddp_variant=pairs["variant_of_ddp"], ddp_outcomes=pairs["outcomes_of_ddp"])
+    pairs = pairs[pairs["parameters"].notna() | pairs["parameters_of_ddp"].notna()]
+    pairs["parameters"] = pairs["parameters"].fillna(pairs["parameters_of_ddp"])
+    for key, points in pairs.groupby(["variant", *PLACE], sort=False):
+        yield key, points.sort_values("parameters", kind="stable")
+
+
+def overtaking(points: pd.DataFrame) -> Overtaking | None:
+    """Where the points of one FSDP variant cross; None where they do not, or their limits do not show it.
+
+    points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as overtaken.
+    """
+    alone = points["step_time_s"].notna() & points["relative_throughput"].isna()
+    alone &= ~points["ddp_outcomes"].str.contains(r"\bok\b")
+    slower = points.loc[points["relative_throughput_high"] < 1, "parameters"]
+    faster = points.loc[(points["relative_throughput_low"] > 1) | alone, "parameters"]
+    if not len(slower) or not len(faster) or slower.max() >= faster.min():
+        return None
+    return Overtaking(slower_at=float(slower.max()), faster_at=float(faster.min()))

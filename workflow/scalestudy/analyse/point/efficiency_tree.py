@@ -1,0 +1,119 @@
+"""Where the efficiency of a point is lost: factors that multiply to it, each a share of time that is kept.
+
+After the multiplicative model of the POP Centre of Excellence (https://pop-coe.eu/node/69), in terms of what a
+study measures: its steps, one process at equal batch per rank, and the probes of synchronisation.
+
+    efficiency
+      batch            n ranks' shares alone, each at its own batch, against the whole batch at once
+      parallel         one process at equal batch per rank against a step of all ranks
+        contention     without synchronisation: what ranks take from each other on the host, and the wrapper
+        synchronisation
+          interference computation slowed by the communication that it overlaps with
+          balance      waiting for the latest rank
+          transfer     communication that nothing overlaps with, and what no method accounts for
+
+Every level closes: the factors below a node multiply to it, whatever was measured.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan, sqrt
+
+import pandas as pd
+
+from scalestudy.analyse.statistics.intervals import Interval
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A node of the tree: a share of the time that is kept, at most about 1."""
+
+    name: str
+    level: int
+    share: Interval
+    meaning: str
+
+
+def efficiency_tree(point: pd.Series) -> list[Factor]:
+    """The factors of a row of the summary, from the root down, as far as its measurements reach.
+
+    Intervals are those of the times that are lost at a node; the root has the row's own.
+    """
+    efficiency = Interval.of(point, "efficiency")
+    if isnan(efficiency.value):
+        return []
+    tree = [Factor("efficiency", 0, efficiency, "speedup over ranks")]
+    step, alone = Interval.of(point, "step_time_s"), Interval.of(point, "step_time_alone_s")
+    if isnan(alone.value):
+        return tree
+    # Weak scaling: the base case has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
+    weak = point["scaling"] == "weak"
+    parallel = efficiency if weak else _ratio(alone, step)
+    batch = Interval(1.0) if weak else _ratio(efficiency, parallel)
+    tree += [
+        Factor("batch", 1, batch, "a rank's own batch alone, against the whole batch at once"),
+        Factor("parallel", 1, parallel, "one process at equal batch per rank, against all ranks together"),
+    ]
+    sync = Interval.of(point, "differential_s")
+    if isnan(sync.value):
+        return tree
+    without = step.value - sync.value
+    kept = _without(sync, step.value)
+    tree += [
+        Factor("contention", 2, _ratio(parallel, kept), "what ranks take from each other on a host; the wrapper"),
+        Factor("synchronisation", 2, kept, "a step without synchronisation, against one with it"),
+    ]
+    interference, wait = Interval.of(point, "interference_s"), Interval.of(point, "wait_time_s")
+    if isnan(interference.value) or isnan(wait.value):
+        return tree
+    slowed = without + interference.value
+    waited = slowed + wait.value
+    left = _rest(sync, interference, wait)
+    return [
+        *tree,
+        Factor("interference", 3, _without(interference, slowed), "computation slowed by communication beside it"),
+        Factor("balance", 3, _without(wait, waited), "waiting for the latest rank"),
+        Factor(
+            "transfer", 3, _without(left, step.value), "communication that nothing overlaps with, and the rest"
+        ),
+    ]
+
+
+KEYS = ("workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank")
+COLUMNS = (*KEYS, "factor", "level", "share", "share_low", "share_high", "meaning")
+
+
+def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
+    """The trees of all distributed rows of the summary, a row a factor; columns are COLUMNS."""
+    rows = []
+    for _, point in summary[summary["world_size"] > 1].iterrows():
+        keys = {name: point[name] for name in KEYS}
+        for factor in efficiency_tree(point):
+            about = {"factor": factor.name, "level": factor.level, "meaning": factor.meaning}
+            rows.append(keys | about | factor.share.columns("share"))
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def _without(lost: Interval, whole: float) -> Interval:
+    """1 - lost / whole: the share that is kept. Its limits are those of what is lost."""
+    return Interval(1 - lost.value / whole, _positive(1 - lost.high / whole), 1 - lost.low / whole)
+
+
+def _rest(sync: Interval, *told: Interval) -> Interval:
+    """What of the synchronisation is not told; half-widths add in squares."""
+    value = sync.value - sum(part.value for part in told)
+    half = sqrt(sum(((part.high - part.low) / 2) ** 2 for part in (sync, *told)))
+    return Interval(value, value - half, value + half)
+
+
+def _ratio(above: Interval, below: Interval) -> Interval:
+    """Quotient of independent quantities; relative half-widths add in squares."""
+    value = above.value / below.value
+    half = value * sqrt(sum(((part.high - part.low) / 2 / part.value) ** 2 for part in (above, below)))
+    return Interval(value, _positive(value - half), value + half)
+
+
+def _positive(limit: float) -> float:
+    """A share is not below 0, whatever its interval says; nan stays."""
+    return limit if isnan(limit) else max(0.0, limit)

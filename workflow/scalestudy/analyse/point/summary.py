@@ -1,0 +1,246 @@
+"""One row a point: the launches of a variant at a scale, compared with their base case."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import isnan, log, nan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.communication.probes import communication_row
+from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.run.clocks import throttled
+from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
+from scalestudy.analyse.statistics.intervals import (
+    NOTHING,
+    Interval,
+    Sample,
+    difference,
+    mean,
+    mean_on_logs,
+    ratio_on_logs,
+)
+from scalestudy.record.observation import PART_COLUMNS, Memory
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import Plan, Point
+
+# What a row says of how it was run, as its runs have it.
+OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
+
+Blocks = Mapping[str, Sequence[float]]
+"""Step times in seconds of the steady blocks, by run id."""
+
+
+def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
+    """A row per point of the plan, also where no launch succeeded: then its numbers are nan and `outcomes` tells.
+
+    blocks: step times of the steady blocks of each run. Where they are given, and a point and its base case have
+    launches enough, the interval of the speedup is a hierarchical bootstrap over launches and blocks; `interval`
+    says which it is.
+
+    Across launches the geometric mean is taken, of step times and so of throughputs: speedup is exactly the ratio
+    of two throughputs in the table, and throughput exactly global batch over step time.
+    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
+    several launches, their range.
+    """
+    runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
+    ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
+    return pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points])
+
+
+def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
+    study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
+    mine, good, base = _of(runs, point.runs), _of(ok, point.runs), _of(ok, point.base)
+    first = (good if len(good) else mine).iloc[0]
+    n = point.world_size
+    step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
+    is_base = set(point.runs) == set(point.base)
+    speedup, method = NOTHING, ""
+    if is_base and len(good) and point.scaling != "reference":
+        speedup = Interval(1.0)
+    elif point.scaling != "reference" and len(good) and len(base):
+        speedup, method = _speedup(point, good, base, study, blocks)
+    overhead, alone = _overhead(point, good, ok, study)
+    accuracy_difference, accuracy_kept = compare_accuracy(
+        good.set_index("repeat")["validation_accuracy"],
+        base.set_index("repeat")["validation_accuracy"],
+        margin=report.accuracy_margin,
+        confidence=confidence,
+    )
+    reached, reached_speedup = _time_to_accuracy(good, base, study)
+    other = plan.first_beside(point)
+    beside = _of(ok, other.runs) if other else good.iloc[:0]
+    relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, "")
+    return {
+        "workload": point.workload,
+        "variant": point.variant,
+        "scaling": point.scaling,
+        "strategy": first["strategy"],
+        "precision": first["precision"],
+        "nodes": point.nodes,
+        "devices_per_node": point.devices_per_node,
+        "world_size": n,
+        "batch_per_rank": point.batch_per_rank,
+        "global_batch": point.global_batch,
+        **{name: first[name] for name in OF_THE_SPEC},
+        "is_base": is_base and point.scaling != "reference",
+        "base_variant": runs.loc[point.base[0], "variant"],
+        "launches": len(mine),
+        "launches_ok": len(good),
+        "outcomes": _outcomes(mine),
+        **step_time.columns("step_time_s"),
+        "step_time_cv": good["step_time_cv"].median(),
+        "launch_cv": _cv(good["step_time_s"]),
+        "half_width": relative_half_width(step_time),
+        "stopped_because": _stopped_because(good, step_time, study),
+        "unsteady": _unsteady(good),
+        "launches_unsteady": int((good["steadiness"] != "").sum()),
+        "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
+        "launches_of_two_modes": int(good["steadiness"].str.startswith("two modes").sum()),
+        "step_time_p50_s": good["step_time_p50_s"].median(),
+        "step_time_p95_s": good["step_time_p95_s"].median(),
+        "step_time_p99_s": good["step_time_p99_s"].median(),
+        **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
+        **speedup.columns("speedup"),
+        "interval": method,
+        **speedup.scaled(1 / n).columns("efficiency"),
+        "per_doubling_efficiency": per_doubling_efficiency(speedup.value, n),
+        "karp_flatt": karp_flatt(speedup.value, n) if point.scaling == "strong" else nan,
+        "beside_variant": other.variant if other else "",
+        **relative.columns("relative_throughput"),
+        **overhead.columns("overhead_s"),
+        "overhead_share": overhead.value / step_time.value,
+        **alone.columns("step_time_alone_s"),
+        **_parts(good, study),
+        "rank_skew_s": good["rank_skew_s"].mean(),
+        **communication_row(good, confidence=confidence),
+        **{name: good[name].max() for name in Memory.model_fields},
+        "memory_grows": next((text for text in good["memory_grows"] if text), ""),
+        "launches_growing": int((good["memory_grows"] != "").sum()),
+        "validation_accuracy": good["validation_accuracy"].mean(),
+        "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
+        "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
+        **accuracy_difference.columns("accuracy_difference"),
+        "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
+        **reached.columns("time_to_accuracy_s"),
+        **reached_speedup.columns("time_to_accuracy_speedup"),
+        "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
+        "parameters": first["parameters"],
+        "gradient_bytes": first["gradient_bytes"],
+        "buckets": good["buckets"].median(),
+        "unused_parameter_bytes": first["unused_parameter_bytes"],
+        "buffer_bytes": first["buffer_bytes"],
+        "synchronised_norms": first["synchronised_norms"],
+        "heaviest_rank": good["heaviest_rank"].median(),
+        "samples_excess": good["samples_excess"].median(),
+        "numa_ranks": next((ranks for ranks in good["numa_ranks"] if ranks), ""),
+        "numa_excess_s": good["numa_excess_s"].median(),
+        "bytes_sent_per_step": first["bytes_sent_per_step"],
+        "flops_per_sample": first["flops_per_sample"],
+        "device": first["device"],
+        "hosts": _distinct(good, "hosts"),
+        "torch": _distinct(good, "torch"),
+        "threads_per_rank": good["threads_per_rank"].max(),
+        "threads_per_core": good["threads_per_core"].max(),
+    }
+
+
+def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
+    """A column of the launches of a point; those that were planned from the start decide on the spread."""
+    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats
+    return Sample(values, None if planned.all() else values[planned])
+
+
+def _speedup(
+    point: Point, good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
+) -> tuple[Interval, str]:
+    """(ratio of throughputs to those of other launches, which interval it has)."""
+    confidence, column = study.report.confidence, "throughput_samples_per_s"
+    welch = ratio_on_logs(
+        launches_of(good, column, study), launches_of(base, column, study), confidence=confidence
+    )
+    mine, theirs = ([blocks[run] for run in frame.index if run in blocks] for frame in (good, base))
+    ratio = bootstrap_ratio(theirs, mine, confidence=confidence)
+    if isnan(ratio.value) or len(mine) > study.repeats or len(theirs) > study.repeats:
+        return welch, "" if isnan(welch.low) else "Welch t on logarithms"
+    scale = welch.value / ratio.value  # the same launches; blocks of unequal length weigh alike in the bootstrap
+    return Interval(welch.value, ratio.low * scale, ratio.high * scale), "hierarchical bootstrap"
+
+
+def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
+    """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
+
+    It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
+    """
+    confidence = study.report.confidence
+    alone = launches_of(_of(ok, point.equal_batch), "step_time_s", study)
+    step_time_alone = mean_on_logs(alone, confidence=confidence)
+    if point.world_size == 1:
+        return NOTHING, step_time_alone
+    return difference(launches_of(good, "step_time_s", study), alone, confidence=confidence), step_time_alone
+
+
+def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
+    """(training time to the target accuracy, its speedup over the base case).
+
+    Nothing where a launch did not reach it: a mean over those that did would flatter.
+    """
+    confidence, column = study.report.confidence, "time_to_accuracy_s"
+    if not len(good) or good[column].isna().any():
+        return NOTHING, NOTHING
+    mine, theirs = launches_of(good, column, study), launches_of(base, column, study)
+    time = mean_on_logs(mine, confidence=confidence)
+    if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
+        return time, NOTHING
+    return time, ratio_on_logs(theirs, mine, confidence=confidence)
+
+
+def relative_half_width(interval: Interval) -> float:
+    """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
+    return log(interval.high / interval.low) / 2
+
+
+def _stopped_because(good: pd.DataFrame, step_time: Interval, study: Study) -> str:
+    """Why there are as many launches as there are, held against the target."""
+    width, target = relative_half_width(step_time), study.measure.half_width
+    if isnan(width):
+        return "one launch: no interval" if len(good) else ""
+    reached = f"half-width {width:.1%} of the step time after {len(good)} launches, target {target:.1%}"
+    return f"{'target reached' if width <= target else 'budget of launches ended'}: {reached}"
+
+
+def _unsteady(good: pd.DataFrame) -> str:
+    """The launches whose steps no single mean describes, with what was seen in the first of them."""
+    found = good["steadiness"][good["steadiness"] != ""]
+    return f"{len(found)} of {len(good)} launches: {found.iloc[0]}" if len(found) else ""
+
+
+def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
+    """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
+    columns: dict[str, float] = {}
+    for part in (*PART_COLUMNS, "backward_compute_time_s"):
+        columns |= mean(launches_of(good, part, study), confidence=study.report.confidence).columns(part)
+    return columns
+
+
+def _cv(values: pd.Series) -> float:
+    """Coefficient of variation over launches."""
+    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else nan
+
+
+def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
+    """Those of these launches that are among the rows."""
+    return runs.loc[[run for run in run_ids if run in runs.index]]
+
+
+def _outcomes(mine: pd.DataFrame) -> str:
+    """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
+    words = mine["outcome"].where((mine["outcome"] != "ok") | mine["step_time_s"].notna(), "ok but too short")
+    counts = words.value_counts()
+    return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+
+
+def _distinct(good: pd.DataFrame, column: str) -> str:
+    return " ".join(sorted({str(value) for value in good[column]}))

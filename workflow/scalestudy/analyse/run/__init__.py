@@ -1,0 +1,1 @@
+"""One launch: its steady steps, memory, clocks and ranks."""

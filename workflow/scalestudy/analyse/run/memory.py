@@ -1,0 +1,57 @@
+"""Whether memory grows over steady steps: a leak shows as a slope long before it shows as out of memory."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+
+FEWEST = 8  # blocks; with fewer the slope's interval says nothing
+SMALLEST_GROWTH = 0.01  # of what is held, over the steps seen; less is the allocator settling
+
+
+def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float) -> tuple[Interval, bool]:
+    """(slope in GiB per 1 000 steps with its interval, whether it grows) of one rank's memory at some steps.
+
+    Theil and Sen's slope, the median over pairs of blocks, whose interval makes no assumption on the noise. It
+    grows where even the lower limit adds up to SMALLEST_GROWTH of the mean over the steps seen: an allocator that
+    takes a few pages now and then has a slope too. Source: Sen (1968), J. American Statistical Association 63.
+    """
+    known = ~np.isnan(sizes_gib)
+    steps, sizes_gib = steps[known], sizes_gib[known]
+    if len(steps) < FEWEST:
+        return NOTHING, False
+    if (sizes_gib == sizes_gib[0]).all():
+        return Interval(0.0, 0.0, 0.0), False
+    slope, _, low, high = stats.theilslopes(sizes_gib, steps, alpha=confidence)
+    seen = float(steps.max() - steps.min())
+    grows = low * seen > SMALLEST_GROWTH * sizes_gib.mean()
+    return Interval(slope * 1e3, low * 1e3, high * 1e3), bool(grows)
+
+
+def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
+    """Columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, else resident."""
+    nothing = {"memory_growth_gib_per_1000_steps": nan, "memory_grows": ""}
+    steady = blocks[(blocks["phase"] == "measured") & (blocks["first_step"] >= warmup_steps)]
+    if steady.empty:
+        return nothing
+    column = "allocated_gib" if steady["allocated_gib"].notna().any() else "resident_gib"
+    ranks, steps = steady["rank"].to_numpy(), steady["first_step"].to_numpy()
+    sizes_gib = steady[column].to_numpy(dtype=float)
+    found = {
+        rank: memory_growth(steps[ranks == rank], sizes_gib[ranks == rank], confidence=confidence)
+        for rank in np.unique(ranks)
+    }
+    rank, (slope, grows) = max(found.items(), key=lambda item: (item[1][1], item[1][0].value))
+    text = (
+        f"{column.removesuffix('_gib')} memory of rank {rank} grows by {slope.value:.2g} GiB"
+        f" [{slope.low:.2g}, {slope.high:.2g}] in 1000 steps"
+        if grows
+        else ""
+    )
+    return {"memory_growth_gib_per_1000_steps": slope.value, "memory_grows": text}

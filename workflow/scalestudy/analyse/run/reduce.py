@@ -1,0 +1,161 @@
+"""One row a run: what a launch measured once its warm-up is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.communication.arrivals import late_rank
+from scalestudy.analyse.communication.collectives import collectives_frame, network_of
+from scalestudy.analyse.communication.probes import communication_of
+from scalestudy.analyse.point.accuracy import time_to_accuracy
+from scalestudy.analyse.run.clocks import clock_change
+from scalestudy.analyse.run.memory import growth_of
+from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
+from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
+from scalestudy.record.observation import Memory, Observation, RankReport
+from scalestudy.study.config.study import Study
+from scalestudy.study.spec import RunSpec
+
+
+def runs_frame(study: Study, observations: Iterable[Observation]) -> pd.DataFrame:
+    """A row per observation, in the order given; measured columns are nan where nothing steady was measured."""
+    return pd.DataFrame([reduce_run(study, observation).row for observation in observations])
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """What is kept of a run's tables."""
+
+    row: dict[str, Any]
+    """All that is said of the run: a row of runs.csv."""
+    block_step_times_s: list[float]
+    """Of its steady blocks."""
+    collectives: pd.DataFrame
+    quantiles: pd.DataFrame
+    """Of its step times."""
+
+
+def reduce_run(study: Study, observation: Observation) -> Reduced:
+    """One run, its steps and calls looked at once."""
+    confidence = study.report.confidence
+    steady, collectives = steady_steps(observation), collectives_frame(observation.collectives)
+    global_batch = observation.record.spec.global_batch
+    steps = describe(steady, global_batch=global_batch, confidence=confidence)
+    communication = communication_of(observation, confidence=confidence)
+    row = {
+        **_identity(observation),
+        **steps,
+        # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
+        "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
+        **communication,
+        **late_rank(observation.buckets),
+        "buckets": len(observation.buckets["bucket"].unique()) or nan,
+        **network_of(collectives),
+        **samples_of_ranks(steady),
+        **numa_of_ranks(observation.record, steady),
+        **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
+        "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
+        **_learned(study, observation),
+    }
+    return Reduced(
+        row=row,
+        block_step_times_s=block_step_times(steady),
+        collectives=collectives,
+        quantiles=step_quantiles(steady),
+    )
+
+
+TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "repeat")
+
+
+def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame:
+    """All epochs of all runs, a row each, with what tells the runs apart before what was measured."""
+    counts = [len(of_run) for _, of_run in epochs]
+    told = {name: np.repeat([getattr(spec, name) for spec, _ in epochs], counts) for name in TELL_APART}
+    measured = pd.concat([of_run for _, of_run in epochs], ignore_index=True)
+    return pd.concat([pd.DataFrame(told), measured], axis=1)
+
+
+def _identity(observation: Observation) -> dict[str, Any]:
+    """What was asked, what became of it, and where it ran."""
+    record, spec = observation.record, observation.record.spec
+    environment = record.environment
+    return {
+        "run_id": record.run_id,
+        "workload": spec.workload,
+        "variant": spec.variant,
+        "strategy": spec.strategy,
+        "precision": spec.precision,
+        "nodes": spec.nodes,
+        "devices_per_node": spec.devices_per_node,
+        "world_size": spec.world_size,
+        "batch_per_rank": spec.batch_per_rank,
+        "global_batch": spec.global_batch,
+        "micro_batch": spec.micro_batch,
+        "accumulation_steps": spec.accumulation_steps,
+        "compile": spec.compile,
+        "activation_checkpointing": spec.activation_checkpointing,
+        "settings": spec.settings,
+        "repeat": spec.repeat,
+        "outcome": record.outcome,
+        "reason": record.reason,
+        "device": environment.get("device"),
+        "hosts": " ".join(sorted({rank.host for rank in record.ranks})),
+        "torch": (environment.get("packages") or {}).get("torch"),
+        "threads_per_rank": max((rank.threads for rank in record.ranks), default=nan),
+        "threads_per_core": _threads_per_core(observation),
+        "parameters": record.totals.parameters,
+        "gradient_bytes": record.totals.gradient_bytes,
+        "unused_parameter_bytes": _number(record.totals.unused_parameter_bytes),
+        "buffer_bytes": _number(record.totals.buffer_bytes),
+        "synchronised_norms": _number(record.totals.synchronised_norms),
+        "bytes_sent_per_step": _number(record.totals.bytes_sent_per_step),
+        "flops_per_sample": _number(record.totals.flops_per_sample),
+        "steps": record.totals.steps,
+        "stopped_because": record.stopping.reason if record.stopping else "",
+        **_memory(record.ranks),
+        "wall_time_s": record.totals.wall_time_s,
+        "fingerprint": record.fingerprint,
+        "commit": environment.get("commit"),
+        "dirty": environment.get("dirty"),
+        "started_at": record.started_at,
+    }
+
+
+def _number(value: float | None) -> float:
+    return nan if value is None else float(value)
+
+
+def _threads_per_core(observation: Observation) -> float:
+    """Compute threads of all ranks on a host over the cores they may use, the largest over hosts."""
+    ratios = [0.0]
+    for host in {rank.host for rank in observation.record.ranks}:
+        ranks = [rank for rank in observation.record.ranks if rank.host == host]
+        cores = {core for rank in ranks for core in rank.cores}
+        ratios.append(sum(rank.threads for rank in ranks) / len(cores))
+    return max(ratios) or nan
+
+
+def _memory(ranks: tuple[RankReport, ...]) -> dict[str, float]:
+    """Each figure of a rank's memory, the largest over ranks; nan where the device does not have the notion."""
+    found: dict[str, float] = {}
+    for name in Memory.model_fields:
+        values = [value for rank in ranks if (value := getattr(rank.memory, name)) is not None]
+        found[name] = max(values, default=nan)
+    return found
+
+
+def _learned(study: Study, observation: Observation) -> dict[str, Any]:
+    """Final accuracy, and the training time to the accuracy that the study asks for."""
+    epochs = observation.epochs
+    target = study.workloads[observation.record.spec.workload].target_accuracy
+    return {
+        "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
+        "time_to_accuracy_s": time_to_accuracy(epochs, target),
+    }

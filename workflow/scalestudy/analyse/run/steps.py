@@ -1,0 +1,148 @@
+"""The steps of one launch once its warm-up is dropped: step time, distribution, parts, and steadiness."""
+
+from __future__ import annotations
+
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.run.grid import Grid, firsts
+from scalestudy.analyse.run.steady import Jump, find_jump, find_modes
+from scalestudy.errors import UserError
+from scalestudy.measure.batch_means import batch_means
+from scalestudy.measure.steady import mser5
+from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES, Observation
+
+NOTHING: dict[str, Any] = {
+    "warmup_steps": nan,
+    "steady_steps": nan,
+    "step_time_s": nan,
+    "step_time_p50_s": nan,
+    "step_time_p95_s": nan,
+    "step_time_p99_s": nan,
+    "step_time_cv": nan,
+    "step_time_half_width": nan,
+    **dict.fromkeys(PART_COLUMNS, nan),
+    "rank_skew_s": nan,
+    "steadiness": "",
+    "level_change": nan,
+    "level_changed_at_step": nan,
+    "throughput_samples_per_s": nan,
+}
+
+
+def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
+    """Columns of NOTHING of a launch; nan where nothing steady was measured."""
+    spec = observation.record.spec
+    return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
+
+
+def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str, Any]:
+    """Columns of NOTHING from steady_steps; nan where there are none.
+
+    The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
+    by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
+    long step, and the next step of the others, who wait for it. The distribution (p50, p95, p99) is of single
+    steps, the maximum over ranks. Parts are means over steps and ranks. step_time_half_width is relative and of
+    this launch alone, by batch means.
+    """
+    if not len(steady):
+        return dict(NOTHING)
+    times_s, counts = block_times(steady)
+    step_time = float(times_s.sum() / counts.sum())
+    kept = steady["step_time_s"].max(axis=0)
+    jump = find_jump(kept)
+    numbers = steady.of_step("step")
+    return {
+        "warmup_steps": int(numbers[0]),
+        "steady_steps": len(kept),
+        "step_time_s": step_time,
+        "step_time_p50_s": float(np.quantile(kept, 0.50)),
+        "step_time_p95_s": float(np.quantile(kept, 0.95)),
+        "step_time_p99_s": float(np.quantile(kept, 0.99)),
+        "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
+        "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
+        **{part: float(steady[part].mean()) for part in PART_COLUMNS},
+        "rank_skew_s": float((kept - steady["step_time_s"].min(axis=0)).mean()),
+        "steadiness": steadiness(kept, jump),
+        "level_change": jump.factor - 1 if jump else 0.0,
+        "level_changed_at_step": float(numbers[jump.at]) if jump else nan,
+        "throughput_samples_per_s": global_batch / step_time,
+    }
+
+
+def training_steps(observation: Observation) -> pd.DataFrame:
+    """Steps of training, without probes.
+
+    Raises UserError naming the run where ranks differ in their steps, or a time is negative.
+    """
+    steps = observation.steps[observation.steps["phase"].isin(TRAINING_PHASES)]
+    run = observation.record.run_id
+    ranks, counts = np.unique(steps["rank"], return_counts=True)
+    if len(set(counts)) > 1:
+        least, most = counts.argmin(), counts.argmax()
+        raise UserError(
+            f"{run}: rank {ranks[least]} reports {counts[least]} steps, rank {ranks[most]} {counts[most]};"
+            " a step's time is the largest over all ranks, so it cannot be told. Move the run's directory away and"
+            " run snakemake again"
+        )
+    if len(steps) and min(steps[name].min() for name in (*PART_COLUMNS, "step_time_s")) < 0:
+        raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure it again")
+    return steps
+
+
+def steady_steps(observation: Observation) -> Grid:
+    """The steps after the warm-up; none where the launch is not ok or too short.
+
+    A block that the warm-up ends in counts from there on.
+    """
+    steps = Grid.of(training_steps(observation))
+    if observation.record.outcome != "ok" or not len(steps):
+        return steps.where(np.zeros(len(steps), dtype=bool))
+    whole = steps.where(steps.of_step("phase") != "tail")
+    cut = max(mser5(whole["step_time_s"].max(axis=0)), observation.record.spec.measure.warmup_steps)
+    return whole.where(np.arange(len(whole)) >= cut)
+
+
+QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
+"""Every other per cent, and the last: the long steps are what one looks at a distribution for."""
+
+
+def step_quantiles(steady: Grid) -> pd.DataFrame:
+    """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
+    if not len(steady):
+        return pd.DataFrame({"quantile": QUANTILES[:0], "step_time_s": QUANTILES[:0]})
+    return pd.DataFrame(
+        {"quantile": QUANTILES, "step_time_s": np.quantile(steady["step_time_s"].max(axis=0), QUANTILES)}
+    )
+
+
+def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:
+    """Of each block its time in seconds, the largest over ranks, and its number of steps; there are some."""
+    begins = firsts(steady.of_step("block"))
+    times_s = np.add.reduceat(steady["step_time_s"], begins, axis=1).max(axis=0)
+    return times_s, np.diff(begins, append=len(steady))
+
+
+def block_step_times(steady: Grid) -> list[float]:
+    """Step times in seconds of the blocks of steady_steps, in order."""
+    if not len(steady):
+        return []
+    times_s, counts = block_times(steady)
+    return (times_s / counts).tolist()
+
+
+def steadiness(step_times_s: np.ndarray, jump: Jump | None) -> str:
+    """'' where one mean describes the steps; otherwise the sentence that says why it does not.
+
+    jump: what find_jump sees in them.
+    """
+    if jump:
+        return f"no steady state: the step time changed by {jump.factor - 1:+.0%} after {jump.at} steady steps"
+    modes = find_modes(step_times_s)
+    if modes:
+        fast, slow = modes.fast_s * 1e3, modes.slow_s * 1e3
+        return f"two modes: {fast:.3g} ms and {slow:.3g} ms ({modes.slow_share:.0%} of the steps)"
+    return ""

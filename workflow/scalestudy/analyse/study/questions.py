@@ -1,0 +1,151 @@
+"""What studies asked and under what conditions: key by key, what is the same in them and what is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.study.environment import is_reading
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.variants import Knobs
+from scalestudy.study.plan import Plan, Point
+from scalestudy.study.spec import RunSpec
+
+# Of a spec: where and how long it was measured, which is what studies are compared for.
+CONDITIONS = ("repeat", "seed", "host", "measure", "profile_steps")
+# Of a spec: what its point is matched by.
+MATCHED = ("workload", "variant", "nodes", "devices_per_node", "batch_per_rank")
+# Of a study: what it is about and how it is shown. `workloads` and `variants` are compared spec by spec.
+NOT_A_SETTING = ("name", "description", "scales", "variants", "workloads", "report")
+PLACES = ("path", "url")
+"""Keys of data that say where they lie."""
+NOT_SET = "not set"
+
+Environment = Mapping[str, Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A key with its values, one a study, as a study's file or a record has them."""
+
+    key: str
+    values: tuple[Any, ...]
+
+
+def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -> list[Difference]:
+    """Where two points with one name are not the same question: keys of the study's file with both values.
+
+    The base cases belong to the question, since efficiencies are held against them. Where data lie is no part of
+    it; their checksums are, where both studies have them.
+    """
+    name = first[1].variant
+    bases = [plan.study.base_of(name) for plan, _ in (first, other)]
+    if bases[0] != bases[1]:
+        return [Difference(f"variants.{name}.base", tuple(bases))]
+    found: dict[str, Difference] = {}
+    for which in ("runs", "base"):
+        asked = [_asked(plan, getattr(point, which)) for plan, point in (first, other)]
+        found |= {item.key: item for item in _differences(*asked) if not _only_a_place(item)}
+    return list(found.values())
+
+
+def setting_differences(plans: Sequence[Plan]) -> list[Difference]:
+    """Settings of the studies that are no part of a question: host, lengths of measurements, seeds, limits."""
+    variants, workloads = (
+        set.intersection(*(set(getattr(plan.study, part)) for plan in plans)) for part in ("variants", "workloads")
+    )
+    return _differences(*(_settings(plan.study, variants, workloads) for plan in plans))
+
+
+def environment_differences(environments: Sequence[Environment]) -> list[dict[str, list[Any]]]:
+    """Of each environment the facts that are not the same in all, with their values in order.
+
+    Readings of a moment and warnings are left out: no two are alike.
+    """
+    names = dict.fromkeys(name for environment in environments for name in environment)
+    differing = [
+        name
+        for name in names
+        if name != "warnings"
+        and not is_reading(name)
+        and len({str(_sorted(environment.get(name, []))) for environment in environments}) > 1
+    ]
+    return [
+        {name: _sorted(environment[name]) for name in differing if name in environment}
+        for environment in environments
+    ]
+
+
+def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
+    """Fingerprints of the code that measured, where they are not the same in all studies. runs: of runs.csv."""
+    found = [", ".join(sorted(set(frame["fingerprint"].dropna().map(str)))) or NOT_SET for frame in runs]
+    return [Difference("fingerprint of the code that measured", tuple(found))] if len(set(found)) > 1 else []
+
+
+def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
+    """What a launch was asked, by the keys of the study's file."""
+    spec = plan.runs[run_ids[0]]
+    flat = _flat(spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED}))
+    return {f"{_owner(spec, key)}.{key}": value for key, value in flat.items()}
+
+
+def _owner(spec: RunSpec, key: str) -> str:
+    of_the_variant = key.split(".")[0] in Knobs.model_fields
+    return f"variants.{spec.variant}" if of_the_variant else f"workloads.{spec.workload}"
+
+
+def _differences(*flat: dict[str, Any]) -> list[Difference]:
+    """Keys that have more than one value, in the order of the first."""
+    found = []
+    for key in dict.fromkeys(key for one in flat for key in one):
+        values = tuple(NOT_SET if one.get(key) is None else one[key] for one in flat)
+        if any(value != values[0] for value in values):
+            found.append(Difference(key, values))
+    return found
+
+
+def _only_a_place(difference: Difference) -> bool:
+    """Whether a key tells where data lie, and not what they are."""
+    _, _, part, *rest = difference.key.split(".")
+    if part != "data" or not rest:
+        return False
+    return rest[-1] in PLACES or (rest[-1] == "sha256" and NOT_SET in difference.values)
+
+
+def _settings(study: Study, variants: set[str], workloads: set[str]) -> dict[str, Any]:
+    """By their keys; of these variants the environment, and of these workloads where the data lie."""
+    data = {name: study.workloads[name].data.model_dump(mode="json") for name in sorted(workloads)}
+    return {
+        **_flat(study.model_dump(mode="json", exclude=set(NOT_A_SETTING))),
+        **{
+            f"variants.{name}.environment.{key}": value
+            for name in sorted(variants)
+            for key, value in study.variants[name].environment.items()
+        },
+        **{
+            f"workloads.{name}.data.{key}": value
+            for name, content in data.items()
+            for key, value in _flat(content).items()
+            if key.split(".")[-1] in PLACES
+        },
+        "report.accuracy_margin": study.report.accuracy_margin,
+    }
+
+
+def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Mappings in mappings as one, with dotted keys."""
+    found: dict[str, Any] = {}
+    for key, value in content.items():
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{prefix}{key}.")
+        else:
+            found[f"{prefix}{key}"] = value
+    return found
+
+
+def _sorted(values: Sequence[Any]) -> list[Any]:
+    """Distinct values come in the order of launches, which is shuffled."""
+    return sorted(values, key=str)

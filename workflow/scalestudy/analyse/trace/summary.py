@@ -1,0 +1,158 @@
+"""Where the time of a traced step goes: computation, collectives, both at once, neither.
+
+1. The steps are the host's ranges `ProfilerStep#k`. On CUDA, where the host runs ahead, one span replaces them:
+   from the first beginning to the last end of what was launched in them (by `correlation`), over their number.
+2. Work is split (analyse/trace/work.py) into computation, collectives, and anything else that runs.
+3. Each becomes a set of intervals (union; what overlaps counts once), cut at the edges of the steps.
+4. overlap = computation ∩ collectives; hidden share = |overlap| / |collectives|: "time spent in computation while
+   communicating / time spent in communication" (Holistic Trace Analysis, Communication Computation Overlap,
+   hta.readthedocs.io; facebookresearch/HolisticTraceAnalysis, hta/analyzers/communication_analysis.py).
+5. idle = steps − everything that runs; other = runs, but is neither of the two. So that
+   step = computation + collectives − overlap + other + idle, all of them means over the steps.
+6. Operators are summed by name: self time on the CPU, duration on CUDA. An event that crosses the edge of a step
+   gives it the part inside; a call counts where it begins.
+
+Limits. The profiler slows steps, at worst by more than half (train/profile.py): read shares, not speeds. A
+collective's time includes waiting for the slowest rank. Gloo shows CPU operators only: "hidden" there means that
+another thread computes meanwhile, on cores that both may want; its reduce-scatter shows as an all-reduce, which it
+is (pytorch#118911). On CUDA the host's gap after the last step is not seen, and collectives are known by "nccl" or
+"rccl" in the names of their kernels: others, such as those of symmetric memory, pass for computation.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from scalestudy.analyse.trace.spans import Spans, contains, difference, intersection, length, union
+from scalestudy.analyse.trace.work import Event, Work, device_span, device_work, host_work, read_events
+from scalestudy.errors import UserError
+
+US_PER_S = 1e6  # the trace format counts in microseconds
+
+
+@dataclass(frozen=True)
+class OperatorTime:
+    """An operator or kernel, by name, means over the steps."""
+
+    name: str
+    calls_per_step: float
+    time_s: float
+    """Seconds a step."""
+    share: float
+    """Of the step; shares of several threads or streams may add up to more than one."""
+
+
+@dataclass(frozen=True)
+class CollectiveTime:
+    """A collective, by name, means over the steps."""
+
+    name: str
+    calls_per_step: float
+    time_s: float
+    """Seconds a step; two of them at once count twice here."""
+    bytes: float | None
+    """Bytes a step, of the larger of each call's input and output; None where the trace does not say (gloo)."""
+
+
+@dataclass(frozen=True)
+class TraceSummary:
+    """One rank's trace in numbers; times are seconds a step."""
+
+    device: Literal["cpu", "cuda"]
+    steps: int
+    step_time_s: float
+    computation_time_s: float
+    collective_time_s: float
+    """A collective runs, whatever else does."""
+    overlap_time_s: float
+    """A collective and computation run at the same time."""
+    hidden_share: float | None
+    """Overlap over collectives; None without a collective."""
+    other_time_s: float
+    """Something runs that is neither: copies on CUDA; on the CPU the autograd engine and calls that only issue."""
+    idle_time_s: float
+    """Nothing runs: on CUDA on no stream, on the CPU no operator on any thread (Python runs, or all wait)."""
+    operators: tuple[OperatorTime, ...]
+    """The longest first; collectives are not among them."""
+    collectives: tuple[CollectiveTime, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Nested dictionaries and lists."""
+        plain = asdict(self)
+        return plain | {key: list(plain[key]) for key in ("operators", "collectives")}
+
+
+def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> TraceSummary:
+    """Summary of one rank's events with the `top` operators. Raises UserError where no step was traced."""
+    found = read_events(events)
+    ranges = [e for e in found if e.kind == "user_annotation" and e.name.startswith("ProfilerStep#")]
+    if not ranges:
+        raise UserError("the trace has no ProfilerStep range: it was not taken by this program, or holds no step")
+    steps = union((event.begin, event.end) for event in ranges)
+    work = device_work(found)
+    if work is None:
+        device, work = "cpu", host_work(found)
+    else:
+        device, steps = "cuda", device_span(found, steps)
+    unit = US_PER_S * len(ranges)  # from microseconds in all steps to seconds in one
+
+    computation = intersection(work.computation, steps)
+    collectives = intersection(union((event.begin, event.end) for event in work.collectives), steps)
+    overlap = length(intersection(computation, collectives))
+    running = union([*intersection(work.running, steps), *computation, *collectives])
+    return TraceSummary(
+        device=device,
+        steps=len(ranges),
+        step_time_s=length(steps) / unit,
+        computation_time_s=length(computation) / unit,
+        collective_time_s=length(collectives) / unit,
+        overlap_time_s=overlap / unit,
+        hidden_share=overlap / length(collectives) if collectives else None,
+        other_time_s=length(difference(running, union([*computation, *collectives]))) / unit,
+        idle_time_s=length(difference(steps, running)) / unit,
+        operators=_operators(work, steps, len(ranges))[:top],
+        collectives=_collectives(work.collectives, steps, len(ranges)),
+    )
+
+
+def _operators(work: Work, steps: Spans, count: int) -> tuple[OperatorTime, ...]:
+    calls, time_us = defaultdict(int), defaultdict(float)
+    for event in work.operators:
+        calls[event.name] += contains(steps, event.begin)
+    for name, begin, end in work.pieces:
+        time_us[name] += length(intersection([(begin, end)], steps))
+    total = length(steps)
+    operators = [
+        OperatorTime(
+            name=name,
+            calls_per_step=calls[name] / count,
+            time_s=time / US_PER_S / count,
+            share=time / total,
+        )
+        for name, time in time_us.items()
+        if time > 0
+    ]
+    return tuple(sorted(operators, key=lambda operator: -operator.time_s))
+
+
+def _collectives(events: Iterable[Event], steps: Spans, count: int) -> tuple[CollectiveTime, ...]:
+    by_name = defaultdict(list)
+    for event in events:
+        if intersection([(event.begin, event.end)], steps):
+            by_name[event.name].append(event)
+    collectives = []
+    for name, group in by_name.items():
+        begun = [event for event in group if contains(steps, event.begin)]
+        sizes = [event.bytes for event in begun]
+        collectives.append(
+            CollectiveTime(
+                name=name,
+                calls_per_step=len(begun) / count,
+                time_s=sum(length(intersection([(e.begin, e.end)], steps)) for e in group) / US_PER_S / count,
+                bytes=None if None in sizes else sum(sizes) / count,
+            )
+        )
+    return tuple(sorted(collectives, key=lambda collective: -collective.time_s))

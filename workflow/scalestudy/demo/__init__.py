@@ -1,0 +1,1 @@
+"""Studies with a known fault, and what is done to their ranks."""

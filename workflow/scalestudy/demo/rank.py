@@ -1,0 +1,163 @@
+"""`python -m scalestudy.demo.rank`: a rank with something wrong in it that no setting can do.
+
+Started in the place of scalestudy.train, with the same arguments; everything but the fault is ours.
+"""
+
+# No deferred annotations here: torch looks at those of a hook itself.
+import os
+import sys
+import tempfile
+import threading
+import time
+from typing import Any, TextIO
+
+import torch
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from scalestudy.demo.faults import ALL, FAULT
+from scalestudy.train import loop, rank
+from scalestudy.train.__main__ import main
+from scalestudy.train.strategies import ddp
+
+SLEEP_S = 0.03
+KEPT_BYTES = 400_000
+MASK_BYTES = 8 * 2**20
+RING_VOLUME = 1.0  # bytes that each of two ranks sends for a byte of an all-reduce
+
+
+def is_last_rank() -> bool:
+    """Whether this is the last of several ranks."""
+    return int(os.environ.get("RANK", -1)) + 1 == int(os.environ.get("WORLD_SIZE", -1))
+
+
+class OnDisk:
+    """Standard output that is on disk before `print` returns, as on a file system that is far away."""
+
+    def __init__(self, shown: TextIO) -> None:
+        self._shown, self._file = shown, tempfile.TemporaryFile("w")  # noqa: SIM115  (as long as the process)
+
+    def write(self, text: str) -> int:
+        self._file.write(text)
+        return self._shown.write(text)
+
+    def flush(self) -> None:
+        self._shown.flush()
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        time.sleep(0.002)  # the way there and back
+
+
+def slow_log() -> None:
+    """Every line that is printed waits until it is written."""
+    sys.stdout = OnDisk(sys.stdout)
+
+
+def slow_rank() -> None:
+    """The last of several ranks sleeps as its backward pass begins, so that all of its gradients are late."""
+    if not is_last_rank():
+        return
+    build = loop.build_model
+
+    def build_slow(config: Any, data: Any) -> nn.Module:
+        model = build(config, data)
+        list(model.children())[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
+        return model
+
+    loop.build_model = build_slow
+
+
+def leak() -> None:
+    """Every forward pass keeps a tensor for ever."""
+    build, kept = loop.build_model, []
+
+    def build_leaking(config: Any, data: Any) -> nn.Module:
+        model = build(config, data)
+        model.register_forward_hook(
+            lambda *_: kept.append(torch.ones(KEPT_BYTES // 4)) if model.training else None
+        )
+        return model
+
+    loop.build_model = build_leaking
+
+
+def large_buffers() -> None:
+    """The model has a mask among its buffers, as Transformers of many libraries have."""
+    build = loop.build_model
+
+    def build_masked(config: Any, data: Any) -> nn.Module:
+        model = build(config, data)
+        model.register_buffer("mask", torch.ones(MASK_BYTES // 4))
+        return model
+
+    loop.build_model = build_masked
+
+
+def uneven_batches() -> None:
+    """The last of several ranks reads half as many samples again, as where a sampler splits by files."""
+    if not is_last_rank():
+        return
+    make = loop.make_feed
+
+    def make_uneven(*arguments: Any) -> Any:
+        feed = make(*arguments)
+        read = feed.read
+        feed.read = lambda index: read(torch.cat([index, index[: len(index) // 2]]))
+        return feed
+
+    loop.make_feed = make_uneven
+
+
+def slow_link() -> None:
+    """All-reduces take as long as over one wire for all ranks that is as slow as the fault says.
+
+    For hosts that let nobody throttle a real one. It is a communication hook that waits, so that the stamps of
+    buckets, which are one themselves, and DDP's logger, which knows of none, are left out of the probes.
+    """
+    rate, wire = ALL["slow-link"].link_bytes_per_s, threading.Lock()
+    reduce, wrap, probe = dist.all_reduce, ddp.wrap_ddp, rank.run_probes
+
+    def pass_wire(tensor: Tensor) -> None:
+        sent = dist.get_world_size() * RING_VOLUME * tensor.nbytes
+        with wire:
+            time.sleep(sent / rate)
+
+    def reduce_slowly(tensor: Tensor, *arguments: Any, **options: Any) -> Any:
+        work = reduce(tensor, *arguments, **options)
+        pass_wire(tensor)
+        return work
+
+    def hook(_state: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:
+        gradients = bucket.buffer().div_(dist.get_world_size())
+
+        def arrive(done: torch.futures.Future) -> Tensor:
+            pass_wire(gradients)
+            return done.value()[0]
+
+        return reduce(gradients, async_op=True).get_future().then(arrive)
+
+    def wrap_hooked(*arguments: Any, **options: Any) -> nn.Module:
+        wrapped = wrap(*arguments, **options)
+        wrapped.register_comm_hook(None, hook)
+        return wrapped
+
+    def probe_hooked(trainer: loop.Trainer) -> None:
+        options = trainer.spec.ddp.model_copy(update={"communication_hook": "slow-link"})
+        trainer.spec = trainer.spec.model_copy(update={"ddp": options})
+        probe(trainer)
+
+    dist.all_reduce, ddp.wrap_ddp, rank.run_probes = reduce_slowly, wrap_hooked, probe_hooked
+
+
+INJECTIONS = {
+    "slow-link": slow_link,
+    "slow-log": slow_log,
+    "slow-rank": slow_rank,
+    "leak": leak,
+    "large-buffers": large_buffers,
+    "uneven-batches": uneven_batches,
+}
+
+if __name__ == "__main__":
+    INJECTIONS[os.environ[FAULT]]()
+    sys.exit(main())

@@ -1,0 +1,62 @@
+"""What a change should bring: its step time, and what follows from that for throughput, speedup and efficiency."""
+
+from __future__ import annotations
+
+from math import isnan
+
+import pandas as pd
+
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import AS_MEASURED, Prediction
+
+
+def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
+    """The step without `saved` seconds of it, at the same batch and memory; the speedup grows as it shrinks."""
+    step_s = case.point["step_time_s"]
+    # A step that takes no time at all is beyond any limit.
+    least = 0.01 * step_s
+    after = (max(step_s - seconds, least) for seconds in (saved.value, saved.high, saved.low))  # nan stays nan
+    step_time = Interval(*after)
+    gain = step_time.inverse(step_s)
+    speedup = product(case.interval("speedup"), gain)
+    return Prediction(
+        step_time_s=step_time,
+        gain=gain,
+        speedup=speedup,
+        efficiency=speedup.scaled(1 / case.ranks),
+        peak_memory_gib=peak_memory_gib(case.point),
+        assumes=assumes,
+    )
+
+
+def as_measured(case: Case, row: pd.Series) -> Prediction:
+    """What another row of the summary is, at the same work as the point or at one process."""
+    mine, theirs = (Interval.of(item, "step_time_s").inverse(item["global_batch"]) for item in (case.point, row))
+    speedup = Interval(1.0) if row["world_size"] == 1 else Interval.of(row, "speedup")
+    return Prediction(
+        step_time_s=Interval.of(row, "step_time_s"),
+        gain=NOTHING if isnan(mine.value) else product(theirs, mine.inverse()),
+        speedup=speedup,
+        efficiency=speedup.scaled(1 / row["world_size"]),
+        peak_memory_gib=peak_memory_gib(row),
+        assumes=AS_MEASURED,
+    )
+
+
+def peak_memory_gib(row: pd.Series) -> float | None:
+    """Allocated on a device, resident on a host, the largest over ranks; None where it was not measured."""
+    peak = row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
+    return None if isnan(peak) else float(peak)
+
+
+def peak_memory_at(case: Case, batch_per_rank: float) -> float | None:
+    """At another batch: by what a sample adds on one process; None where that was measured at one batch only."""
+    alone = case.alone.assign(peak=[peak_memory_gib(row) for _, row in case.alone.iterrows()])
+    alone = alone.dropna(subset=["peak"]).sort_values("batch_per_rank")
+    mine = peak_memory_gib(case.point)
+    if mine is None or alone["batch_per_rank"].nunique() < 2:
+        return None
+    low, high = alone.iloc[0], alone.iloc[-1]
+    slope = (high["peak"] - low["peak"]) / (high["batch_per_rank"] - low["batch_per_rank"])
+    return mine + max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"])

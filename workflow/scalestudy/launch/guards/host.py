@@ -1,0 +1,148 @@
+"""What is looked at just before a launch, while the host is ours: a run that cannot be right is refused, and what
+may spoil its numbers is written beside them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pynvml
+
+from scalestudy.launch.guards.gpu import check_gpus
+from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
+from scalestudy.record.host.cpus import core_threads
+from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.study.config.threads import threads_per_rank
+from scalestudy.study.spec import RunSpec
+
+SAMPLE_S = 0.2
+BUSY_CORES = 0.25
+"""Cores in use by others from which a host counts as busy."""
+MEMORY_PER_RANK_GIB = 1.0
+"""About what torch takes before it has a model; with less on offer, ranks are likely to swap or be killed."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """What was found before a launch."""
+
+    refused: str | None
+    """Why there must be no launch, as a sentence that says what would be right."""
+    environment: dict[str, Any]
+    """`hardware`, and `warnings`: a list of {"kind": ..., "text": ...}."""
+
+
+def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml) -> Guard:
+    """Look at the host; `environment` is that of the ranks. It takes a quarter of a second."""
+    available = sorted(os.sched_getaffinity(0))
+    ranks_cpus = bound_cpus(spec, available)
+    used = sorted({cpu for cpus in ranks_cpus for cpu in cpus})
+    refused, gpu_warnings = check_gpus(spec, environment, nvml)
+    warnings = [
+        *busy_host(others_cores(used)),
+        *too_many_threads(spec, available),
+        *shared_cores(ranks_cpus, core_threads()),
+        *tight_quota(cpu_quota_cores(), used),
+        *little_memory(spec, free_memory_gib()),
+        *gpu_warnings,
+    ]
+    return Guard(refused, {"hardware": hardware_facts(environment, nvml), "warnings": warnings})
+
+
+def bound_cpus(spec: RunSpec, available: Sequence[int]) -> list[tuple[int, ...]]:
+    """The CPUs of every rank as train/place/placement.py binds them: rank r the r-th portion."""
+    count = spec.host.cores_per_rank
+    if not spec.host.pin:
+        return [tuple(available)] * spec.devices_per_node
+    return [tuple(available[rank * count : (rank + 1) * count]) for rank in range(spec.devices_per_node)]
+
+
+def others_cores(cpus: Sequence[int], *, sample_s: float = SAMPLE_S) -> float:
+    """Cores' worth of these CPUs that was in use while this process slept; what a hypervisor took counts too."""
+    before = _ticks()
+    time.sleep(sample_s)
+    after = _ticks()
+    used = 0.0
+    for cpu in cpus:
+        if cpu in before and cpu in after:
+            busy, whole = (after[cpu][part] - before[cpu][part] for part in (0, 1))
+            used += busy / whole if whole > 0 else 0.0
+    return used
+
+
+def _ticks() -> dict[int, tuple[int, int]]:
+    """(busy, all) ticks of every CPU since the host started; psutil drops the numbers, and some may be off."""
+    ticks = {}
+    for line in Path("/proc/stat").read_text(encoding="utf-8").splitlines():
+        name, *values = line.split()
+        if name.startswith("cpu") and name != "cpu":
+            user, nice, system, idle, waiting, *others = map(int, values[:8])  # guests are within user and nice
+            busy = user + nice + system + sum(others)
+            ticks[int(name[3:])] = (busy, busy + idle + waiting)
+    return ticks
+
+
+def busy_host(cores: float) -> list[dict[str, str]]:
+    """Somebody else computes where the run is to be timed."""
+    if cores <= BUSY_CORES:
+        return []
+    text = f"the host is busy: {cores:.1f} cores in use by others just before this launch"
+    return [{"kind": "busy host", "text": text}]
+
+
+def too_many_threads(spec: RunSpec, available: Sequence[int]) -> list[dict[str, str]]:
+    """Ranks that are not bound may be more threads than cores; bound ones cannot."""
+    host, ranks = spec.host, spec.devices_per_node
+    threads = threads_per_rank(host.environment, cores_per_rank=host.cores_per_rank)
+    if host.pin or ranks * threads <= len(available):
+        return []
+    text = (
+        f"{ranks} ranks x {threads} threads are {ranks * threads} threads on {len(available)} cores; with"
+        f" host.cores_per_rank: {max(1, len(available) // ranks)} and host.pin: true each would have its own"
+    )
+    return [{"kind": "more threads than cores", "text": text}]
+
+
+def shared_cores(
+    ranks_cpus: Sequence[Sequence[int]], threads: Mapping[int, tuple[int, ...]]
+) -> list[dict[str, str]]:
+    """Two ranks on two threads of one physical core are slower than their base case, which has one to itself."""
+    owner = {cpu: rank for rank, cpus in enumerate(ranks_cpus) for cpu in cpus}
+    if len(owner) < sum(map(len, ranks_cpus)):
+        return []  # not bound: the kernel moves them about
+    shared = {siblings for siblings in threads.values() if len({owner[c] for c in siblings if c in owner}) > 1}
+    if not shared:
+        return []
+    first = sorted(cpu for cpu in min(shared) if cpu in owner)
+    ranks = " and ".join(f"rank {owner[cpu]}" for cpu in first)
+    cpus = " and ".join(map(str, first))
+    text = f"ranks share {len(shared)} physical core(s): CPUs {cpus}, of {ranks}, are threads of one core"
+    return [{"kind": "shared physical core", "text": text}]
+
+
+def tight_quota(quota_cores: float | None, used: Sequence[int]) -> list[dict[str, str]]:
+    """A quota below the cores that the ranks are bound to stops them all for a part of every period."""
+    if quota_cores is None or quota_cores >= len(used):
+        return []
+    text = f"a CPU quota of {quota_cores:g} cores holds here; the ranks of this launch may run on {len(used)}"
+    return [{"kind": "CPU quota", "text": text}]
+
+
+def free_memory_gib() -> float:
+    """Memory that can be had without swapping, or the limit of the container where that is less."""
+    available_gib = psutil.virtual_memory().available / 2**30
+    limit_gib = memory_limit_gib()
+    return available_gib if limit_gib is None else min(available_gib, limit_gib)
+
+
+def little_memory(spec: RunSpec, free_gib: float) -> list[dict[str, str]]:
+    """Ranks that swap, or that the kernel is about to kill."""
+    if free_gib >= spec.devices_per_node * MEMORY_PER_RANK_GIB:
+        return []
+    text = f"{free_gib:.1f} GiB of memory were free for {spec.devices_per_node} rank(s) just before this launch"
+    return [{"kind": "little memory", "text": text}]

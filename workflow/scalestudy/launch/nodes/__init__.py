@@ -1,0 +1,1 @@
+"""Launches on several nodes: what runs on each node, who has arrived, and launches over SSH."""

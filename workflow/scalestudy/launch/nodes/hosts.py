@@ -1,0 +1,114 @@
+"""A launch over a list of hosts without a scheduler: one ssh a host, and launch/nodes/node.py behind each."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from scalestudy.errors import UserError
+from scalestudy.launch.guards.host import Guard
+from scalestudy.launch.nodes.arrivals import starter_command
+from scalestudy.launch.nodes.ports import free_port
+from scalestudy.record.observation import Outcome
+from scalestudy.study.limits import Limits
+from scalestudy.study.spec import RunSpec
+
+HOSTS = "SCALESTUDY_HOSTS"
+"""Names of hosts, the first of which is this one or the one that the others can reach: `node1,node2`."""
+REMOTE_SHELL = "SCALESTUDY_SSH"
+"""The command that reaches a host, `ssh -o BatchMode=yes` if unset."""
+GRACE_S = 35.0  # torchrun gives up on a hanging rank after 30 s
+
+
+def parse_hosts(text: str) -> tuple[str, ...]:
+    """'node1,node2' -> ('node1', 'node2'). Raises UserError where one is named twice."""
+    hosts = tuple(text.replace(",", " ").split())
+    if len(set(hosts)) < len(hosts):
+        raise UserError(f"{HOSTS}: each host may be named once; {text}")
+    return hosts
+
+
+class Hosts:
+    """Hosts that share a file system with this one and let us in without a password."""
+
+    remote = True
+
+    def __init__(self, hosts: tuple[str, ...]) -> None:
+        self._hosts = hosts
+
+    @property
+    def nodes(self) -> int:
+        return len(self._hosts)
+
+    def refuse(self, spec: RunSpec) -> str | None:
+        if spec.nodes <= len(self._hosts):
+            return None
+        return f"{spec.nodes} nodes are planned, and {HOSTS} names {len(self._hosts)}: {', '.join(self._hosts)}"
+
+    def look(self, spec: RunSpec, environment: Mapping[str, str]) -> Guard | None:
+        return None
+
+    def limits(self, asked: Limits) -> Limits:
+        return asked
+
+    def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
+        hosts = self._hosts[: spec.nodes]
+        address = hosts[0].rsplit("@", 1)[-1]
+        meet = f"{address}:{free_port()}" if spec.nodes > 1 else None
+        starter = starter_command(directory, data, limits, meet=meet)
+        return [sys.executable, "-m", "scalestudy.launch.nodes.hosts", "--hosts", *hosts, "--", *starter]
+
+    def ender(self, directory: Path) -> Callable[[str], None] | None:
+        return None  # the fan-out below is our child: its end closes every connection, and that ends the ranks
+
+    def took(self, signum: int, steps: int) -> tuple[Outcome, str] | None:
+        return None
+
+
+def remote_line(starter: list[str], index: int, host: str) -> str:
+    """What a host's shell is given: our directory, where programs are found, and the starter."""
+    kept = {key: value for key, value in os.environ.items() if key in ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH")}
+    variables = " ".join(f"{key}={shlex.quote(value)}" for key, value in sorted(kept.items()))
+    command = shlex.join([*starter, f"--index={index}", f"--name={host}", "--end-with-stdin"])
+    return f"cd {shlex.quote(str(Path.cwd()))} && exec env {variables} {command}"
+
+
+def main() -> int:
+    """Start one starter a host, and end all when one fails: the exit code of the first that did, or 0."""
+    parser = argparse.ArgumentParser(prog="python -m scalestudy.launch.nodes.hosts", description=__doc__)
+    parser.add_argument("--hosts", nargs="+", required=True)
+    parser.add_argument("starter", nargs="+", help="what every host runs, after --")
+    arguments = parser.parse_args()
+    shell = shlex.split(os.environ.get(REMOTE_SHELL, "ssh -o BatchMode=yes"))
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    processes = [
+        subprocess.Popen([*shell, host, remote_line(arguments.starter, index, host)], stdin=subprocess.PIPE)
+        for index, host in enumerate(arguments.hosts)
+    ]
+    try:
+        while True:
+            codes = [process.poll() for process in processes]
+            failed = [code for code in codes if code]
+            if failed or None not in codes:
+                return failed[0] if failed else 0
+            time.sleep(0.1)
+    finally:
+        for process in processes:
+            process.stdin.close()  # the starter behind it ends its ranks
+        deadline = time.monotonic() + GRACE_S
+        for process in processes:
+            try:
+                process.wait(timeout=max(0.1, deadline - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,89 @@
+"""`python -m scalestudy.launch.nodes.node`: runs on every node of a launch, checks it and starts its ranks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+from scalestudy.launch.command import Meeting, rank_command, rank_environment
+from scalestudy.launch.guards.host import look
+from scalestudy.record.files import write_json, write_text
+from scalestudy.record.host.environment import NODE
+from scalestudy.study.spec import parse_spec
+
+
+def main() -> int:
+    """Become the ranks of this node; 1 where the node is refused."""
+    parser = argparse.ArgumentParser(prog="python -m scalestudy.launch.nodes.node", description=__doc__)
+    parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
+    parser.add_argument("--data", type=Path, required=True, help="directory with prepared data")
+    parser.add_argument("--start-limit-s", type=float, required=True, help="how long to wait for other nodes")
+    parser.add_argument("--stall-limit-s", type=float, required=True, help="passed on to the ranks")
+    parser.add_argument("--meet", metavar="ADDRESS:PORT", help="of the first node, where there are several")
+    parser.add_argument("--index", type=int, help="which node this is (default: SLURM_NODEID)")
+    parser.add_argument("--name", help="of this node, where no scheduler names it (default: the host's)")
+    parser.add_argument("--end-with-stdin", action="store_true", help="end when standard input is closed")
+    arguments = parser.parse_args()
+    spec = parse_spec((arguments.out / "spec.json").read_text(encoding="utf-8"))
+    index = int(os.environ["SLURM_NODEID"]) if arguments.index is None else arguments.index
+    name = os.environ.get("SLURMD_NODENAME") or arguments.name or platform.node()
+    environment = rank_environment(spec) | {NODE: name}
+    guard = look(spec, environment)
+    write_json(
+        arguments.out / f"node-{index}.json",
+        {
+            "name": name,
+            "host": platform.node(),
+            "step": os.environ.get("SLURM_STEP_ID"),
+            "cores": sorted(os.sched_getaffinity(0)),
+            "gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
+            **guard.environment,
+        },
+    )
+    if guard.refused:
+        write_text(arguments.out / "refused.txt", f"{name}: {guard.refused}\n")
+        print(guard.refused, file=sys.stderr)
+        return 1
+    command = rank_command(
+        spec,
+        arguments.out,
+        arguments.data,
+        stall_limit_s=arguments.stall_limit_s,
+        meeting=meeting_of(arguments, spec.run_id, index) if arguments.meet else None,
+    )
+    if arguments.end_with_stdin:
+        return run_until_stdin_ends(command, environment)
+    return os.execvpe(command[0], command, environment)
+
+
+def meeting_of(arguments: argparse.Namespace, run_id: str, index: int) -> Meeting:
+    """Where this node meets the others; the first one holds the store."""
+    address, port = arguments.meet.rsplit(":", 1)
+    name = f"{run_id}-{port}"
+    return Meeting(address, int(port), name, hosted=index == 0, limit_s=int(arguments.start_limit_s))
+
+
+def run_until_stdin_ends(command: list[str], environment: dict[str, str]) -> int:
+    """Run the ranks as a child that is told to end when whoever started us hangs up."""
+    process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+
+    def wait_for_the_end() -> None:
+        while os.read(0, 4096):
+            pass
+        process.send_signal(signal.SIGTERM)
+
+    threading.Thread(target=wait_for_the_end, daemon=True).start()
+    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(signum, lambda *_: process.send_signal(signal.SIGTERM))
+    code = process.wait()
+    return code if code >= 0 else 128 - code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,88 @@
+"""What became of launches whose job is gone without a word: a node that died, a SIGKILL, a lost controller.
+
+Whoever was left behind asks SLURM how the job ended, and records that.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from scalestudy.launch.attempt import read_attempt
+from scalestudy.launch.outcome import memory_kill
+from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
+from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
+from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.host.environment import host_environment
+from scalestudy.record.lock import exclusive_now
+from scalestudy.record.observation import RunRecord, most_steps
+from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
+from scalestudy.study.spec import parse_spec
+
+
+def settle(results: Path) -> list[str]:
+    """Record launches cut off in jobs that are over, and vouch again for runs that are whole: a line each.
+
+    A job that still runs, or will run again, is left alone, and so is what was cut off on this host: its next
+    launch notes it. Raises UserError where SLURM does not answer.
+    """
+    lines = []
+    for partial in sorted((results / "runs" / ".partial").glob("*/")):
+        attempt = read_attempt(partial)
+        if attempt and attempt["slurm_job_id"]:
+            job = read_ended_job(attempt["slurm_job_id"])
+            with exclusive_now(partial.with_suffix(".lock")) as free:
+                if free and not job.alive:
+                    lines.append(_record(partial, results, job))
+    for path in sorted(results.glob("runs/*/run.json")):
+        if vouch(path.parent):
+            lines.append(f"{path.parent.name}: is measured, whatever became of the job it shared")
+    return lines
+
+
+def _record(partial: Path, results: Path, job: Job) -> str:
+    """Publish what is left of a launch, with how its job ended."""
+    spec = parse_spec((partial / "spec.json").read_text(encoding="utf-8"))
+    final = results / "runs" / spec.run_id
+    if (final / "run.json").exists():
+        shutil.rmtree(partial)  # another attempt has made it since
+        return f"{spec.run_id}: was measured by another attempt"
+    attempt = read_attempt(partial)
+    parts = read_parts(partial, world_size=spec.world_size)
+    log = partial / "log.txt"
+    said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    if not log.exists():
+        log.touch()
+    outcome, reason = what_became(job, most_steps(parts.reports))
+    if killed := memory_kill(said) or memory_kill(_job_log(job)):
+        outcome, reason = "oom", killed
+    write_data(partial, parts)
+    record = RunRecord(
+        run_id=spec.run_id,
+        fingerprint=fingerprint(*MEASURING),
+        spec=spec,
+        outcome=outcome,
+        reason=reason,
+        log_tail=tuple(said.splitlines()[-LOG_TAIL_LINES:]),
+        started_at=attempt["started_at"],
+        environment=(parts.environment or host_environment() | {"host": attempt["host"]})
+        | {"slurm_job_id": job.id}
+        | ({"earlier_attempts": attempt["earlier"]} if attempt["earlier"] else {}),
+        stopping=parts.stopping,
+        ranks=parts.reports,
+        totals=summarise(parts, wall_time_s=0),
+        files={},
+    )
+    set_aside(final, results)
+    publish(partial, final, record)
+    return f"{spec.run_id}: {outcome}: {reason}"
+
+
+def _job_log(job: Job) -> str:
+    """The last of what the script of a job printed, where SLURM's daemons say why they killed it."""
+    try:
+        with Path(job.log).open("rb") as handle:
+            handle.seek(max(0, Path(job.log).stat().st_size - 20_000))
+            return handle.read().decode(errors="replace")
+    except OSError:
+        return ""

@@ -1,0 +1,96 @@
+"""The processor as the kernel describes it: what it consists of, its clock, and which threads share a core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from scalestudy.record.host.environment import cpu_name
+
+SYSTEM = Path("/sys/devices/system")
+
+
+def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
+    """Model, sockets, cores, threads, NUMA nodes, clock and governor; None for what is not readable here."""
+    cores = core_threads(system)
+    packages = {_read(folder / "topology/physical_package_id") for folder in _folders(system)}
+    threads = {len(siblings) for siblings in cores.values()}
+    clock, clock_max = cpu_clock_mhz(cores, system), _mean_mhz(cores, system, "cpuinfo_max_freq")
+    if clock is None and (read := cpuinfo_mhz()) is not None:
+        clock = round(read, 1)
+    governors = {_read(folder / "cpufreq/scaling_governor") for folder in _folders(system)} - {None}
+    return {
+        "model": cpu_name(),
+        "sockets": len(packages - {None}) or None,
+        "physical_cores": len(set(cores.values())) or None,
+        "threads_per_core": max(threads, default=None),
+        "numa_nodes": numa_nodes(system),
+        "max_clock_mhz": clock_max,
+        "current_clock_mhz": clock,
+        "governor": ", ".join(sorted(governors)) or None,
+    }
+
+
+def core_threads(system: Path = SYSTEM) -> dict[int, tuple[int, ...]]:
+    """For every CPU that is up, all CPUs of its physical core, itself included; {} where that is not readable."""
+    siblings = {}
+    for folder in _folders(system):
+        text = _read(folder / "topology/thread_siblings_list")
+        if text:
+            siblings[_number(folder)] = cpu_list(text)
+    return siblings
+
+
+def numa_nodes(system: Path = SYSTEM) -> dict[str, str]:
+    """The CPUs of every NUMA node, as the kernel writes a list of them."""
+    found = {path.parent.name.removeprefix("node"): _read(path) for path in system.glob("node/node[0-9]*/cpulist")}
+    return {node: cpus for node, cpus in sorted(found.items(), key=lambda item: int(item[0])) if cpus}
+
+
+def cpu_clock_mhz(cpus: Iterable[int], system: Path = SYSTEM) -> float | None:
+    """Mean clock of these CPUs; None where the kernel has no cpufreq, as in most virtual machines."""
+    return _mean_mhz(cpus, system, "scaling_cur_freq")
+
+
+def cpu_list(text: str) -> tuple[int, ...]:
+    """'0-2,8' -> (0, 1, 2, 8)"""
+    cpus: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        cpus += range(int(first), int(last or first) + 1)
+    return tuple(cpus)
+
+
+def _mean_mhz(cpus: Iterable[int], system: Path, name: str) -> float | None:
+    texts = [_read(system / f"cpu/cpu{cpu}/cpufreq/{name}") for cpu in cpus]
+    khz = [int(text) for text in texts if text and text.isdigit()]
+    return round(sum(khz) / len(khz) / 1e3, 1) if khz else None
+
+
+def cpuinfo_mhz() -> float | None:
+    """Clock as /proc/cpuinfo has it; None where it does not, or where psutil stumbles over what it says."""
+    try:
+        frequency = psutil.cpu_freq()
+    except Exception:
+        # It is read while training runs, and a clock is never worth a launch.
+        return None
+    return frequency.current if frequency else None
+
+
+def _folders(system: Path) -> list[Path]:
+    return sorted(system.glob("cpu/cpu[0-9]*"), key=_number)
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name.removeprefix("cpu"))
+
+
+def _read(path: Path) -> str | None:
+    """Text of a small file of the kernel's; None where it is missing, closed to us, or empty."""
+    try:
+        return path.read_text(encoding="utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,108 @@
+"""What a paper says of the GPUs: model, memory, bus, limits, modes, and what joins every pair of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import Any
+
+import pynvml
+
+from scalestudy.record.host.nvml import Gpu, NvmlError, ask, nvml_session, visible_gpus
+
+# As `nvidia-smi topo -m` spells them.
+ANCESTORS = {
+    pynvml.NVML_TOPOLOGY_INTERNAL: "PIX",
+    pynvml.NVML_TOPOLOGY_SINGLE: "PIX",
+    pynvml.NVML_TOPOLOGY_MULTIPLE: "PXB",
+    pynvml.NVML_TOPOLOGY_HOSTBRIDGE: "PHB",
+    pynvml.NVML_TOPOLOGY_NODE: "NODE",
+    pynvml.NVML_TOPOLOGY_SYSTEM: "SYS",
+}
+# nvmlNvlinkVersion_t; older bindings answer with its numbers but have no names for them.
+NVLINK_VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
+UNREADABLE = "could not be read"
+
+
+def gpu_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, Any]:
+    """`note` (empty where NVML answers), `devices` and `links` of the GPUs that such an environment sees."""
+    try:
+        with nvml_session(nvml):
+            gpus = visible_gpus(environment, nvml)
+            driver = ask(nvml.nvmlSystemGetDriverVersion)
+            devices = [{"driver": driver} | _device(gpu, nvml) for gpu in gpus]
+            links = {f"{a.index}-{b.index}": link(a, b, nvml) for a, b in combinations(gpus, 2)}
+    except NvmlError as error:
+        return {"note": str(error), "devices": [], "links": {}}
+    return {"note": "" if gpus else "no GPU is visible", "devices": devices, "links": links}
+
+
+def _device(gpu: Gpu, nvml: Any) -> dict[str, Any]:
+    """The facts of one device; None for what it does not tell. `current_` marks a reading of the moment."""
+    handle = gpu.handle
+    memory = ask(nvml.nvmlDeviceGetMemoryInfo, handle)
+    capability = ask(nvml.nvmlDeviceGetCudaComputeCapability, handle)
+    limit_mw = ask(nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
+    return {
+        "name": gpu.name,
+        "uuid": gpu.uuid,
+        "memory_gib": None if memory is None else round(memory.total / 2**30, 1),
+        "compute_capability": None if capability is None else ".".join(map(str, capability)),
+        "pcie_generation": ask(nvml.nvmlDeviceGetMaxPcieLinkGeneration, handle),
+        "pcie_width": ask(nvml.nvmlDeviceGetMaxPcieLinkWidth, handle),
+        "current_pcie_generation": ask(nvml.nvmlDeviceGetCurrPcieLinkGeneration, handle),
+        "current_pcie_width": ask(nvml.nvmlDeviceGetCurrPcieLinkWidth, handle),
+        "power_limit_w": None if limit_mw is None else limit_mw / 1e3,
+        "max_sm_clock_mhz": ask(nvml.nvmlDeviceGetMaxClockInfo, handle, pynvml.NVML_CLOCK_SM),
+        "max_memory_clock_mhz": ask(nvml.nvmlDeviceGetMaxClockInfo, handle, pynvml.NVML_CLOCK_MEM),
+        "current_sm_clock_mhz": ask(nvml.nvmlDeviceGetClockInfo, handle, pynvml.NVML_CLOCK_SM),
+        "current_memory_clock_mhz": ask(nvml.nvmlDeviceGetClockInfo, handle, pynvml.NVML_CLOCK_MEM),
+        "current_temperature_c": ask(nvml.nvmlDeviceGetTemperature, handle, pynvml.NVML_TEMPERATURE_GPU),
+        "persistence_mode": _on_or_off(ask(nvml.nvmlDeviceGetPersistenceMode, handle)),
+        "ecc_mode": _on_or_off(ask(nvml.nvmlDeviceGetEccMode, handle)),
+        "mig_mode": _on_or_off(ask(nvml.nvmlDeviceGetMigMode, handle)),
+    }
+
+
+def _on_or_off(mode: Any) -> str | None:
+    """A mode in a word; where NVML says (now, after the next reset), what it is now."""
+    if mode is None:
+        return None
+    return "on" if (mode[0] if isinstance(mode, list | tuple) else mode) else "off"
+
+
+def link(first: Gpu, second: Gpu, nvml: Any = pynvml) -> str:
+    """What joins two devices: 'NV18 (NVLink 4.0)', or the class of their common ancestor on the PCIe tree."""
+    count = _direct_nvlinks(first, second, nvml) or min(_switched_nvlinks(gpu, nvml) for gpu in (first, second))
+    if count:
+        versions = {ask(nvml.nvmlDeviceGetNvLinkVersion, first.handle, number) for number in _active(first, nvml)}
+        spelled = [NVLINK_VERSIONS[version] for version in sorted(versions & NVLINK_VERSIONS.keys())]
+        return f"NV{count}" + (f" (NVLink {'/'.join(spelled)})" if spelled else "")
+    level = ask(nvml.nvmlDeviceGetTopologyCommonAncestor, first.handle, second.handle)
+    return ANCESTORS.get(level, UNREADABLE)
+
+
+def _active(gpu: Gpu, nvml: Any) -> list[int]:
+    """Numbers of the NVLinks of a device that are up."""
+    return [
+        number
+        for number in range(pynvml.NVML_NVLINK_MAX_LINKS)
+        if ask(nvml.nvmlDeviceGetNvLinkState, gpu.handle, number) == pynvml.NVML_FEATURE_ENABLED
+    ]
+
+
+def _direct_nvlinks(first: Gpu, second: Gpu, nvml: Any) -> int:
+    """NVLinks that end at the other device itself."""
+    there = _place(ask(nvml.nvmlDeviceGetPciInfo, second.handle))
+    ends = [_place(ask(nvml.nvmlDeviceGetNvLinkRemotePciInfo, first.handle, n)) for n in _active(first, nvml)]
+    return 0 if there is None else ends.count(there)
+
+
+def _switched_nvlinks(gpu: Gpu, nvml: Any) -> int:
+    """NVLinks that end at a switch, through which every other device on it is reached."""
+    kinds = [ask(nvml.nvmlDeviceGetNvLinkRemoteDeviceType, gpu.handle, number) for number in _active(gpu, nvml)]
+    return kinds.count(pynvml.NVML_NVLINK_DEVICE_TYPE_SWITCH)
+
+
+def _place(pci: Any) -> tuple[int, int, int] | None:
+    return None if pci is None else (pci.domain, pci.bus, pci.device)

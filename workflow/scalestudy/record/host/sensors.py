@@ -1,0 +1,80 @@
+"""Clock, power and temperature at the edge of a block: read between timed portions, so it has to be quick."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pynvml
+
+from scalestudy.record.host.cpus import SYSTEM, cpuinfo_mhz
+from scalestudy.record.host.nvml import visible_gpus
+
+READINGS = ("gpu_power_w", "gpu_sm_clock_mhz", "gpu_temperature_c", "cpu_clock_mhz")
+MOST_CPUS = 8
+"""A rank that is not bound may run on hundreds; the mean of a few is read instead."""
+SLOWEST_CLOCK_S = 200e-6
+"""A host with many CPUs and no cpufreq takes milliseconds to say its clock; such a host is not asked again."""
+
+
+class Sensors:
+    """Sensors of one rank: its GPU, if it has one, and the cores it may run on when this is made."""
+
+    def __init__(self, device_index: int | None, *, nvml: Any = pynvml) -> None:
+        self._nvml = nvml
+        self._handle = self._gpu(device_index)
+        self._clock = self._clock_source()
+
+    def read(self) -> dict[str, float | None]:
+        """All readings by name; None for what cannot be read. Never raises."""
+        power_mw = self._ask("nvmlDeviceGetPowerUsage")
+        return {
+            "gpu_power_w": None if power_mw is None else power_mw / 1e3,
+            "gpu_sm_clock_mhz": self._ask("nvmlDeviceGetClockInfo", pynvml.NVML_CLOCK_SM),
+            "gpu_temperature_c": self._ask("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU),
+            "cpu_clock_mhz": self._clock(),
+        }
+
+    def _gpu(self, device_index: int | None) -> Any:
+        """NVML's handle of CUDA device `device_index`; NVML stays open as long as the process lives."""
+        if device_index is None:
+            return None
+        try:
+            self._nvml.nvmlInit()
+            return visible_gpus(os.environ, self._nvml)[device_index].handle
+        except Exception:
+            # Sensors only watch: whatever a driver does here, training goes on without them.
+            return None
+
+    def _ask(self, function: str, *which: int) -> float | None:
+        if self._handle is None:
+            return None
+        try:
+            return float(getattr(self._nvml, function)(self._handle, *which))
+        except Exception:
+            return None
+
+    @staticmethod
+    def _clock_source() -> Callable[[], float | None]:
+        """The quickest way to the clock that this host offers."""
+        cpus = sorted(os.sched_getaffinity(0))
+        few = cpus[:: -(-len(cpus) // MOST_CPUS)]
+        paths = [SYSTEM / f"cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in few]
+        for source in (lambda: _cpufreq_mhz(paths), cpuinfo_mhz):
+            begin = time.perf_counter()
+            known = source() is not None
+            if known and time.perf_counter() - begin < 2 * SLOWEST_CLOCK_S:  # the first reading is the slowest
+                return source
+        return lambda: None
+
+
+def _cpufreq_mhz(paths: list[Path]) -> float | None:
+    khz = []
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError), path.open("rb", buffering=0) as file:
+            khz.append(int(file.read()))
+    return sum(khz) / len(khz) / 1e3 if khz else None

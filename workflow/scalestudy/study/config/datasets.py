@@ -1,0 +1,276 @@
+"""The data a study may name. One class an entry; `prepare/` turns files into arrays, `train/data/` reads those.
+
+Every class says what a sample looks like: `gives` (kinds that models take), `shape`, `classes`, and where it is
+known how many samples there are. What comes in files is prepared once and shared by all runs (`prepared`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+
+class Dataset(Entry):
+    """What all data have in common."""
+
+    gives: ClassVar[frozenset[str]]
+    prepared: ClassVar[bool] = False
+    """Whether it comes in files that have to be prepared before training."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of a sample's inputs."""
+        raise NotImplementedError
+
+    @property
+    def tokens(self) -> int | None:
+        """Size of the vocabulary; None where the inputs are no tokens."""
+        return None
+
+    @property
+    def known_train_samples(self) -> int | None:
+        """Number of training samples where it is known before the data are read."""
+        return None
+
+    @property
+    def store_name(self) -> str:
+        """Name of the directory with the prepared data: the kind, and a hash of all that decides what is in it."""
+        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
+        return f"{self.type}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+
+
+class DigitsData(Dataset):
+    """scikit-learn's digits: 1 797 grey images of 8 x 8, ten classes; part of the package, no download."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"images"})
+
+    type: Literal["digits"]
+    validation_fraction: float = Field(0.2, gt=0, lt=1)
+    """Share of the images held out for validation; the split is the same for every run of a study."""
+
+    shape: ClassVar[tuple[int, ...]] = (1, 8, 8)
+    classes: ClassVar[int] = 10
+
+    @property
+    def known_train_samples(self) -> int:
+        """Number of training images (scikit-learn ships 1 797 images in all)."""
+        return 1797 - self.validation_samples
+
+    @property
+    def validation_samples(self) -> int:
+        return round(1797 * self.validation_fraction)
+
+
+class _Files(Dataset):
+    """Data that come in files: from a local path, or fetched once and checked."""
+
+    prepared: ClassVar[bool] = True
+    places: ClassVar[dict[str, str]] = {"path": "a local path", "url": "a url with its sha256"}
+    """Keys that say where the data are, one of which is needed."""
+
+    path: str | None = None
+    """The official distribution on disk: the archive, or the directory it unpacks to."""
+    url: str | None = Field(None, pattern=r"^https?://")
+    """Where to fetch it instead; needs `sha256`. Proxies are taken from the environment, as curl does."""
+    sha256: str | None = Field(None, pattern=r"^[0-9a-f]{64}$")
+    """Checksum of what is fetched, or of an archive at `path`. Anything else is refused."""
+    max_samples: int | None = Field(None, ge=1)
+    """Take so many samples of the training and of the validation part at the most, chosen at random, the same ones
+    always."""
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> _Files:
+        if sum(getattr(self, name) is not None for name in self.places) != 1:
+            raise ValueError(f"path: say where the data are: {', or '.join(self.places.values())}")
+        if self.url and not self.sha256:
+            raise ValueError("sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits")
+        return self
+
+
+class CifarData(_Files):
+    """CIFAR-10 or CIFAR-100, binary version: records of labels and 32 x 32 pixels in three colours."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"images"})
+    shape: ClassVar[tuple[int, ...]] = (3, 32, 32)
+
+    type: Literal["cifar"]
+    classes: Literal[10, 100] = 10
+    """10: `cifar-10-batches-bin` with `data_batch_*.bin`. 100: `cifar-100-binary` with `train.bin`."""
+
+
+class _Tokens(Dataset):
+    """Samples that are sequences of tokens: `sequence_length` of them, out of `vocabulary`."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.sequence_length,)
+
+    @property
+    def tokens(self) -> int:
+        return self.vocabulary
+
+
+class _Texts(_Tokens, _Files):
+    """Labelled texts, tokenised once."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"texts"})
+
+    sequence_length: int = Field(256, ge=4)
+    """Tokens of a sample: longer texts are cut, shorter ones padded."""
+    vocabulary: int = Field(20000, ge=8)
+    """Words that have a token of their own at the most, the commonest of the training part; the rest share one."""
+
+
+class ImdbData(_Texts):
+    """IMDB film reviews: the `aclImdb` tree with `train/pos`, `train/neg`, `test/pos`, `test/neg`; two classes."""
+
+    type: Literal["imdb"]
+    classes: ClassVar[int] = 2
+
+
+class FetchedFile(Entry):
+    """A file that is fetched, and its checksum."""
+
+    url: str = Field(pattern=r"^https?://")
+    """Where it is."""
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    """Its checksum; another file is refused."""
+
+
+class AgNewsFiles(Entry):
+    """Both parts of AG News, each a CSV file of its own."""
+
+    train: FetchedFile
+    """`train.csv`."""
+    test: FetchedFile
+    """`test.csv`, which is for validation."""
+
+
+class AgNewsData(_Texts):
+    """AG News: `train.csv` and `test.csv` with class (1 to 4), title and description; four classes."""
+
+    places: ClassVar[dict[str, str]] = _Texts.places | {"files": "the two files, each with its url and sha256"}
+
+    type: Literal["ag-news"]
+    classes: ClassVar[int] = 4
+    files: AgNewsFiles | None = None
+    """The two files by themselves, for where nobody offers them as one archive: `train` and `test`, each with its
+    `url` and `sha256`."""
+
+    @model_validator(mode="after")
+    def _one_checksum(self) -> AgNewsData:
+        if self.files and self.sha256:
+            raise ValueError("sha256: is that of an archive; each of `files` has its own")
+        return self
+
+
+class TextFileData(_Files):
+    """A plain text file, byte by byte, cut into sequences; the last part is held out."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"stream"})
+
+    type: Literal["text-file"]
+    sequence_length: int = Field(256, ge=4)
+    """Bytes of a sample."""
+    validation_fraction: float = Field(0.1, gt=0, lt=1)
+    """Share of the file, from its end, held out for validation."""
+
+    tokens: ClassVar[int] = 256
+    classes: ClassVar[int] = 256
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.sequence_length,)
+
+
+class _Synthetic(Dataset):
+    """Random data, so that input cost can be taken out. There is nothing to learn in them."""
+
+    samples: int = Field(4096, ge=1)
+    """Training samples; as many as a quarter of them stand for validation."""
+    on_device: bool = True
+    """Keep the data on the device, so that a step neither waits for data nor copies any. `false` keeps them in
+    host memory, as data from files are."""
+    sample_delay_us: float = Field(0, ge=0)
+    """Microseconds that the reading of every sample takes on top: a slow disk, to see what it does. Needs
+    `on_device: false`."""
+
+    @property
+    def known_train_samples(self) -> int:
+        return self.samples
+
+    @property
+    def validation_samples(self) -> int:
+        return max(1, self.samples // 4)
+
+    @model_validator(mode="after")
+    def _delay(self) -> _Synthetic:
+        if self.sample_delay_us and self.on_device:
+            raise ValueError("sample_delay_us: data on the device are not read; set on_device: false")
+        return self
+
+
+class SyntheticVectors(_Synthetic):
+    """Random vectors with random classes."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"vectors"})
+
+    type: Literal["synthetic-vectors"]
+    features: int = Field(64, ge=1)
+    """Numbers of a sample."""
+    classes: int = Field(10, ge=2)
+    """Number of classes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.features,)
+
+
+class SyntheticImages(_Synthetic):
+    """Random images with random classes."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"images"})
+
+    type: Literal["synthetic-images"]
+    channels: int = Field(3, ge=1)
+    """Colours of an image."""
+    size: int = Field(32, ge=2)
+    """Height and width in pixels."""
+    classes: int = Field(10, ge=2)
+    """Number of classes."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.channels, self.size, self.size)
+
+
+class SyntheticTokens(_Tokens, _Synthetic):
+    """Random tokens: texts with random classes for a classifier, a stream for a language model."""
+
+    gives: ClassVar[frozenset[str]] = frozenset({"texts", "stream"})
+
+    type: Literal["synthetic-tokens"]
+    sequence_length: int = Field(256, ge=4)
+    """Tokens of a sample."""
+    vocabulary: int = Field(20000, ge=8)
+    """Number of different tokens."""
+    classes: int = Field(2, ge=2)
+    """Number of classes, for a classifier."""
+
+
+Data = Annotated[
+    DigitsData
+    | CifarData
+    | ImdbData
+    | AgNewsData
+    | TextFileData
+    | SyntheticVectors
+    | SyntheticImages
+    | SyntheticTokens,
+    Field(discriminator="type"),
+]

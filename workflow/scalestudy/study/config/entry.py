@@ -1,0 +1,17 @@
+"""What every entry of the config is made of."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Entry(BaseModel):
+    """An entry of the config: frozen, unknown keys refused, the text under a field is its documentation."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        serialize_by_alias=True,  # what is written can be read again
+    )

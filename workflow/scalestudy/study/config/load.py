@@ -1,0 +1,154 @@
+"""Reading a study: YAML or a mapping in, a `Study` out, or an error that names the key and what would be right."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import types
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from scalestudy.errors import UserError
+from scalestudy.study.config.study import Study
+from scalestudy.study.config.sweep import expand_sweeps
+
+_UNIONS = (Union, types.UnionType)
+
+
+def load_study(*paths: str | Path) -> Study:
+    """Study from a YAML file, or from several: each changes what the ones before it say, key by key.
+
+    That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
+    mapping, or says something the model refuses.
+    """
+    return parse_study(read_content(*paths), source=" ".join(map(str, paths)))
+
+
+def read_content(*paths: str | Path) -> dict[str, Any]:
+    """What study files say, merged and not checked; raises UserError where one is missing or no YAML mapping."""
+    content: dict[str, Any] = {}
+    for path in paths:
+        _merge(content, _read(Path(path)))
+    return content
+
+
+def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Write changes into content: mappings key by key, everything else as a whole."""
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(content.get(key), dict):
+            _merge(content[key], value)
+        else:
+            content[key] = value
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such study file") from None
+    except yaml.YAMLError as error:
+        raise UserError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(content, Mapping):
+        raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
+    return dict(content)
+
+
+def parse_json(text: str, *, source: str) -> Study:
+    """Study from JSON text, as a Snakemake job carries its config."""
+    try:
+        content = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{source}: not JSON: {error}") from None
+    return parse_study(content, source=source)
+
+
+def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
+    """Study from a mapping such as Snakemake's `config`; `source` names it in errors.
+
+    A key that is null counts as not given: so a second file can take back what the first one says.
+    """
+    try:
+        return Study.model_validate(expand_sweeps(_without_nulls(content), source=source))
+    except ValidationError as error:
+        lines = [_line(item) for item in error.errors(include_url=False)]
+        raise UserError(f"{source}: the study is refused\n" + "\n".join(lines)) from None
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, Mapping):
+        return value
+    return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+
+
+def _line(item: Any) -> str:
+    """One line of an error: where, what is wrong, what would be right."""
+    location = _as_written(item["loc"])
+    path = ".".join(str(part) for part in location)
+    kind, message = item["type"], item["msg"].removeprefix("Value error, ")
+    if kind == "extra_forbidden":
+        message = "unknown key" + _suggestion(item["loc"])
+    elif kind == "missing":
+        message = "missing: this key is required"
+    elif kind != "value_error":
+        message = f"{message[0].lower()}{message[1:]}, not {item['input']!r}"
+    return f"  {path + ': ' if path else ''}{message}"
+
+
+def _as_written(location: tuple[Any, ...]) -> list[Any]:
+    """The key path as the user wrote it: without the marks that pydantic adds for keys and for tagged unions."""
+    written, annotation = [], Study
+    for part in location:
+        is_tag = get_origin(annotation) in _UNIONS
+        annotation = _inside(annotation, part)
+        if part != "[key]" and not is_tag:
+            written.append(part)
+    return written
+
+
+def _suggestion(location: tuple[Any, ...]) -> str:
+    """'; did you mean X?' or the list of valid keys, for an unknown key at this place of the config."""
+    annotation: Any = Study
+    for part in location[:-1]:
+        annotation = _inside(annotation, part)
+    if not _is_model(annotation):
+        return ""
+    valid = [field.alias or name for name, field in annotation.model_fields.items()]
+    # Other tools write the options of a part as one word: ddp_broadcast_buffers for ddp.broadcast_buffers.
+    inner = {
+        word: f"{name}.{key}"
+        for name, field in annotation.model_fields.items()
+        if _is_model(field.annotation)
+        for key in field.annotation.model_fields
+        for word in (key, f"{name}_{key}")
+    }
+    meant = inner | {name: name for name in valid}
+    near = difflib.get_close_matches(str(location[-1]), meant, n=1, cutoff=0.75)
+    return f"; did you mean {meant[near[0]]}?" if near else f"; valid keys are {', '.join(valid)}"
+
+
+def _inside(annotation: Any, part: Any) -> Any:
+    """The type behind one step of a key path; None where it cannot be told."""
+    if _is_model(annotation):
+        field = annotation.model_fields.get(str(part))
+        return field.annotation if field else None
+    arguments = get_args(annotation)
+    if get_origin(annotation) is dict:
+        return arguments[1]
+    if get_origin(annotation) is tuple:
+        return arguments[0]
+    if get_origin(annotation) in _UNIONS:  # the step is the tag that chose the member
+        members = {get_args(m.model_fields["type"].annotation)[0]: m for m in arguments if _is_tagged(m)}
+        return members.get(part)
+    return None
+
+
+def _is_model(annotation: Any) -> bool:
+    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+
+
+def _is_tagged(annotation: Any) -> bool:
+    return _is_model(annotation) and "type" in annotation.model_fields

@@ -1,0 +1,152 @@
+"""The models a study may name. One class an entry, numbers only; `train/workloads/` builds the networks.
+
+`takes` says which kinds of data a model can be trained on (study/config/datasets.py).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+
+class MlpModel(Entry):
+    """Fully connected network with ReLU between its layers."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"vectors", "images"})
+
+    type: Literal["mlp"]
+    hidden_dim: int = Field(256, ge=1)
+    """Width of every hidden layer."""
+    num_layers: int = Field(3, ge=1)
+    """Number of hidden layers; the output layer comes on top."""
+    widths: tuple[Annotated[int, Field(ge=1)], ...] | None = Field(None, min_length=1)
+    """Widths of the hidden layers one by one, instead of `hidden_dim` and `num_layers`."""
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Widths of the hidden layers."""
+        return self.widths or (self.hidden_dim,) * self.num_layers
+
+    @model_validator(mode="after")
+    def _one_way(self) -> MlpModel:
+        given = {"hidden_dim", "num_layers"} & self.model_fields_set
+        fields = type(self).model_fields
+        if self.widths and any(getattr(self, name) != fields[name].default for name in given):
+            raise ValueError(f"widths: leave it out, or leave out {' and '.join(sorted(given))}")
+        return self
+
+
+class ConvnetModel(Entry):
+    """3x3 convolutions at full resolution, pooled to 2 x 2 at the end: much arithmetic per parameter."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"images"})
+
+    type: Literal["convnet"]
+    channels: int = Field(48, ge=1)
+    """Channels of every convolution."""
+    num_layers: int = Field(4, ge=1)
+    """Number of convolutions; the output layer comes on top."""
+    norm: Literal["none", "batch"] = "none"
+    """`batch`: batch normalisation after every convolution. Its statistics are those of a rank's own batch, unless
+    `ddp.sync_batch_norm` is set."""
+
+
+class _Transformer(Entry):
+    """What every Transformer here has."""
+
+    d_model: int = Field(256, ge=2)
+    """Width of the residual stream; a multiple of `heads`."""
+    heads: int = Field(4, ge=1)
+    """Attention heads of a layer."""
+    num_layers: int = Field(4, ge=1)
+    """Transformer layers."""
+    feedforward_dim: int | None = Field(None, ge=1)
+    """Hidden width of a layer's feed-forward network; 4 times `d_model` if unset."""
+    dropout: float = Field(0.0, ge=0, lt=1)
+    """Dropout in every layer. 0 makes runs at equal batch comparable step by step."""
+
+    @property
+    def feedforward(self) -> int:
+        """Hidden width of the feed-forward networks."""
+        return self.feedforward_dim or 4 * self.d_model
+
+    @model_validator(mode="after")
+    def _heads_divide(self) -> _Transformer:
+        if self.d_model % self.heads:
+            raise ValueError(f"d_model: {self.d_model} is no multiple of heads: {self.heads}")
+        return self
+
+
+class TextClassifierModel(_Transformer):
+    """Transformer encoder over tokens, mean over the text, one linear layer: IMDB, AG News."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"texts"})
+
+    type: Literal["text-classifier"]
+
+
+class LanguageModel(_Transformer):
+    """GPT-style decoder that predicts the next token at every position."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"stream"})
+
+    type: Literal["language-model"]
+    parameters: str | None = Field(None, pattern=r"^\d+(\.\d+)?[MB]$")
+    """Size instead of a shape: `125M` or `1.3B` parameters without the embeddings. Width and depth follow, with
+    heads of 64 and about 64 times as wide as deep, as GPT-2 and GPT-3 have it; the record says how many it has."""
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(d_model, heads, num_layers, feedforward width)."""
+        if self.parameters is None:
+            return self.d_model, self.heads, self.num_layers, self.feedforward
+        wanted = float(self.parameters[:-1]) * {"M": 1e6, "B": 1e9}[self.parameters[-1]]
+        # A layer has 12 d^2 parameters (4 d^2 attention, 8 d^2 feed-forward at four times the width). The depth
+        # rounds to whole layers, so the width that comes nearest is looked for.
+        shapes = [(width, max(1, round(wanted / (12 * width**2)))) for width in range(64, 16385, 64)]
+        width, depth = min(
+            shapes, key=lambda shape: abs(12 * shape[0] ** 2 * shape[1] / wanted - 1) + _off_proportion(*shape)
+        )
+        return width, width // 64, depth, 4 * width
+
+    @model_validator(mode="after")
+    def _one_way(self) -> LanguageModel:
+        fields = type(self).model_fields
+        shape = ("d_model", "heads", "num_layers", "feedforward_dim")
+        given = [name for name in shape if getattr(self, name) != fields[name].default]
+        if self.parameters and given:
+            raise ValueError(f"parameters: leave it out, or leave out {' and '.join(given)}")
+        return self
+
+
+def _off_proportion(width: int, depth: int) -> float:
+    """How far a shape is from 64 times as wide as deep; a factor of two weighs as much as 10 % of the size."""
+    ratio = width / (64 * depth)
+    return 0.1 * max(ratio, 1 / ratio) - 0.1
+
+
+class HuggingFaceModel(Entry):
+    """A model of the transformers library by its configuration, initialised at random: nothing is downloaded."""
+
+    type: Literal["hugging-face"]
+    architecture: str
+    """Name of the architecture as transformers has it: `bert`, `gpt2`, `llama`."""
+    settings: dict[str, Any] = Field(default_factory=dict)
+    """Settings of its configuration: `{hidden_size: 256, num_hidden_layers: 4}`. Vocabulary, number of classes and
+    length follow from the data."""
+    task: Literal["classify", "next-token"] = "classify"
+    """What it is trained to do: `classify` texts, or predict the `next-token` of a stream."""
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """Kinds of data it can be trained on: those that have its task."""
+        return frozenset({"texts" if self.task == "classify" else "stream"})
+
+
+Model = Annotated[
+    MlpModel | ConvnetModel | TextClassifierModel | LanguageModel | HuggingFaceModel,
+    Field(discriminator="type"),
+]

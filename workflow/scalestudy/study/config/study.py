@@ -1,0 +1,253 @@
+"""The config model: what a study file may say. Schema and `config/README.md` are generated from it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, model_validator
+
+from scalestudy.registry.tables import Column, Table
+from scalestudy.study.config.batches import refuse_batches
+from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
+from scalestudy.study.config.threads import refuse_threads
+from scalestudy.study.config.variants import Name, Variant
+from scalestudy.study.config.workloads import Workload
+from scalestudy.study.limits import Limits
+
+
+def _distinct(values: tuple) -> tuple:
+    doubles = sorted({str(value) for value in values if values.count(value) > 1})
+    if doubles:
+        raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
+    return values
+
+
+class Measure(Entry):
+    """How long is measured, and in what portions."""
+
+    warmup_steps: int = Field(10, ge=0)
+    """Steps dropped from the start of every run at the least; the steady-state test may drop more."""
+    max_warmup_steps: int = Field(50, ge=0)
+    """Steps that the steady-state test may drop at the most while a launch decides whether to go on."""
+    min_steps: int = Field(50, ge=10)
+    """Steady steps of a launch before its precision is looked at."""
+    max_steps: int = Field(200, ge=10)
+    """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
+    half_width: float = Field(0.01, gt=0, lt=1)
+    """Target for the half-width of the interval of a configuration's step time, as a fraction of it: launches are
+    repeated up to `max_repeats` until they reach it."""
+    launch_half_width: float | None = Field(None, gt=0, lt=1)
+    """Target for the mean step time of a single launch: one without epochs ends when its own steps reach it. If
+    unset, 1.5 times `half_width`: over five launches that averages out to two thirds of it, which leaves the rest
+    to how launches scatter. More steps in a launch would buy less than more launches."""
+    block_steps: int = Field(50, ge=1)
+    """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
+    probe_rounds: int = Field(4, ge=0)
+    """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
+    in shuffled order, with and without synchronisation of gradients: with ddp about 5 x probe_rounds x probe_steps
+    steps. 0 leaves that out; 2 at least give intervals."""
+    probe_steps: int = Field(10, ge=2)
+    """Steps of a block of these probes."""
+    profile_steps: int = Field(5, ge=1)
+    """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
+
+    @property
+    def launch_target(self) -> float:
+        """Relative half-width at which a launch without epochs has enough steps."""
+        return self.launch_half_width or 1.5 * self.half_width
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Measure:
+        for least, most in (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps")):
+            low, high = getattr(self, least), getattr(self, most)
+            if low > high:
+                raise ValueError(f"{least}: {low} is more than {most}: {high}")
+        return self
+
+
+class Host(Entry):
+    """What a rank gets of the machine. The same for every run, the base case included."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`auto` takes CUDA where a CUDA device is visible, else the CPU; the run's log says which."""
+    cores_per_rank: int = Field(1, ge=1)
+    """CPU cores, and threads, of every rank: one process and each of N ranks get the same."""
+    pin: bool = True
+    """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
+    is, and the report says so when they are more threads than cores."""
+    memory_limit_gib: float | None = Field(None, gt=0)
+    """Memory that a rank may use: resident memory on a CPU, the allocator's share of the device on CUDA. A run
+    that wants more ends as `oom`, so that a small machine can stand for a small GPU. No limit of ours if unset."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
+    (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
+
+
+class Report(Entry):
+    """What the analysis holds the numbers to."""
+
+    confidence: float = Field(0.95, gt=0.5, lt=1)
+    """Confidence level of every interval."""
+    target_efficiency: float = Field(0.75, gt=0, le=1)
+    """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
+    accuracy_margin: float = Field(0.01, gt=0, lt=1)
+    """Difference of validation accuracy, as a fraction, that counts as none when it is asked whether accuracy was
+    kept (two one-sided tests)."""
+    forecast_scales: tuple[Scale, ...] | None = None
+    """Scales to forecast from those that were measured. Unless given, twice the most devices of a node and twice
+    the most nodes; an empty list asks for none."""
+    forecast_batches: tuple[Annotated[int, Field(ge=2)], ...] = (2, 4)
+    """Multiples of the batch to forecast at the scales that were measured; an empty list asks for none."""
+    paper: Literal["ieee", "acm", "neurips", "article"] = "ieee"
+    """The class of the paper that tables and figures are to fit: IEEEtran, acmart, NeurIPS or article."""
+    tables: dict[Table, Annotated[tuple[Column, ...], Field(min_length=1)]] = Field({})
+    """Columns of LaTeX tables, where others than their own are wanted. One without any number is left out."""
+    overhead_reference: bool = True
+    """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
+    communication (step time against one process *at equal batch per rank*) cannot be told."""
+
+
+class Study(Entry):
+    """A scaling study: every workload, run by every variant at every scale, `repeats` times."""
+
+    name: Name = Field(alias="study")
+    """Name of the study; its results stand in `results/<study>/`."""
+    description: str = ""
+    """One or two sentences for the head of the report."""
+    seed: int = Field(1, ge=0)
+    """Seed of the order of launches; launch r trains with seed + r."""
+    repeats: int = Field(5, ge=1)
+    """Launches of every point: fresh processes each time. Fewer than 2 give no interval; 3 give a wide one, since
+    the spread of 3 says little of how launches scatter."""
+    max_repeats: int | None = Field(None, ge=1)
+    """Launches of a point at the most. Where it is above `repeats`, a point whose step time is not known to
+    `measure.half_width` after `repeats` launches gets as many more as that takes, up to this number. Needs at
+    least 2 `repeats`, whose spread decides."""
+    profile: bool = False
+    """Trace a few extra steps of the first launch of every configuration with torch.profiler: for Perfetto and
+    TensorBoard, with a summary in the report. Timed steps are never traced."""
+    time_limit_min: float = Field(30, gt=0)
+    """Minutes after which a launch is ended, with outcome `timeout`."""
+    start_limit_s: float = Field(300, gt=0)
+    """Seconds for all nodes of a launch to come up and meet; then it is `failed`, and the reason says who came."""
+    stall_limit_s: float = Field(300, gt=0)
+    """Seconds in which every rank has to move on. One that stands still in a single call for longer, as all do in
+    a collective that a rank never comes to, ends the launch as `failed`, and the reason names the rank."""
+    allocation_limit_min: float = Field(300, gt=0)
+    """Minutes that one job of a cluster is asked for at the most. Launches of one scale share as few jobs as that
+    allows; each job holds time for all of its launches to reach `time_limit_min`."""
+    scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
+    """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
+    variants: dict[Name, Variant] = Field(min_length=1)
+    """How the workloads are run, by name."""
+    workloads: dict[Name, Workload] = Field(min_length=1)
+    """What is trained, by name."""
+    host: Host = Host()
+    """What every rank gets of the machine."""
+    measure: Measure = Measure()
+    """How long is measured."""
+    report: Report = Report()
+    """What the numbers are held to."""
+
+    def base_of(self, variant: str) -> str:
+        """Name of the single variant that a variant is compared with; a single variant is its own."""
+        if self.variants[variant].strategy == "single":
+            return variant
+        return self.variants[variant].base or self._singles()[0]
+
+    def _singles(self) -> list[str]:
+        return [name for name, variant in self.variants.items() if variant.strategy == "single"]
+
+    @model_validator(mode="after")
+    def _bases(self) -> Study:
+        """Every distributed variant has one base case, and it is known which."""
+        singles = self._singles()
+        listed = ", ".join(singles) or "none yet"
+        for name, variant in self.variants.items():
+            path = f"variants.{name}.base"
+            if variant.strategy == "single":
+                if variant.base not in (None, name):
+                    raise ValueError(f"{path}: a single variant is a base case itself; leave it out")
+            elif variant.base is None and len(singles) != 1:
+                raise ValueError(f"{path}: name the single variant to compare with; the study has {listed}")
+            elif variant.base is not None and variant.base not in singles:
+                raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
+        return self
+
+    @model_validator(mode="after")
+    def _repeats(self) -> Study:
+        if self.max_repeats is not None and self.max_repeats < self.repeats:
+            raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
+        if self.most_repeats > self.repeats and self.repeats < 2:
+            raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
+        return self
+
+    @property
+    def limits(self) -> Limits:
+        """What ends a launch."""
+        return Limits(
+            time_limit_min=self.time_limit_min, start_limit_s=self.start_limit_s, stall_limit_s=self.stall_limit_s
+        )
+
+    @property
+    def most_repeats(self) -> int:
+        """Launches of a point at the most."""
+        return self.max_repeats or self.repeats
+
+    def host_of(self, variant: str) -> Host:
+        """What a rank of a variant gets: the host's settings, with the variant's own environment on top."""
+        environment = self.host.environment | self.variants[variant].environment
+        return self.host.model_copy(update={"environment": environment})
+
+    @model_validator(mode="after")
+    def _threads(self) -> Study:
+        """No rank that is bound to its cores may be told to start more threads than it has cores."""
+        for name in self.variants:
+            host = self.host_of(name)
+            refused = refuse_threads(host.environment, cores_per_rank=host.cores_per_rank, pin=host.pin)
+            if refused:
+                raise ValueError(refused)
+        return self
+
+    @model_validator(mode="after")
+    def _devices(self) -> Study:
+        for name, variant in self.variants.items():
+            if variant.precision == "tf32" and self.host.device == "cpu":
+                raise ValueError(f"variants.{name}.precision: tf32 is arithmetic of CUDA devices; a CPU has fp32")
+            if variant.ddp.communication_hook == "bf16" and self.host.device == "cpu":
+                raise ValueError(
+                    f"variants.{name}.ddp.communication_hook: torch sums bf16 over ranks on CUDA only;"
+                    " fp16 works on a CPU too"
+                )
+            for scale in self.scales if variant.fsdp.sharding == "hybrid" else ():
+                group = variant.fsdp.shard_ranks or nodes_and_devices(scale)[1]
+                if world_size(scale) % group:
+                    raise ValueError(
+                        f"variants.{name}.fsdp.shard_ranks: {world_size(scale)} ranks of scale {scale} do not"
+                        f" make whole groups of {group}"
+                    )
+        return self
+
+    @model_validator(mode="after")
+    def _inputs(self) -> Study:
+        loading = [name for name, variant in self.variants.items() if variant.input.loader == "dataloader"]
+        for name, workload in self.workloads.items():
+            if loading and getattr(workload.data, "on_device", False):
+                raise ValueError(
+                    f"workloads.{name}.data.on_device: variant {loading[0]} reads through a dataloader, which data"
+                    " on the device do not need; set on_device: false, or input.loader: direct"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _batches(self) -> Study:
+        """Every batch must divide among ranks and micro-batches and fit the data, at every scale, before anything
+        runs."""
+        for name, workload in self.workloads.items():
+            refused = refuse_batches(
+                workload, self.variants, self.scales, references=self.report.overhead_reference
+            )
+            if refused:
+                raise ValueError(f"workloads.{name}.batch_size: {refused}")
+        return self

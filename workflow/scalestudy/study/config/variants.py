@@ -1,0 +1,191 @@
+"""How a workload is run: strategy, precision and every knob of it. What decides a run stands in `Knobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
+Name = Annotated[str, Field(pattern=NAME, max_length=60)]
+
+
+class DdpOptions(Entry):
+    """Options of DistributedDataParallel, by torch's own names; the defaults are torch's."""
+
+    bucket_cap_mb: float = Field(25, gt=0)
+    """Gradients are summed in buckets of so many MiB: large ones use the link better, small ones start sooner."""
+    broadcast_buffers: bool = True
+    """Send buffers (running statistics) from rank 0 at every forward pass. Models without any do not notice."""
+    sync_batch_norm: bool = False
+    """Let batch normalisation take its statistics over the samples of all ranks: one more message for every such
+    layer, in the forward and in the backward pass."""
+    static_graph: bool = False
+    """Promise that every step uses the same parameters in the same way."""
+    find_unused_parameters: bool = False
+    """Look at every step which parameters got no gradient. Costs a walk over the graph; few models need it."""
+    gradient_as_bucket_view: bool = False
+    """Let gradients live inside the buckets: saves a copy and the memory of one set of gradients."""
+    communication_hook: Literal["none", "fp16", "bf16", "powersgd"] = "none"
+    """Compress gradients before they are summed. `fp16` and `bf16` halve the bytes; `powersgd` sends factors of
+    low rank and keeps the error. All change the numbers that are summed: look at accuracy."""
+    powersgd_rank: int = Field(1, ge=1)
+    """Rank of PowerSGD's factors."""
+
+
+class FsdpOptions(Entry):
+    """Options of FSDP2 (`fully_shard`)."""
+
+    sharding: Literal["full", "gradients", "hybrid"] = "full"
+    """`full`: parameters are gathered for the forward pass, let go, and gathered again for the backward pass.
+    `gradients`: gathered once and kept (`reshard_after_forward: false`). `hybrid`: sharded within groups of
+    `shard_ranks`, replicated among them."""
+    shard_ranks: int | None = Field(None, ge=1)
+    """Ranks of a group of `hybrid`; the devices of a node if unset."""
+    wrap: Literal["block", "model"] = "block"
+    """What is gathered at a time: every block (layer) of the model by itself, or the model as a whole."""
+    reduce_dtype: Literal["fp32", "bf16"] = "fp32"
+    """Arithmetic in which gradients are summed where `precision` is bf16."""
+
+
+class InputOptions(Entry):
+    """How batches come to the training loop."""
+
+    loader: Literal["direct", "dataloader"] = "direct"
+    """`direct`: the loop itself reads a batch by its indices from arrays in memory. `dataloader`: torch's
+    DataLoader does, in `workers` processes if there are any. It reads whole batches, in the same order."""
+    workers: int = Field(0, ge=0)
+    """Processes of a rank that read ahead. They take cores from the rank that they serve."""
+    pin_memory: bool = False
+    """Put batches into page-locked memory, from which copies to a GPU run alongside computation."""
+    persistent_workers: bool = False
+    """Keep the processes from epoch to epoch."""
+    prefetch_factor: int | None = Field(None, ge=1)
+    """Batches that each process reads ahead; 2 if unset."""
+    drop_last: bool = True
+    """Leave out the last batch of an epoch where it is not whole. `false` trains on what of it divides among the
+    ranks; that step is not part of the step time."""
+    reshuffle: bool = True
+    """Another order in every epoch. `false` repeats the first, as a sampler does whose epoch is never set."""
+
+    @model_validator(mode="after")
+    def _need_a_loader(self) -> InputOptions:
+        if self.loader == "direct":
+            for name in ("workers", "pin_memory", "persistent_workers", "prefetch_factor"):
+                if getattr(self, name):
+                    raise ValueError(f"{name}: is an option of loader: dataloader; direct reading takes none")
+        elif not self.workers:
+            for name in ("persistent_workers", "prefetch_factor"):
+                if getattr(self, name):
+                    raise ValueError(f"{name}: needs workers; with workers: 0 the loop itself reads")
+        return self
+
+
+class Knobs(Entry):
+    """How a workload is run: strategy, precision and everything that may make it faster or slower."""
+
+    strategy: Literal["single", "ddp", "fsdp"]
+    """`single`: the plain model in one process, no wrapper, no process group. `ddp`: DistributedDataParallel.
+    `fsdp`: FSDP2 (`fully_shard`). Tensor and pipeline parallelism are out of scope."""
+    precision: Literal["fp32", "tf32", "bf16", "fp16"] = "fp32"
+    """Arithmetic of forward and backward. `tf32`: matrix products in TF32, on CUDA only. `bf16`: autocast; with
+    fsdp its mixed-precision policy (parameters gathered in bf16). `fp16`: autocast with loss scaling, not with
+    fsdp. Parameters and optimizer stay fp32."""
+    compile: bool = False
+    """torch.compile, in the warm-up of every launch. On a CPU it needs a C++ compiler."""
+    activation_checkpointing: bool = False
+    """Keep only the inputs of every block and compute the rest again in the backward pass: less memory, about a
+    third more arithmetic."""
+    accumulation_steps: int = Field(1, ge=1)
+    """Micro-batches of an optimizer step: each rank cuts its share of the batch into so many parts, one after
+    another. The batch stays what it is."""
+    accumulation_sync: bool = False
+    """Synchronise gradients after every micro-batch instead of after the last: what a loop without `no_sync`
+    does."""
+    ddp: DdpOptions = DdpOptions()
+    """Options of strategy ddp."""
+    fsdp: FsdpOptions = FsdpOptions()
+    """Options of strategy fsdp."""
+    input: InputOptions = InputOptions()
+    """How batches come to the loop."""
+    log_every_steps: int | None = Field(None, ge=1)
+    """Read the loss from the device and print it every so many steps, as training scripts do. Not at all if unset:
+    this loop needs no reading to train."""
+    checkpoint_every_steps: int | None = Field(None, ge=1)
+    """Write model and optimizer to disk every so many steps: rank 0 as one file; with fsdp, or asynchronously, as
+    a distributed checkpoint. Not at all if unset."""
+    checkpoints_kept: int = Field(1, ge=1)
+    """Checkpoints that are kept; older ones are removed."""
+    checkpoint_async: bool = False
+    """Copy the state and write it while training goes on."""
+
+    @property
+    def settings(self) -> str:
+        """What differs from the defaults, as `compile: true, ddp.bucket_cap_mb: 50`; '' if nothing."""
+        said = ((name, value) for name, value in _differing(self, Knobs, DEFAULTS) if name != "strategy")
+        return ", ".join(
+            f"{name}: {str(value).lower() if isinstance(value, bool) else value}" for name, value in said
+        )
+
+    @model_validator(mode="after")
+    def _of_this_strategy(self) -> Knobs:
+        """Options of another strategy would be ignored in silence by most scripts."""
+        for other, options in (("ddp", DdpOptions), ("fsdp", FsdpOptions)):
+            given = getattr(self, other)
+            if self.strategy != other and given != options():
+                defaults = options()
+                names = [name for name in options.model_fields if getattr(given, name) != getattr(defaults, name)]
+                raise ValueError(
+                    f"{other}.{names[0]}: strategy {self.strategy} takes no options of {other}; {self._valid()}"
+                )
+        if self.strategy == "fsdp" and self.precision == "fp16":
+            raise ValueError("precision: fp16 needs loss scaling, which fsdp has not here; bf16 needs none")
+        if self.compile and self.ddp.bucket_cap_mb < 1:
+            raise ValueError(
+                "ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least; use 1 or more"
+            )
+        if self.ddp.static_graph and self.accumulation_steps > 1 and not self.accumulation_sync:
+            raise ValueError(
+                "ddp.static_graph: DDP learns the graph in a first step that has to be synchronised, which"
+                " accumulation leaves out; leave out one of them, or set accumulation_sync: true"
+            )
+        if self.fsdp.shard_ranks and self.fsdp.sharding != "hybrid":
+            raise ValueError("fsdp.shard_ranks: is an option of sharding: hybrid")
+        if self.accumulation_sync and self.accumulation_steps == 1:
+            raise ValueError("accumulation_sync: there is nothing to choose with accumulation_steps: 1")
+        if not self.checkpoint_every_steps and (self.checkpoint_async or self.checkpoints_kept > 1):
+            raise ValueError("checkpoint_every_steps: none is written without it")
+        return self
+
+    def _valid(self) -> str:
+        own = {"ddp": DdpOptions, "fsdp": FsdpOptions}.get(self.strategy)
+        if own is None:
+            return "one process has nothing to synchronise"
+        return f"valid are {', '.join(f'{self.strategy}.{name}' for name in own.model_fields)}"
+
+
+def _differing(entry: Entry, kind: type[Entry], defaults: Entry) -> Iterator[tuple[str, Any]]:
+    """(dotted name, value) of each field of a kind of entry that is not at its default."""
+    for name in kind.model_fields:
+        value, usual = getattr(entry, name), getattr(defaults, name)
+        if value == usual:
+            continue
+        if isinstance(value, Entry):
+            yield from ((f"{name}.{key}", inner) for key, inner in _differing(value, type(value), usual))
+        else:
+            yield name, value
+
+
+DEFAULTS = Knobs(strategy="single")
+
+
+class Variant(Knobs):
+    """How a workload is run, and the case it is compared with."""
+
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Environment variables of this variant, on top of `host.environment` (`NCCL_P2P_DISABLE: "1"`)."""
+    base: Name | None = None
+    """The `single` variant this one is compared with. May be left out when the study has just one."""

@@ -1,0 +1,59 @@
+"""A limit on a rank's memory, so that a small machine can stand for a small GPU."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+import psutil
+import torch
+
+from scalestudy.train.place.placement import Placement, PlacementError
+
+GIB = 2**30
+# What torch's allocators and the C++ library say when the system gives no more; they raise a RuntimeError.
+REFUSED = ("can't allocate memory", "not enough memory", "bad_alloc", "cannot allocate memory", "out of memory")
+
+
+def limit_memory(gib: float | None, place: Placement) -> None:
+    """Let this process use so much memory and no more, from now on: an allocation beyond it fails.
+
+    CPU: the kernel limits private writable mappings, not resident memory. So the limit is what is mapped now plus
+    what is left of `gib` above what is resident now. CUDA: the share of the device that torch's allocator may
+    take. Raises PlacementError where the process is above the limit before it begins.
+    """
+    if gib is None:
+        return
+    if place.device.type == "cuda":
+        total = torch.cuda.get_device_properties(place.device).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, gib * GIB / total), place.device)
+        return
+    memory = psutil.Process(os.getpid()).memory_info()
+    left = int(gib * GIB) - memory.rss
+    if left <= 0:
+        raise PlacementError(
+            f"host.memory_limit_gib: {gib:g} is less than the {memory.rss / GIB:.2f} GiB that a rank has before it"
+            " begins; raise it"
+        )
+    limit = _mapped_bytes() + left
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def lift_limit() -> None:
+    """No limit any more: what is known of a run that was out of memory has still to be written."""
+    resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there was no memory left."""
+    if isinstance(error, torch.OutOfMemoryError | MemoryError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in REFUSED)
+
+
+def _mapped_bytes() -> int:
+    """What the kernel counts against the limit now."""
+    status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    line = next(line for line in status if line.startswith("VmData:"))
+    return int(line.split()[1]) * 1024

@@ -1,0 +1,113 @@
+"""Where a rank runs: its cores, its threads, its device. The base case is placed by the same rules as the rest."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import dataclass
+
+import torch
+
+from scalestudy.record.host.environment import NODE
+from scalestudy.study.config.study import Host
+
+NO_DEVICES = ("", "-1", "NoDevFiles")
+"""What CUDA_VISIBLE_DEVICES says where no GPU was given."""
+
+
+class PlacementError(RuntimeError):
+    """The machine cannot give this rank what the study promises every rank."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """One rank's place in the job."""
+
+    rank: int
+    world_size: int
+    node: str
+    """The scheduler's name of this host, or its own."""
+    local_rank: int
+    local_world_size: int
+    cores: tuple[int, ...]
+    threads: int
+    device: torch.device
+    backend: str
+    choice: str
+    """How the device was chosen, as a sentence for the log."""
+
+    @property
+    def device_name(self) -> str:
+        """'cpu', or the name of the GPU."""
+        return "cpu" if self.device.type == "cpu" else torch.cuda.get_device_name(self.device)
+
+
+def place_rank(host: Host) -> Placement:
+    """Bind this process to its cores and device; reads torchrun's environment, or is the only rank.
+
+    Raises PlacementError where there are fewer cores or devices than ranks need.
+    """
+    local_rank = int(os.environ.get("LOCAL_RANK", 0))
+    local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
+    cores = bind_cores(host, local_rank=local_rank, local_world_size=local_world_size)
+    torch.set_num_threads(host.cores_per_rank)
+    device, choice = choose_device(host, local_rank=local_rank, local_world_size=local_world_size)
+    if device.type == "cuda":
+        torch.cuda.set_device(device)
+    return Placement(
+        rank=int(os.environ.get("RANK", 0)),
+        world_size=int(os.environ.get("WORLD_SIZE", 1)),
+        node=os.environ.get(NODE) or platform.node(),
+        local_rank=local_rank,
+        local_world_size=local_world_size,
+        cores=cores,
+        threads=torch.get_num_threads(),
+        device=device,
+        backend="nccl" if device.type == "cuda" else "gloo",
+        choice=choice,
+    )
+
+
+def bind_cores(host: Host, *, local_rank: int, local_world_size: int) -> tuple[int, ...]:
+    """Give this rank `cores_per_rank` cores of its own (rank r the r-th portion) and return them."""
+    available = sorted(os.sched_getaffinity(0))
+    if not host.pin:
+        return tuple(available)
+    need = local_world_size * host.cores_per_rank
+    if need > len(available):
+        raise PlacementError(
+            f"{local_world_size} ranks x {host.cores_per_rank} cores need {need} cores on this host;"
+            f" this job may use {len(available)}. Ask for more cores, use fewer ranks, or set host.pin: false"
+        )
+    first = local_rank * host.cores_per_rank
+    cores = tuple(available[first : first + host.cores_per_rank])
+    os.sched_setaffinity(0, cores)
+    return cores
+
+
+def choose_device(host: Host, *, local_rank: int, local_world_size: int) -> tuple[torch.device, str]:
+    """The device of this rank, and the sentence that says why.
+
+    `auto` never mixes: where CUDA is visible but has too few devices for the ranks, that is an error and not
+    a silent run on the CPU whose numbers would stand beside a GPU's.
+    """
+    visible = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if host.device == "cpu":
+        return torch.device("cpu"), "device: cpu, as the study says; gloo"
+    if visible == 0:
+        if host.device == "cuda":
+            raise PlacementError("host.device is cuda, but no CUDA device is visible to this job")
+        given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        if given not in NO_DEVICES:
+            raise PlacementError(
+                f"this job was given GPUs (CUDA_VISIBLE_DEVICES={given}), and torch sees none: is it a build"
+                " without CUDA, or one for a newer driver? host.device: cpu says that the CPU is meant"
+            )
+        return torch.device("cpu"), "device: auto -> cpu (no CUDA device is visible); gloo"
+    if visible < local_world_size:
+        raise PlacementError(
+            f"{local_world_size} ranks need {local_world_size} CUDA devices on this host; {visible} visible."
+            " Ask for more devices, use a smaller scale, or set host.device: cpu"
+        )
+    name = torch.cuda.get_device_name(local_rank)
+    return torch.device("cuda", local_rank), (f"device: {host.device} -> cuda ({visible} visible, {name}); nccl")

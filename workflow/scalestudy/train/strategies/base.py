@@ -1,0 +1,115 @@
+"""How a model is run on the ranks: the plain model in one process, DistributedDataParallel, or FSDP2.
+
+The single-process baseline has no wrapper and no process group: it is what a user without any of this would run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+import torch.distributed as dist
+from torch import Tensor, nn
+
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.place.placement import Placement, PlacementError
+
+# A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
+# just letting go of the last all-reduce waits for that lock: for ever. The last reference is kept until the
+# process ends.
+_ENDED: list[dist.ProcessGroup | None] = []
+
+
+# What gloo and NCCL say when another rank is gone, or does not answer.
+LOST = (
+    "connection closed by peer",
+    "connection reset",
+    "timed out waiting",
+    "broken pipe",
+    "socket timeout",
+    "nccl",
+)
+
+
+def lost_peer(error: BaseException) -> bool:
+    """Whether an error says that another rank is gone: then it is no cause, but what follows from one."""
+    if isinstance(error, dist.DistBackendError | dist.DistNetworkError):
+        return True
+    return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in LOST)
+
+
+class Strategy(Protocol):
+    """What the training loop asks of a strategy."""
+
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
+
+    def no_sync(self, model: nn.Module) -> AbstractContextManager:
+        """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
+
+    def barrier(self) -> None:
+        """Wait until all ranks are here."""
+
+    def all_reduce_sum(self, values: Tensor) -> Tensor:
+        """Sum over ranks."""
+
+    def all_reduce_max(self, values: Tensor) -> Tensor:
+        """Largest over ranks, element by element."""
+
+    def close(self) -> None:
+        """Give back what `__init__` took."""
+
+
+class Single:
+    """One process, nothing around the model."""
+
+    def __init__(self, spec: RunSpec, place: Placement) -> None:
+        if place.world_size != 1:
+            raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
+
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        return model
+
+    def no_sync(self, model: nn.Module) -> AbstractContextManager:
+        return contextlib.nullcontext()
+
+    def barrier(self) -> None:
+        pass
+
+    def all_reduce_sum(self, values: Tensor) -> Tensor:
+        return values
+
+    def all_reduce_max(self, values: Tensor) -> Tensor:
+        return values
+
+    def close(self) -> None:
+        pass
+
+
+class Grouped:
+    """What strategies over a process group share; nccl or gloo."""
+
+    def __init__(self, spec: RunSpec, place: Placement, *, timeout_s: float = 300) -> None:
+        self._spec, self._place = spec, place
+        device = place.device if place.device.type == "cuda" else None
+        # A checkpoint that is written while training goes on is agreed upon by the hosts, not by the devices.
+        backend = "cpu:gloo,cuda:nccl" if device and spec.checkpoint_async else place.backend
+        dist.init_process_group(backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
+
+    def barrier(self) -> None:
+        dist.barrier()
+
+    def all_reduce_sum(self, values: Tensor) -> Tensor:
+        dist.all_reduce(values)
+        return values
+
+    def all_reduce_max(self, values: Tensor) -> Tensor:
+        dist.all_reduce(values, op=dist.ReduceOp.MAX)
+        return values
+
+    def close(self) -> None:
+        if dist.is_initialized():
+            _ENDED.append(dist.group.WORLD)
+            dist.destroy_process_group()

@@ -1,0 +1,74 @@
+"""FSDP2 with the options of a study: what is sharded over whom, and what is gathered at a time."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.strategies.base import Grouped
+from scalestudy.train.workloads.blocks import blocks_of
+
+DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+
+class Fsdp(Grouped):
+    """FSDP2: parameters, gradients and optimizer sharded over ranks, gathered block by block."""
+
+    _no_sync = 0
+
+    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        return shard(model, self._spec, self._place)
+
+    @contextlib.contextmanager
+    def no_sync(self, model: nn.Module) -> Iterator[None]:
+        self._no_sync += 1
+        synchronising(model, False)
+        try:
+            yield
+        finally:
+            self._no_sync -= 1
+            synchronising(model, not self._no_sync)
+
+
+def shard(model: nn.Module, spec: RunSpec, place: Placement) -> nn.Module:
+    """The module itself, sharded: each block a unit of its own, or all of it one. Sharded once only."""
+    if isinstance(model, FSDPModule):
+        return model
+    options = {
+        "mesh": _mesh(spec, place),
+        "reshard_after_forward": spec.fsdp.sharding != "gradients",
+        "mp_policy": _policy(spec),
+    }
+    if spec.fsdp.wrap == "block":
+        for block in blocks_of(model):
+            fully_shard(block, **options)
+    return fully_shard(model, **options)
+
+
+def synchronising(model: nn.Module, enabled: bool) -> None:
+    """Whether the backward passes from here on reduce gradients."""
+    assert isinstance(model, FSDPModule)
+    model.set_requires_gradient_sync(enabled)
+
+
+def _mesh(spec: RunSpec, place: Placement) -> DeviceMesh:
+    """All ranks in a row, or groups of ranks: the outer dimension replicates, the inner one shards."""
+    if spec.fsdp.sharding != "hybrid":
+        return init_device_mesh(place.device.type, (place.world_size,))
+    group = spec.fsdp.shard_ranks or spec.devices_per_node
+    return init_device_mesh(
+        place.device.type, (place.world_size // group, group), mesh_dim_names=("replicate", "shard")
+    )
+
+
+def _policy(spec: RunSpec) -> MixedPrecisionPolicy:
+    if spec.precision != "bf16":
+        return MixedPrecisionPolicy()
+    return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=DTYPES[spec.fsdp.reduce_dtype])

@@ -1,0 +1,19 @@
+"""Which strategy a spec asks for."""
+
+from __future__ import annotations
+
+from scalestudy.study.spec import RunSpec
+from scalestudy.train.place.placement import Placement
+from scalestudy.train.strategies.base import Single, Strategy
+from scalestudy.train.strategies.ddp import Ddp
+
+
+def make_strategy(spec: RunSpec, place: Placement) -> Strategy:
+    """The strategy of a spec."""
+    if spec.strategy == "fsdp":
+        from scalestudy.train.strategies.fsdp import (
+            Fsdp,  # loads half a second of torch that the others do without
+        )
+
+        return Fsdp(spec, place)
+    return {"single": Single, "ddp": Ddp}[spec.strategy](spec, place)
