@@ -102,6 +102,6 @@ def test_planning_starts_without_torch() -> None:
 def test_make_test_names_every_folder_of_tests() -> None:
     """In an order of its own, so that a folder could be forgotten."""
     tests = Path(__file__).parents[1]
-    folders = {path.parent.relative_to(tests).as_posix() for path in tests.rglob("test_*.py")}
+    folders = {path.relative_to(tests).parts[0] for path in tests.rglob("test_*.py")}
     makefile = (tests.parent / "Makefile").read_text(encoding="utf-8")
     assert not [folder for folder in folders if f"tests/{folder} " not in makefile]

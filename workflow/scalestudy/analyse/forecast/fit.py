@@ -21,7 +21,7 @@ ASSUMED_ERROR = 0.02
 DISCREPANCY = 0.02
 """Relative standard deviation, for each doubling beyond what was fitted, between a law and what is measured there.
 
-No law is exact. Calibrated on published tables; tests/unit/test_forecasts.py has how often intervals then cover.
+No law is exact. Calibrated on published tables; tests/unit/analyse/test_forecasts.py has the coverage.
 """
 
 
