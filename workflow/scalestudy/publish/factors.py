@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalestudy.publish.keys import factor_key
 from scalestudy.publish.rounding import show
+from scalestudy.publish.words.factors import MEANINGS
 
 KEYS = {
     "workload": "workload",
@@ -40,5 +41,5 @@ def _factor(factor: pd.Series) -> dict[str, Any]:
         "level": int(factor["level"]),
         "share_percent": shown.value,
         "limits": shown.limits,
-        "meaning": factor["meaning"],
+        "meaning": MEANINGS[factor["factor"]],
     }

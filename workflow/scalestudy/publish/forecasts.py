@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.publish import labels
-from scalestudy.publish.keys import forecast_key, law_key, point_key
-from scalestudy.publish.phrases import Phrase, Piece
+from scalestudy.publish.keys import forecast_key, point_key
 from scalestudy.publish.quantities import HEADLINE, shown
-from scalestudy.publish.results import as_text
-
-LAW = re.compile(r"([a-z][a-z -]*) (\d+)(?=%)")  # and its weight, as forecasts.csv has them
+from scalestudy.publish.words.laws import laws, measured
+from scalestudy.registry.words.refusals import no_forecast
 
 
 def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
@@ -29,11 +26,6 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if item["refused"]:
             found.setdefault(item["refused"], []).append(f"{item['workload']}, {item['point']}")
     return [{"reason": reason, "points": points} for reason, points in found.items()]
-
-
-def law_weights(row: Any) -> dict[str, int]:
-    """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
-    return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
 
 
 def points_behind(row: Any, points: Mapping[str, Mapping[str, Any]]) -> list[str]:
@@ -62,17 +54,7 @@ def _row(row: pd.Series) -> dict[str, Any]:
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         **{name: shown(row, name) for name in HEADLINE},
-        "measured": row["measured"],
-        "laws": _laws(row),
-        "refused": as_text(row["refused"]),
+        "measured": measured(row),
+        "laws": laws(row),
+        "refused": no_forecast(row),
     }
-
-
-def _laws(row: pd.Series) -> Phrase:
-    """The laws of overhead as the forecast has them, each weight with its key."""
-    parts = LAW.split(as_text(row["laws"]))
-    # text, law, weight, text, law, weight, ..., text
-    pieces: list[Piece | str] = [parts[0]]
-    for law, percent, after in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        pieces += [f"{law} ", Piece(percent, law_key(row, law)), after]
-    return Phrase(*pieces)

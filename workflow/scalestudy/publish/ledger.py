@@ -21,7 +21,7 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.effort import effort_numbers
-from scalestudy.publish.forecasts import law_weights, points_behind
+from scalestudy.publish.forecasts import points_behind
 from scalestudy.publish.keys import (
     aliases,
     evidence_keys,
@@ -37,6 +37,10 @@ from scalestudy.publish.quantities import HEADLINE, QUANTITIES
 from scalestudy.publish.results import Results, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
+from scalestudy.publish.words.factors import MEANINGS
+from scalestudy.publish.words.intervals import METHODS
+from scalestudy.publish.words.laws import law_percents
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
 
 SCHEMA_VERSION = 1
@@ -98,9 +102,15 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, dict[str, Any]]:
             name: _plain(row[name])
             for name in (
                 *("workload", "variant", "scaling", "nodes", "devices_per_node", "world_size"),
-                *("batch_per_rank", "global_batch", "outcomes", "interval"),
+                *("batch_per_rank", "global_batch"),
             )
-        } | {"base": at.get(point.base), "runs": list(point.runs), "base_runs": list(point.base)}
+        } | {
+            "outcomes": outcomes(row),
+            "interval": METHODS[row["interval"]],
+            "base": at.get(point.base),
+            "runs": list(point.runs),
+            "base_runs": list(point.base),
+        }
     return found
 
 
@@ -127,7 +137,7 @@ def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, dict[str, Any]]) ->
                 key, what = f"{forecast_key(row)}.{name}", f"forecast: {quantity.what}"
                 _, number = _entry(key, text, quantity.of(row), quantity.unit, what, "interval", None)
                 yield key, number | behind
-        for law, percent in law_weights(row).items():
+        for law, percent in law_percents(row).items():
             key, what = law_key(row, law), f"weight of the law of overhead: {law}"
             _, number = _entry(key, show_count(percent), (percent, None, None), "%", what, "none", None)
             yield key, number | behind
@@ -137,7 +147,7 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         point = point_key(row)
         limits = tuple(row[name] * 100 for name in ("share", "share_low", "share_high"))
-        key, what = factor_key(row), f"factor of efficiency: {row['meaning']}"
+        key, what = factor_key(row), f"factor of efficiency: {MEANINGS[row['factor']]}"
         yield _entry(key, show(*limits), limits, "%", what, "interval", point)
 
 

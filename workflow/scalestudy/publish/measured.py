@@ -10,8 +10,11 @@ import pandas as pd
 from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE, shown
-from scalestudy.publish.results import as_text
 from scalestudy.publish.rounding import DASH, Shown
+from scalestudy.publish.words.methods import methods
+from scalestudy.registry.codes import Methods
+from scalestudy.registry.words.growth import memory_growth
+from scalestudy.registry.words.steadiness import unsteady
 
 COMMUNICATION = (
     ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),
@@ -98,7 +101,7 @@ def network_view(row: pd.Series) -> Phrase:
 
 def notes_view(row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
-    notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
+    notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
     if waits_for_one(row):
         late = row["lateness_s"] / row["step_time_s"]
         notes.append(
@@ -108,8 +111,8 @@ def notes_view(row: pd.Series) -> list[Phrase]:
                 f" buckets, on average {{lateness_ms}} ms ({late:.0%} of a step) after those of the other ranks",
             )
         )
-    if as_text(row["methods"]).startswith("disagree"):
-        notes.append(Phrase(f"methods of measuring communication {row['methods']}"))
+    if row["methods"] == Methods.DISAGREE:
+        notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))

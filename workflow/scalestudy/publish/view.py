@@ -25,6 +25,10 @@ from scalestudy.publish.phrases import Phrase, phrase
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text, failure_word
 from scalestudy.publish.rounding import DASH
+from scalestudy.publish.words.methods import methods
+from scalestudy.publish.words.stopping import stopped
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
 
 PRINTED = (
@@ -35,6 +39,12 @@ PRINTED = (
     "accuracy_percent",
 )
 """Quantities that a row has under their own names."""
+ACCURACY = {
+    AccuracyKept.EQUIVALENT: "kept",
+    AccuracyKept.LOWER: "lower than the base case's",
+    AccuracyKept.HIGHER: "higher than the base case's",
+    AccuracyKept.NOT_SHOWN: "not shown to be kept",
+}
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
@@ -52,7 +62,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
             confidence=study.report.confidence,
             repeats=study.repeats,
             most_repeats=study.most_repeats,
-            methods=set(summary["interval"].dropna()),
+            bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any()),
         ),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
@@ -90,7 +100,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "work": work_view(row),
         "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
         "settings": as_text(row["settings"]),
-        "outcomes": row["outcomes"],
+        "outcomes": outcomes(row),
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
         **{name: shown(row, name) for name in PRINTED},
@@ -104,27 +114,22 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "parts": parts_view(row),
         "parts_sum_ms": parts_sum_view(row),
         "communication": communication_view(row),
-        "methods": as_text(row["methods"]),
+        "methods": methods(row),
+        "methods_disagree": row["methods"] == Methods.DISAGREE,
         "network": network_view(row),
         "notes": notes_view(row),
         "unsteady": bool(mostly_unsteady(row)),
-        "stopped_because": as_text(row["stopped_because"]),
+        "stopped_because": stopped(row),
     }
 
 
 def _accuracy_kept(row: pd.Series) -> Phrase:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
-    words = {
-        "equivalent": "kept",
-        "lower": "lower than the base case's",
-        "higher": "higher than the base case's",
-        "not shown": "not shown to be kept",
-    }
-    if row["accuracy_kept"] not in words or isnan(row["validation_accuracy"]):
+    if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
         return Phrase()
     if isnan(row["accuracy_difference"]):
         return Phrase("not compared: no launch of the base case has the same seed")
-    return phrase(row, f"{words[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
+    return phrase(row, f"{ACCURACY[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
 
 
 def _time_to_accuracy(row: pd.Series) -> Phrase:

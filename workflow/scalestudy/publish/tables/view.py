@@ -17,6 +17,7 @@ from scalestudy.publish.tables.panels import group_of, head, panel, portions, st
 from scalestudy.publish.tables.rows import CONTENTS
 from scalestudy.publish.view import study_view
 from scalestudy.registry.tables import COLUMNS, Column, Table
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
 
 Row = dict[str, Any]
@@ -90,7 +91,7 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
         number = shown(row, column)
         text = failure if failure and column not in IDENTITY else number.value
         cells.append({"value": text, "limits": number.limits if column in WITH_LIMITS else ""})
-    partial = row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else ""
+    partial = outcomes(row) if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],
         "partial": partial,
