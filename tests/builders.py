@@ -17,6 +17,7 @@ from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
@@ -197,7 +198,7 @@ def page_of(plan: Plan, results: Results) -> str:
     return page_from(document_facts(plan, results), make_numbers(plan, results))
 
 
-def page_from(facts: dict[str, Any], numbers: dict[str, Any]) -> str:
+def page_from(facts: dict[str, Any], numbers: NumbersFile) -> str:
     """report.html of what documents print, and of numbers.json."""
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}

@@ -22,8 +22,10 @@ from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.results import Results
+from scalestudy.publish.rounding import Shown
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import TIMES
@@ -95,11 +97,12 @@ def named() -> tuple[Plan, Results]:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, tmp_path: Path) -> None:
     plan, results = named
-    given = document_facts(plan, results), make_numbers(plan, results)
-    harmless = page_from(*given)
-    hostile = page_from(*renamed(list(given), "victim", HOSTILE[kind]))
+    facts, numbers = document_facts(plan, results), make_numbers(plan, results)
+    harmless = page_from(facts, numbers)
+    other = NumbersFile.model_validate(renamed(numbers.model_dump(), "victim", HOSTILE[kind]))
+    hostile = page_from(renamed(facts, "victim", HOSTILE[kind]), other)
     assert harmless.count("victim") > 300
-    assert given[0]["traces"] and given[0]["failed"] and given[0]["forecasts"] and given[0]["warnings"]
+    assert facts["traces"] and facts["failed"] and facts["forecasts"] and facts["warnings"]
     assert "victim" not in hostile
     assert Elements(hostile).found == Elements(harmless).found
     path = tmp_path / "report.html"
@@ -119,16 +122,15 @@ def test_numbers_of_other_tables_are_refused(named: tuple[Plan, Results]) -> Non
     plan, results = named
     facts, numbers = document_facts(plan, results), make_numbers(plan, results)
     key = "victim.victim-ddp.weak.n2.step_time_ms"
-    other = numbers | {"numbers": numbers["numbers"] | {key: numbers["numbers"][key] | {"shown": ["77"]}}}
+    changed = numbers.numbers[key].model_copy(update={"shown": Shown("77")})
+    other = numbers.model_copy(update={"numbers": numbers.numbers | {key: changed}})
     with pytest.raises(UserError, match=rf"--numbers: {key} is 13\.\d+ .*in the tables and 77 in numbers\.json"):
         page_from(facts, other)
-    del other["numbers"][key]
+    del other.numbers[key]
     with pytest.raises(UserError, match="not there in numbers"):
         page_from(facts, other)
-    with pytest.raises(UserError, match=r"--numbers: not a numbers\.json"):
-        page_from(facts, numbers["numbers"])
     with pytest.raises(UserError, match=r"no point victim\S+ in numbers\.json"):
-        page_from(facts, numbers | {"points": {}})
+        page_from(facts, numbers.model_copy(update={"points": {}}))
 
 
 @pytest.fixture(scope="module")

@@ -8,13 +8,14 @@ from pathlib import Path
 from markupsafe import Markup
 
 from scalestudy.cli.document import add_inputs, read_facts
-from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
 from scalestudy.publish.figures.made import shows_something
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.sources import Sources
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.record.document import read_document
 from scalestudy.record.files import write_text
 
 HELP = "report as one self-contained page (report.html)"
@@ -52,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
         "study_figures": {name: _figure(given, name) for name in of_study},
         "study_words": {name: _words(given, name) for name in of_study},
     }
-    sources = Sources(read_json(arguments.numbers), facts["forecasts"])
+    sources = Sources(read_document(arguments.numbers, NumbersFile), facts["forecasts"])
     write_text(arguments.out, render(arguments.template, figures=figures, words=words, sources=sources, **facts))
     print(arguments.out)
     return 0

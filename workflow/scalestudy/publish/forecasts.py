@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalestudy.publish import labels
 from scalestudy.publish.keys import forecast_key, law_key, point_key
+from scalestudy.publish.numbers.model import PointSource
 from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text
@@ -36,20 +37,20 @@ def law_weights(row: Any) -> dict[str, int]:
     return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
 
 
-def points_behind(row: Any, points: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def points_behind(row: Any, points: Mapping[str, PointSource]) -> list[str]:
     """Keys of the points that a forecast rests on: base case and series; of another batch, one process by batch.
 
     row: of forecasts.csv. points: those of numbers.json.
     """
-    mine = {key: point for key, point in points.items() if point["workload"] == row["workload"]}
+    mine = {key: point for key, point in points.items() if point.workload == row["workload"]}
     named = (row["variant"], row["scaling"])
-    series = [key for key, point in mine.items() if (point["variant"], point["scaling"]) == named]
-    bases = dict.fromkeys(mine[key]["base"] for key in series if mine[key]["base"])
+    series = [key for key, point in mine.items() if (point.variant, point.scaling) == named]
+    bases = dict.fromkeys(base for key in series if (base := mine[key].base))
     if row["forecast_of"] == "scale":
         return [*(key for key in bases if key not in series), *series]
     here = [key for key in series if key == point_key(row)]
-    variants = {mine[key]["variant"] for key in bases}
-    alone = [key for key, point in mine.items() if point["world_size"] == 1 and point["variant"] in variants]
+    variants = {mine[key].variant for key in bases}
+    alone = [key for key, point in mine.items() if point.world_size == 1 and point.variant in variants]
     return [*alone, *here]
 
 
