@@ -7,8 +7,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.publish.ledger import find
 from scalestudy.publish.number_text import number_text
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.document import read_document
 
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     path = arguments.numbers or only_study()
     numbers = read_document(path, NumbersFile)
-    found = find(numbers, arguments.key)
+    found = Book(numbers).find(arguments.key)
     if found is None:
         raise UserError(f"{arguments.key}: no such number in {path}; {suggestion(numbers, arguments.key)}")
     print(number_text(numbers, *found))
