@@ -11,7 +11,7 @@ import pytest
 from builders import observation, study_of, summary_of
 from scalestudy.analyse.run.reduce import runs_frame
 from scalestudy.cli.inputs import read_table
-from scalestudy.registry.codes import ENDS
+from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -74,7 +74,7 @@ def test_throughput_speedup_and_step_time_agree_exactly(plan: Plan) -> None:
 
 
 def ended(row: pd.Series) -> dict[str, int]:
-    return {end: row[f"launches_{end}"] for end in ENDS if row[f"launches_{end}"]}
+    return {end: row[f"launches_{end}"] for end in LAUNCH_ENDS if row[f"launches_{end}"]}
 
 
 def test_failed_launches_are_counted_by_their_outcome(plan: Plan) -> None:

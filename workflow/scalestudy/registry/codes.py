@@ -123,5 +123,5 @@ class NotCompared(StrEnum):
 
 UNSTEADY = (Steadiness.LEVEL_CHANGE, Steadiness.TWO_MODES)
 
-ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "timeout")
+LAUNCH_ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "timeout")
 """How a launch may end; `too_short`: at its end, but without steady steps. Columns are `launches_oom` ..."""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.run.clocks import throttled
 from scalestudy.analyse.run.memory import NO_GROWTH
@@ -24,7 +25,7 @@ from scalestudy.analyse.statistics.intervals import (
     ratio_on_logs,
 )
 from scalestudy.record.observation import PART_COLUMNS, Memory
-from scalestudy.registry.codes import ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
+from scalestudy.registry.codes import LAUNCH_ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -53,7 +54,7 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points])
+    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
@@ -244,7 +245,7 @@ def _ends(mine: pd.DataFrame, good: pd.DataFrame) -> dict[str, int]:
     """Every launch is accounted for: how many ended in which way."""
     counts = mine["outcome"].value_counts().to_dict()
     too_short = {"ok": len(good), "too_short": counts.get("ok", 0) - len(good)}
-    return {f"launches_{end}": int((counts | too_short).get(end, 0)) for end in ENDS}
+    return {f"launches_{end}": int((counts | too_short).get(end, 0)) for end in LAUNCH_ENDS}
 
 
 def _distinct(good: pd.DataFrame, column: str) -> str:

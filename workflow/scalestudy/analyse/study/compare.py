@@ -13,7 +13,7 @@ from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.summary import SEEN, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
 from scalestudy.analyse.study.questions import Difference, Environment, question_differences
-from scalestudy.registry.codes import ENDS, AccuracyKept, NotCompared, Shows
+from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
@@ -22,7 +22,7 @@ from it."""
 
 # Taken over from the summary of each study.
 MEASURED = (
-    *("launches", *(f"launches_{end}" for end in ENDS)),
+    *("launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
     *("step_time_s", "step_time_s_low", "step_time_s_high"),
     *("throughput_samples_per_s", "throughput_samples_per_s_low", "throughput_samples_per_s_high"),
     *("efficiency", "efficiency_low", "efficiency_high"),

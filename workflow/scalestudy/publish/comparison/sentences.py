@@ -12,8 +12,7 @@ from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Refusal
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain
-from scalestudy.publish.comparison.quantities import shown
-from scalestudy.publish.quantities import Row
+from scalestudy.publish.comparison.quantities import Row, shown
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.registry.codes import NotCompared, Shows

@@ -16,12 +16,12 @@ from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below,
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import show_scaled
-from scalestudy.registry.codes import ENDS
+from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.plan import Plan
 
 MEMORY = {"peak_allocated_gib": "Peak allocated memory (GiB)", "peak_resident_gib": "Peak resident memory (GiB)"}
 """The first that was measured: that of the device where it counts its own."""
-ENDED = tuple(f"launches_{end}" for end in ENDS)
+ENDED = tuple(f"launches_{end}" for end in LAUNCH_ENDS)
 APART = 1.25
 """Sizes that are closer than this share a tick."""
 

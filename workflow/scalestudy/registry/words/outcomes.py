@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.registry.codes import ENDS
+from scalestudy.registry.codes import LAUNCH_ENDS
 
 WORDS = {"too_short": "ok but too short"}
 """Where an end is not called as its column is."""
@@ -12,7 +12,7 @@ WORDS = {"too_short": "ok but too short"}
 
 def ends(row: Any) -> dict[str, int]:
     """Launches by the word for their end, those that there are; of a row of comprehensive_summary.csv."""
-    return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in ENDS if row[f"launches_{end}"]}
+    return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in LAUNCH_ENDS if row[f"launches_{end}"]}
 
 
 def outcomes(row: Any) -> str:
