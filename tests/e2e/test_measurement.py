@@ -89,8 +89,8 @@ def test_a_launch_in_reserve_that_is_not_needed_says_why(
 def test_the_study_counts_what_was_launched(results: Path) -> None:
     summary = pd.read_csv(results / "comprehensive_summary.csv")
     assert (summary["launches"] == 2).all()
-    assert (summary["outcomes"] == "2 ok").all()
-    assert summary["stopped_because"].str.startswith("target reached: half-width").all()
+    assert (summary[["launches", "launches_ok"]] == 2).all(axis=None)
+    assert (summary["stopped_because"] == "target_reached").all()
     text = (results / "performance_report.txt").read_text()
     assert "4 launches (2 in reserve were not needed): 4 ok." in text
 
@@ -120,7 +120,7 @@ def test_probes_are_recorded_and_compared(observations: dict[tuple[int, int], Ob
     row = communication_of(observation, confidence=0.95)
     together = row["exposed_span_s"] + row["interference_s"] + row["remainder_s"]
     assert together == pytest.approx(row["differential_s"])
-    assert row["methods"]
+    assert row["methods"] in ("agree", "disagree")
     assert observations[1, 1].buckets.empty
 
 
@@ -243,7 +243,7 @@ def test_the_late_rank_is_named_by_its_gradients(slowed: Observation) -> None:
 def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row = measured(slowed, confidence=0.95) | communication_of(slowed, confidence=0.95) | late_rank(slowed.buckets)
     row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
-    row |= {"unsteady": "", "memory_grows": "", "allocation_retries": nan, "lateness_s_low": nan}  # of one launch
+    row |= {"launches_unsteady": 0, "launches_growing": 0, "allocation_retries": nan, "lateness_s_low": nan}
     row |= {"workload": "mlp", "variant": "ddp", "nodes": 1, "launches_ok": 1}
     row |= {"late_share": row["late_share"], "lateness_share": row["lateness_s"] / row["step_time_s"]}
     book = rows_book(pd.DataFrame([row]))
