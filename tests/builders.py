@@ -11,6 +11,7 @@ from scalestudy.analyse.forecast.held_out import held_out_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import runs_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
@@ -157,9 +158,9 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
         runs=runs,
         forecasts=forecasts_frame(plan.study, summary),
         factors=factors_frame(summary),
-        findings=given.get("findings", [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]),
+        findings=given.get("findings", diagnosed(plan, summary)),
         traces=given.get("traces", []),
-        environment=given.get("environment", {}),
+        environment=given.get("environment", StudyEnvironment(facts={})),
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
@@ -113,12 +113,13 @@ MIXED = {
         "fsdp": {"strategy": "fsdp"},
     },
 }
-ENVIRONMENT = {
+FACTS = {
     "device": ["NVIDIA A100-SXM4-80GB"],
     "cpu": ["AMD EPYC 7763 64-Core Processor _ % & # { } \\ $ ~ ^ < > | 漢 \N{GRINNING FACE} \u202e"],
     "version of torch": ["2.13.0+cu130"],
     "hardware gpu links": ["NV12 between all, a sentence that is long enough to be broken into several lines"],
 }
+ENVIRONMENT = StudyEnvironment.model_validate({"facts": FACTS})
 
 
 def mixed_study(content: dict[str, Any]) -> tuple[Plan, pd.DataFrame]:
@@ -146,7 +147,7 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
     results.summary.to_csv(folder / "summary.csv", index=False)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     write_document(folder / "numbers.json", make_numbers(plan, results))
-    (folder / "environment.json").write_text(json.dumps(ENVIRONMENT), encoding="utf-8")
+    write_document(folder / "environment.json", ENVIRONMENT)
     files = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
     assert main(["tables", *files, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
     return sorted(path.stem for path in (folder / "tables").glob("*.tex"))

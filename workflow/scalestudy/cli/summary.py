@@ -6,10 +6,12 @@ import argparse
 import sys
 from pathlib import Path
 
-from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.cli.study_files import add_study
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.view import rows_view
+from scalestudy.record.document import read_document
 from scalestudy.study.config.load import load_study
 
 HELP = "verdicts in a few lines, and the paths of what was made"
@@ -34,7 +36,7 @@ def run(arguments: argparse.Namespace) -> int:
     results = arguments.results or Path("results") / load_study(*arguments.study).study
     plan = read_plan(results / "plan.json")
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
-    findings = read_json(results / "findings.json")
+    findings = read_document(results / "findings.json", FindingsFile).diagnoses
     outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())

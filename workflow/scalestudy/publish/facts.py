@@ -20,7 +20,7 @@ def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
     add_factors(rows, results.factors)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
-    diagnoses = diagnoses_view(list(results.findings), rows)
+    diagnoses = diagnoses_view(results.findings, rows)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -28,12 +28,12 @@ def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
         "forecasts": forecasts_view(results.forecasts),
-        "hardware": hardware_view(results.environment),
-        "environment": environment_view(results.environment),
+        "hardware": hardware_view(results.environment.facts),
+        "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "runs": len(needed),
         "unneeded": len(results.runs) - len(needed),
-        "traces": traces_view(list(results.traces)),
+        "traces": traces_view(results.traces),
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }
