@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import page_of, results_of, study_of
+from builders import page_of, printed_of, results_of, study_of
 from scalestudy.cli.main import main
-from scalestudy.publish.facts import document_facts
-from scalestudy.publish.ledger import find, make_numbers
+from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.rounding import Shown
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.document import write_document
-from scalestudy.registry.tables import COLUMNS
+from scalestudy.registry.tables import TABLES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_measured_views import TRACE, probed
@@ -80,7 +80,7 @@ def between(text: str, begin: str, end: str) -> str:
 
 
 def test_the_text_report(plan: Plan, results: Results, numbers: NumbersFile) -> None:
-    text = render(DIRECTORY / "performance_report.txt", **document_facts(plan, results))
+    text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
     measured = between(text, "MEASUREMENTS\n", "FINDINGS\n")
     assert len(NUMBER.findall(measured)) > 100
     assert unknown(without_prose(measured), numbers, plan) == []
@@ -101,9 +101,9 @@ def without_thresholds(text: str) -> str:
     return re.sub(r"\([^)]*\)", " ", text)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("name", TABLES)
 def test_tables(plan: Plan, results: Results, numbers: NumbersFile, name: Any) -> None:
-    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, name))
+    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, Book(numbers), name))
     bodies = "".join(re.findall(r"\\midrule(.*?)\\bottomrule", text, flags=re.S))
     assert bodies or name in ("variants", "ddp_fsdp"), "this study has one distributed variant"
     assert unknown(re.sub(r"\\multicolumn\{\d+\}", "", bodies), numbers, plan) == []
@@ -148,12 +148,12 @@ def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: Numbers
     number = numbers.numbers["mlp.ddp.strong.n4.speedup"]
     assert number.shown == Shown("OOM / timeout")
     assert isnan(number.value)
-    assert find(numbers, "mlp.ddp.strong.n4.forward_time_ms") is None
+    assert Book(numbers).find("mlp.ddp.strong.n4.forward_time_ms") is None
 
 
 def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: NumbersFile) -> None:
-    assert find(numbers, "mlp.single.n1.step_time_ms") is not None
-    assert find(numbers, "mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
+    assert Book(numbers).find("mlp.single.n1.step_time_ms") is not None
+    assert Book(numbers).find("mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
 
 
 @pytest.mark.parametrize(

@@ -127,7 +127,7 @@ def write_results(folder: Path, plan: Plan, results: Results) -> list[str]:
     return [
         f"--plan={folder}/plan.json",
         *(f"--{name}={folder}/{name}.csv" for name in names),
-        *(f"--{name}={folder}/{name}.json" for name in ("findings", "environment", "traces")),
+        *(f"--{name}={folder}/{name}.json" for name in ("findings", "environment", "traces", "numbers")),
     ]
 
 

@@ -10,17 +10,18 @@ import pandas as pd
 
 from scalestudy.publish import labels
 from scalestudy.publish.keys import forecast_key, law_key, point_key
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import PointSource
 from scalestudy.publish.phrases import Phrase, Piece
-from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text
+from scalestudy.registry.points import HEADLINE
 
 LAW = re.compile(r"([a-z][a-z -]*) (\d+)(?=%)")  # and its weight, as forecasts.csv has them
 
 
-def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
+def forecasts_view(forecasts: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
     """A dictionary of text for every row of forecasts.csv, in its order."""
-    return [_row(row) for _, row in forecasts.iterrows()]
+    return [_row(row, book) for _, row in forecasts.iterrows()]
 
 
 def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -54,15 +55,16 @@ def points_behind(row: Any, points: Mapping[str, PointSource]) -> list[str]:
     return [*alone, *here]
 
 
-def _row(row: pd.Series) -> dict[str, Any]:
+def _row(row: pd.Series, book: Book) -> dict[str, Any]:
+    key = forecast_key(row)
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
-        "key": forecast_key(row),
+        "key": key,
         "workload": row["workload"],
         "of": row["forecast_of"],
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
-        **{name: shown(row, name) for name in HEADLINE},
+        **{name: book.shown(f"{key}.{name}") for name in HEADLINE},
         "measured": row["measured"],
         "laws": _laws(row),
         "refused": as_text(row["refused"]),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from math import isnan, nan
+from typing import Any
 
 import pandas as pd
 
@@ -23,10 +24,13 @@ from scalestudy.publish.keys import (
     share_key,
 )
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource, RunSource
-from scalestudy.publish.quantities import HEADLINE, QUANTITIES, Limited
+from scalestudy.publish.numbers.quantities import Values, shown_as, values_of
+from scalestudy.publish.numbers.renamed import renamed_keys
 from scalestudy.publish.results import Results, as_text, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
+from scalestudy.registry.column import Column
+from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.study.plan import Plan
 
 Entry = tuple[str, Number]
@@ -36,7 +40,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
     """The content of numbers.json."""
     points = _points(plan, results.summary)
     entries = [
-        *_of_points(results.summary),
+        *point_numbers(results.summary),
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *_of_findings(results),
@@ -61,19 +65,8 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         numbers={
             key: number.model_copy(update={"limits": words[number.limits]}) for key, number in numbers.items()
         },
-        renamed={},
+        renamed={old: new for old, new in renamed_keys(results).items() if new in numbers},
     )
-
-
-def find(numbers: NumbersFile, key: str) -> tuple[str, Number] | None:
-    """(full key, number) for a key or a shorter one; None where there is none such."""
-    if key in numbers.numbers:
-        return key, numbers.numbers[key]
-    for short, point in numbers.aliases.items():
-        full = f"{point}{key.removeprefix(short)}"
-        if key.startswith(f"{short}.") and full in numbers.numbers:
-            return full, numbers.numbers[full]
-    return None
 
 
 def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
@@ -93,17 +86,16 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
     }
 
 
-def _of_points(summary: pd.DataFrame) -> Iterator[Entry]:
+def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
     """All quantities of every point; where a point has none, the outcome stands for the headline."""
     for row in summary.to_dict("records"):
         point, failed = point_key(row), failure_word(row)
-        for name, quantity in QUANTITIES.items():
-            text = quantity.shown(row)
-            if text.value == DASH and not (failed and name in HEADLINE):
-                continue
-            text = Shown(failed) if text.value == DASH else text
-            limits = quantity.of(row)
-            yield _entry(f"{point}.{name}", text, limits, quantity.unit, quantity.what, quantity.limits, point)
+        for name, column in QUANTITIES.items():
+            text, values = _read(row, column)
+            if text.value == DASH and failed and name in HEADLINE:
+                text = Shown(failed)
+            if text.value != DASH:
+                yield _entry(f"{point}.{name}", text, values, *_about(column), column.limits, point)
 
 
 def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, PointSource]) -> Iterator[Entry]:
@@ -111,10 +103,10 @@ def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, PointSource]) -> It
     for row in forecasts.to_dict("records"):
         behind = tuple(points_behind(row, points))
         for name in HEADLINE:
-            quantity = QUANTITIES[name]
-            if (text := quantity.shown(row)).value != DASH:
-                key, what = f"{forecast_key(row)}.{name}", f"forecast: {quantity.what}"
-                yield _entry(key, text, quantity.of(row), quantity.unit, what, "interval", rests_on=behind)
+            (text, values), (unit, what) = _read(row, QUANTITIES[name]), _about(QUANTITIES[name])
+            if text.value != DASH:
+                key = f"{forecast_key(row)}.{name}"
+                yield _entry(key, text, values, unit, f"forecast: {what}", "interval", rests_on=behind)
         for law, percent in law_weights(row).items():
             key, what = law_key(row, law), f"weight of the law of overhead: {law}"
             yield _entry(key, show_count(percent), (percent, nan, nan), "%", what, rests_on=behind)
@@ -160,10 +152,21 @@ def _of_effort(results: Results) -> Iterator[Entry]:
         yield _entry(key, text, (value, nan, nan), unit, what)
 
 
+def _read(row: Mapping[str, Any], column: Column) -> tuple[Shown, Values]:
+    values = values_of(row, column)
+    return shown_as(column, values), values
+
+
+def _about(column: Column) -> tuple[str, str]:
+    """(unit as it is printed, what it is)."""
+    assert column.printed is not None, f"{column.name} is not printed"
+    return column.printed.unit, column.meaning
+
+
 def _entry(
     key: str,
     text: Shown,
-    limits: Limited,
+    limits: Values,
     unit: str,
     what: str,
     kind: str = "none",
