@@ -240,6 +240,21 @@ def test_an_unknown_key_is_an_error_that_names_it(numbers: NumbersFile, tmp_path
     assert "no number 'mlp.ddp.n3.speedup'" in " ".join(log.split())
 
 
+def test_a_key_of_an_older_release_is_an_error_that_names_the_new_one(
+    numbers: NumbersFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "numbers.json"
+    write_document(path, numbers)
+    old = "mlp.ddp.weak.n2.finding.healthy.share-of-overhead-in-the-step"
+    new = "mlp.ddp.weak.n2.finding.healthy.overhead_share"
+    assert numbers.renamed[old] == new
+    status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=f"\\scalenum{{{old}}}")
+    assert status != 0
+    assert f"The number `{old}' has another key now: `{new}'" in "".join(log.split("\n")), log[-1500:]
+    assert main(["number", old, "--numbers", str(path)]) == 2
+    assert f"{old}: the key is now {new}" in capsys.readouterr().err
+
+
 def test_two_studies_need_a_prefix_each(numbers: NumbersFile, tmp_path: Path) -> None:
     shown = {"shown": Shown("7.77")}
     changed = {key: number.model_copy(update=shown) for key, number in numbers.numbers.items()}
