@@ -16,10 +16,12 @@ from scalestudy.publish.figures.style import HEIGHT_IN, REFERENCE, legend_below,
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import show_scaled
+from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.plan import Plan
 
 MEMORY = {"peak_allocated_gib": "Peak allocated memory (GiB)", "peak_resident_gib": "Peak resident memory (GiB)"}
 """The first that was measured: that of the device where it counts its own."""
+ENDED = tuple(f"launches_{end}" for end in LAUNCH_ENDS)
 APART = 1.25
 """Sizes that are closer than this share a tick."""
 
@@ -40,7 +42,7 @@ def draw(plan: Plan, frames: Frames) -> Figure:
         _draw_speed(left, points, label=f"{variant}{where}", index=series)
         _draw_memory(right, points, kind, label=f"{variant}{where}", index=series)
         series += 1
-        same = {name: points[f"{name}_of_ddp"] for name in ("variant", "outcomes", "launches_ok", kind)}
+        same = {name: points[f"{name}_of_ddp"] for name in ("variant", *ENDED, kind)}
         ddp = points.assign(**same)
         named = (str(points["ddp_variant"].iloc[0]), *map(str, place))
         if named not in drawn:
@@ -72,7 +74,7 @@ def _draw_speed(axes: Axes, points: pd.DataFrame, *, label: str, index: int) -> 
     draw_series(axes, good, "relative_throughput", label=label, index=index, x="parameters")
     for _, point in points[points["relative_throughput"].isna()].iterrows():
         own = failure_word(point)
-        other = failure_word({name: point[f"{name}_of_ddp"] for name in ("launches_ok", "outcomes")})
+        other = failure_word({name: point[f"{name}_of_ddp"] for name in ENDED})
         said = [
             f"{name}: {word}" for name, word in ((point["variant"], own), (point["ddp_variant"], other)) if word
         ]

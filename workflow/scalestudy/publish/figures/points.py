@@ -12,6 +12,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import REFERENCE, doubling_axis, mark_missing, series_style
+from scalestudy.registry.words.outcomes import outcomes
 
 FORECAST = "forecast (hollow)"
 APART_PT, WIDEST_PT = 3.0, 30.0
@@ -52,7 +53,7 @@ def draw_series(
     style = {"capsize": 2.5, "elinewidth": 0.8, **series_style(index)}
     axes.errorbar(good[x], good[column], yerr=limits, label=label, **style)
     for _, point in points[points[column].isna()].iterrows():
-        mark_missing(axes, point[x], point["outcomes"])
+        mark_missing(axes, point[x], outcomes(point))
 
 
 def draw_beside(
