@@ -22,6 +22,7 @@ from scalestudy.diagnose.findings import Diagnosis, FindingsFile
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run
+from scalestudy.publish.words.verdicts import VERDICTS
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_json, write_text
 from scalestudy.study.config.load import parse_study
@@ -74,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         return 128 + stop.signum
     found = judge(fault, results)
     causes = [finding.cause for finding in found.findings]
-    print(f"verdict: {found.verdict} ({found.sentence})")
+    print(f"verdict: {VERDICTS[found.verdict]} ({found.sentence})")
     print(f"found: {', '.join(causes) or 'nothing'}; put in: {fault.cause}")
     # What is found beside the speed, such as memory that grows, stands behind a verdict of healthy.
     right = next((cause for cause in causes if cause != "healthy"), "healthy") == fault.cause

@@ -8,6 +8,7 @@ from pathlib import Path
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.diagnose.study import diagnose_study
+from scalestudy.publish.words.verdicts import VERDICTS
 from scalestudy.record.document import write_document
 
 HELP = "summary -> verdicts, findings and recommendations (findings.json)"
@@ -25,5 +26,6 @@ def run(arguments: argparse.Namespace) -> int:
     found = diagnose_study(plan.study, read_table(arguments.summary), read_table(arguments.forecasts))
     write_document(arguments.out, FindingsFile(study=plan.study.name, diagnoses=tuple(found)))
     for d in found:
-        print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {d.verdict} ({d.sentence})")
+        verdict = f"{VERDICTS[d.verdict]} ({d.sentence})"
+        print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {verdict}")
     return 0

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Verdict
 
 
 class Evidence(Part):
@@ -102,7 +103,7 @@ class Diagnosis(Part):
     world_size: int
     batch_per_rank: int
     global_batch: int
-    verdict: str
+    verdict: Verdict
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]

@@ -41,6 +41,11 @@ def codes_of(runs: pd.DataFrame) -> list[str]:
     return sorted({_code(row.commit, row.dirty) for row in rows} - {""})
 
 
+def is_dirty(runs: pd.DataFrame) -> bool:
+    """Whether code that made a launch had changes that were not committed."""
+    return bool((runs["dirty"] == True).any())  # noqa: E712  a column that may hold None
+
+
 def where_of(point: PointSource) -> str:
     """Where a number was measured, in words."""
     ranks = labels.ranks(point.world_size, point.nodes)

@@ -130,7 +130,7 @@ def _of_findings(results: Results) -> Iterator[Entry]:
         for kind, share in diagnosis.bottleneck.shares.items():
             value = (share * 100, nan, nan)
             key, what = share_key(point, kind), f"share of {kind} in a step"
-            yield _entry(key, Shown(f"{share:.0%}".removesuffix("%")), value, "%", what, point=point)
+            yield _entry(key, show_count(100 * share), value, "%", what, point=point)
         for finding in diagnosis.findings:
             for item in finding.evidence:
                 key, limits = evidence_key(point, finding.cause, item.id), (item.value, item.low, item.high)

@@ -75,9 +75,9 @@ def spread_view(book: Book, point: str) -> Phrase:
 def network_view(book: Book, point: str) -> Phrase:
     """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
     given = book.given(point, "all_reduce_bus_gib_per_s", "all_reduce_latency_us")
-    if "all_reduce_bus_gib_per_s" not in given:
+    if not given.get("all_reduce_bus_gib_per_s"):
         return Phrase()
-    fitted = ", latency {all_reduce_latency_us} us" if "all_reduce_latency_us" in given else ""
+    fitted = ", latency {all_reduce_latency_us} us" if given.get("all_reduce_latency_us") else ""
     bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
     return book.phrase(point, f"All-reduce on the idle network: {bandwidth}{fitted}")
 
@@ -104,9 +104,9 @@ def work_view(book: Book, point: str) -> str:
     """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
     given = book.given(point, "parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
     said = []
-    if "parameters" in given:
+    if given.get("parameters"):
         said.append(f"{given['parameters'].shown} parameters")
-    if "flop_per_sample" in given:
+    if given.get("flop_per_sample"):
         rate = given.get("flop_per_s_per_rank")
         done = f", {_joined(rate.shown, 'FLOP/s')} a rank" if rate else ""
         said.append(f"{_joined(given['flop_per_sample'].shown, 'FLOP')} a sample{done}")

@@ -121,6 +121,17 @@ class NotCompared(StrEnum):
     """Of the first study, where the others have not the same one."""
 
 
+class Verdict(StrEnum):
+    """What is said of a distributed point as a whole."""
+
+    HEALTHY = "healthy"
+    UNDECIDED = "undecided"
+    POOR = "poor"
+    NEGATIVE_SCALING = "negative_scaling"
+    CONFOUNDED = "confounded"
+    NOT_MEASURED = "not_measured"
+
+
 UNSTEADY = (Steadiness.LEVEL_CHANGE, Steadiness.TWO_MODES)
 
 LAUNCH_ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "timeout")

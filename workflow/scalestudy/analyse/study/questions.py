@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.study.environment import StudyEnvironment, is_reading
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
@@ -64,10 +64,11 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
     Readings of a moment are left out: no two are alike.
     """
     given = [environment.facts for environment in environments]
+    readings = {name for environment in environments for name in environment.readings}
     differing = [
         name
         for name in dict.fromkeys(name for facts in given for name in facts)
-        if not is_reading(name) and len({str(_sorted(facts.get(name, ()))) for facts in given}) > 1
+        if name not in readings and len({str(_sorted(facts.get(name, ()))) for facts in given}) > 1
     ]
     return [{name: _sorted(facts[name]) for name in differing if name in facts} for facts in given]
 

@@ -13,7 +13,7 @@ from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.keys import point_key
-from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
 from scalestudy.study.plan import Plan
@@ -53,7 +53,7 @@ def proposal_view(
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,
         "refusals": refusals(forecasts),
-        "dirty": any("dirty" in code for code in codes_of(made)),
+        "dirty": is_dirty(made),
         "repeats": plan.study.repeats,
     }
 

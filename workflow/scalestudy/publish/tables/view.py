@@ -64,8 +64,8 @@ def _columns(plan: Plan, name: Table, rows: list[Row]) -> list[Column]:
     """Those that the study asks for and that have a number; and the nodes, where there are several."""
     wanted = plan.study.report.tables.get(name, TABLES[name].columns)
     found = [column for column in wanted if _has_number(rows, column)]
-    several_nodes = any(row["nodes"] > 1 for row in rows) and "nodes" not in found
-    found = ["nodes", *found] if several_nodes else found
+    several_nodes = any(row["nodes"] > 1 for row in rows)
+    found = [*dict.fromkeys(["nodes", *found])] if several_nodes else found
     return sorted(found, key=lambda column: PLACE.index(column) if column in PLACE else len(PLACE))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from scalestudy.errors import UserError
+from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
 
@@ -74,8 +74,8 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     try:
         return Study.model_validate(expand_sweeps(_without_nulls(content), source=source))
     except ValidationError as error:
-        lines = [_line(item) for item in error.errors(include_url=False)]
-        raise UserError(f"{source}: the study is refused\n" + "\n".join(lines)) from None
+        problems = [_line(item) for item in error.errors(include_url=False)]
+        raise RefusedStudyError(source, problems) from None
 
 
 def _without_nulls(value: Any) -> Any:
@@ -95,7 +95,7 @@ def _line(item: Any) -> str:
         message = "missing: this key is required"
     elif kind != "value_error":
         message = f"{message[0].lower()}{message[1:]}, not {item['input']!r}"
-    return f"  {path + ': ' if path else ''}{message}"
+    return f"{path + ': ' if path else ''}{message}"
 
 
 def _as_written(location: tuple[Any, ...]) -> list[Any]:
