@@ -65,16 +65,12 @@ def test_a_new_measurement_has_the_same_keys_and_each_means_the_same(plan: Plan)
     for key, number in first.numbers.items():
         if ".recommendation." not in key:
             assert re.sub(r"\d+", "", number.what) == re.sub(r"\d+", "", again.numbers[key].what)
-    log, save = (f"{POINT}.recommendation.{name}.gain" for name in ("sync-logging.log_less_often", SAVE))
+    log = f"{POINT}.recommendation.sync-logging.log_less_often.gain"
+    save = f"{POINT}.recommendation.checkpointing.save_less_often.gain"
     assert first.numbers[log].value > first.numbers[save].value
     assert again.numbers[log].value < again.numbers[save].value
-    assert (first.renamed[f"{POINT}.recommendation1.gain"], again.renamed[f"{POINT}.recommendation1.gain"]) == (
-        log,
-        save,
-    ), "which is what a rank could not tell"
-
-
-SAVE = "checkpointing.save_less_often"
+    by_rank = [numbers.renamed[f"{POINT}.recommendation1.gain"] for numbers in (first, again)]
+    assert by_rank == [log, save], "a rank meant another recommendation after each measurement"
 
 
 def test_operators_have_keys_of_their_names(plan: Plan) -> None:

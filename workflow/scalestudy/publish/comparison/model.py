@@ -1,0 +1,100 @@
+"""comparison.json: what comparison.txt says, with every number as it is printed and with all its digits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from scalestudy.publish.numbers.model import Value
+from scalestudy.record.document import Document, Part
+
+
+class ComparedStudy(Part):
+    """A study that is compared, and when it was measured."""
+
+    letter: str
+    name: str
+    study: str
+    folder: str
+    launches: int
+    measured: str
+
+
+class StudyAtPoint(Part):
+    """What one study has at a point, and what a comparison with the first study shows."""
+
+    launches: int
+    launches_ok: int
+    outcomes: str
+    throughput_shows: str
+    efficiency_shows: str
+    accuracy_shows: str
+    not_compared: str
+    """Why not; '' where it is."""
+    numbers: dict[str, Value]
+    """By name, those that there are."""
+
+
+class ComparedPoint(Part):
+    """A point that studies have in common, or that one of them has."""
+
+    workload: str
+    variant: str
+    scaling: str
+    nodes: int
+    devices_per_node: int
+    batch_per_rank: int
+    global_batch: int
+    world_size: int
+    point: str
+    studies: dict[str, StudyAtPoint]
+    """By letter."""
+
+
+class StudyText(Part):
+    """What a study has under a name, as text."""
+
+    letter: str
+    text: str
+
+
+class Condition(Part):
+    """A fact or setting that differs."""
+
+    name: str
+    values: tuple[StudyText, ...]
+
+
+class StudyWarning(Part):
+    """A kind of warning that launches of a study had."""
+
+    letter: str
+    kind: str
+    launches: str
+    example: str
+
+
+class RefusedVariant(Part):
+    """A variant that asks another question than in the first study, with the keys that make it one."""
+
+    study: str
+    workload: str
+    variant: str
+    keys: dict[str, tuple[Any, ...]]
+
+
+class ComparisonFile(Document):
+    """comparison.json."""
+
+    made_by: ClassVar[str] = "scalestudy compare"
+    schema_version: Literal[2] = 2
+    scalestudy: str
+    confidence: float
+    accuracy_margin: float
+    studies: tuple[ComparedStudy, ...]
+    summary: tuple[str, ...]
+    points: tuple[ComparedPoint, ...]
+    environment: tuple[Condition, ...]
+    settings: tuple[Condition, ...]
+    warnings: tuple[StudyWarning, ...]
+    refused: tuple[RefusedVariant, ...]
+    not_compared: tuple[str, ...]
