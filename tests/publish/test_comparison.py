@@ -329,7 +329,10 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("column", "no column throughput_samples_per_s; another version made it"),
         ("points", "not of the plan beside it: its points are others"),
         ("runs", "not of the plan beside it: no run mlp-"),
-        ("no environment", "environment.json: no such file or directory; `scalestudy aggregate` makes it"),
+        (
+            "no environment",
+            "environment.json: no such file or directory; run snakemake again, or `scalestudy aggregate`",
+        ),
         ("twice", "given twice"),
         ("link", "is the same); name two studies"),
         ("confidence", "report.confidence differs: 0.95 in"),
