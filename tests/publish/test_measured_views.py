@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of
+from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.efficiency_tree import factors_frame
@@ -22,7 +22,7 @@ from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish import labels
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
-from scalestudy.publish.rounding import show_share
+from scalestudy.publish.rounding import show_percent
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
 from scalestudy.publish.view import rows_view
@@ -327,11 +327,11 @@ def test_scatter_that_rounds_to_nothing_is_not_called_none(summary: pd.DataFrame
     assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, launches <0.1%"
     frame = given(summary, step_time_cv=0.123, launch_cv=float("nan"))
     assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean"
-    assert [show_share(share) for share in (0, 0.0004, 0.0006, 1)] == ["0.0%", "<0.1%", "0.1%", "100.0%"]
+    assert [show_percent(share).value for share in (0, 0.04, 0.06, 100)] == ["0.0", "<0.1", "0.1", "100.0"]
 
 
 def test_a_trace_says_where_all_of_its_step_went() -> None:
-    (view,) = traces_view([TRACE])
+    (view,) = traces_view([TRACE], traces_book([TRACE]))
     assert view["of"] == "mlp, ddp, 2 ranks, batch 16 per rank"
     for words in ("5 traced steps of 10.0 ms", "computation 60%", "other work 10%", "nothing running 10%"):
         assert words in view["step"]
@@ -347,7 +347,7 @@ def test_a_trace_says_where_all_of_its_step_went() -> None:
 def test_a_trace_without_a_collective_says_so() -> None:
     none = {"hidden_share": None, "collective_time_s": 0.0, "collectives": ()}
     trace = TRACE.model_copy(update={"summary": TRACE.summary.model_copy(update=none)})
-    assert traces_view([trace])[0]["step"].endswith("; no collective")
+    assert traces_view([trace], traces_book([trace]))[0]["step"].endswith("; no collective")
 
 
 @pytest.mark.parametrize(
@@ -514,7 +514,7 @@ def test_numbers_of_the_page_are_those_of_the_frame(documents: Documents, summar
 
 def test_traces_are_in_both_documents(documents: Documents, summary: pd.DataFrame) -> None:
     text, page = documents(summary, [TRACE])
-    (view,) = traces_view([TRACE])
+    (view,) = traces_view([TRACE], traces_book([TRACE]))
     block = section(text, "TRACES")
     found = next(rows for caption, rows in tables(page) if caption == view["of"])
     assert found[0] == ["Operator or kernel", "Calls", "ms", "Share"]

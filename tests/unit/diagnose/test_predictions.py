@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import Any
 
 import pytest
-from builders import diagnosed, rows_book, summary_of
+from builders import book_of, diagnosed, results_of, rows_book, study_of, summary_of
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
@@ -135,11 +135,13 @@ def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
 
 
 def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
-    summary = summary_of(plan, {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()})
+    times = {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()}
+    summary = summary_of(plan, times)
     written = FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, summary))).model_dump_json()
     plain = FindingsFile.model_validate_json(written).diagnoses
     rows = rows_view(plan, summary, rows_book(summary))
-    (view,) = (v for v in diagnoses_view(plain, rows) if v["scaling"] == "strong")
+    book = book_of(plan, results_of(plan, study_of(plan, times), summary))
+    (view,) = (v for v in diagnoses_view(plain, rows, book) if v["scaling"] == "strong")
     (given,) = (d for d in plain if d.scaling == "strong")
     assert view["causes"] == "comm-bound"
     assert view["limited_by"].startswith("communication (communication 85%, ")

@@ -44,7 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
-    for view in leading(diagnoses_view(findings, rows)):
+    for view in leading(diagnoses_view(findings, rows, book)):
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"

@@ -11,7 +11,8 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Prediction, Recommendation
 from scalestudy.publish import labels
 from scalestudy.publish.keys import evidence_key, point_key, prediction_key, share_key
-from scalestudy.publish.phrases import Phrase, Piece, joined
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.phrases import Phrase, joined
 from scalestudy.publish.rounding import Shown, show, show_count
 
 MOST_LISTED = 8
@@ -23,7 +24,9 @@ class Predicted:
     """A number of a prediction."""
 
     field: str
-    sentence: str
+    before: str = ""
+    """What stands before it in a sentence."""
+    after: str = ""
     unit: str = ""
     factor: float = 1
 
@@ -34,18 +37,18 @@ class Predicted:
 
 
 PREDICTED = {
-    "gain": Predicted("gain", "{} times the throughput"),
-    "step_time_ms": Predicted("step_time_s", "a step of {} ms", "ms", 1e3),
-    "speedup": Predicted("speedup", "speedup {}"),
-    "efficiency_percent": Predicted("efficiency", "efficiency {} %", "%", 100),
-    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {} GiB a rank", "GiB"),
+    "gain": Predicted("gain", after=" times the throughput"),
+    "step_time_ms": Predicted("step_time_s", "a step of ", " ms", "ms", 1e3),
+    "speedup": Predicted("speedup", "speedup "),
+    "efficiency_percent": Predicted("efficiency", "efficiency ", " %", "%", 100),
+    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory ", " GiB a rank", "GiB"),
 }
 
 
-def diagnoses_view(diagnoses: Sequence[Diagnosis], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def diagnoses_view(diagnoses: Sequence[Diagnosis], rows: list[dict[str, Any]], book: Book) -> list[dict[str, Any]]:
     """Each diagnosis with the row it speaks of and everything in it as text."""
     by_key = {row["key"]: row for row in rows}
-    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))]) for diagnosis in diagnoses]
+    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], book) for diagnosis in diagnoses]
 
 
 def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
@@ -83,36 +86,30 @@ def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
-def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any]) -> dict[str, Any]:
+def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], book: Book) -> dict[str, Any]:
     point = row["key"]
     return dict(diagnosis) | {
         "ranks": labels.ranks(diagnosis.world_size, diagnosis.nodes),
         "row": row,
         "causes": ", ".join(f.cause for f in diagnosis.findings if f.cause != diagnosis.verdict),
-        "limited_by": _limited_by(diagnosis.bottleneck, point),
+        "limited_by": _limited_by(book, diagnosis.bottleneck, point),
         "findings": [
             dict(finding)
-            | {
-                "evidence": [
-                    _evidence(item, evidence_key(point, finding.cause, item.id)) for item in finding.evidence
-                ]
-            }
+            | {"evidence": [_evidence(book, point, finding.cause, item) for item in finding.evidence]}
             for finding in diagnosis.findings
         ],
         "recommendations": [
-            dict(item) | {"cause": cause, "prediction": _prediction(item, point, cause)}
+            dict(item) | {"cause": cause, "prediction": _prediction(book, point, cause, item)}
             for cause, item in diagnosis.recommendations
         ],
     }
 
 
-def _limited_by(bottleneck: Bottleneck, point: str) -> Phrase:
+def _limited_by(book: Book, bottleneck: Bottleneck, point: str) -> Phrase:
     """'communication (communication 41%, compute 38%, launch 21%)'; '' where it is not known."""
     shares = sorted(bottleneck.shares.items(), key=lambda item: -item[1])
     said = [
-        Phrase(f"{kind} ", Piece(f"{share:.0%}", share_key(point, kind)))
-        for kind, share in shares
-        if share >= 0.005
+        Phrase(f"{kind} ", book.piece(share_key(point, kind), "{}%")) for kind, share in shares if share >= 0.005
     ]
     return Phrase(f"{bottleneck.kind} (", joined(said), ")") if said else Phrase(bottleneck.kind)
 
@@ -123,22 +120,21 @@ def evidence_shown(item: Evidence) -> Shown:
     return show_count(item.value) if counted else show(item.value, item.low, item.high)
 
 
-def _evidence(item: Evidence, key: str) -> Phrase:
+def _evidence(book: Book, point: str, cause: str, item: Evidence) -> Phrase:
     unit = f" {item.unit}" if item.unit else ""
     threshold = f" ({item.threshold})" if item.threshold else ""
-    return Phrase(f"{item.name}: ", Piece(str(evidence_shown(item)), key), f"{unit}{threshold}")
+    return Phrase(f"{item.name}: ", book.piece(evidence_key(point, cause, item.id)), f"{unit}{threshold}")
 
 
-def _prediction(recommendation: Recommendation, point: str, cause: str) -> Phrase:
+def _prediction(book: Book, point: str, cause: str, recommendation: Recommendation) -> Phrase:
     """What a recommendation should bring, in a sentence; or why that cannot be told."""
-    prediction, numbers = recommendation.prediction, []
-    for name, quantity in PREDICTED.items():
-        found = quantity.of(prediction)
-        if not isnan(found.value):
-            before, after = quantity.sentence.split("{}")
-            text = str(show(found.value, found.low, found.high))
-            key = prediction_key(point, cause, recommendation.id, name)
-            numbers.append(Phrase(before, Piece(text, key), after))
+    prediction = recommendation.prediction
+    keys = {name: prediction_key(point, cause, recommendation.id, name) for name in PREDICTED}
+    numbers = [
+        Phrase(PREDICTED[name].before, book.piece(key), PREDICTED[name].after)
+        for name, key in keys.items()
+        if book.number(key)
+    ]
     if prediction is None:
         return Phrase(f"Not predicted: {recommendation.unpredicted}")
     if prediction.assumes == AS_MEASURED:

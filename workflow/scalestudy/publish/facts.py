@@ -21,7 +21,7 @@ def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
     add_factors(rows, results.factors, book)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
-    diagnoses = diagnoses_view(results.findings, rows)
+    diagnoses = diagnoses_view(results.findings, rows, book)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -34,7 +34,7 @@ def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "runs": len(needed),
         "unneeded": len(results.runs) - len(needed),
-        "traces": traces_view(results.traces),
+        "traces": traces_view(results.traces, book),
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }

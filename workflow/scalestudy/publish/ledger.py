@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from math import isnan, nan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
+from scalestudy.analyse.trace.summary import Trace
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.effort import effort_numbers
 from scalestudy.publish.forecasts import law_weights, points_behind
@@ -44,7 +45,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *_of_findings(results),
-        *_of_traces(results),
+        *numbers_of_traces(results.traces),
         *_of_effort(results),
     ]
     numbers = dict(entries)
@@ -141,8 +142,9 @@ def _of_findings(results: Results) -> Iterator[Entry]:
                     yield _entry(key, show(*limits), limits, quantity.unit, what, "interval", point)
 
 
-def _of_traces(results: Results) -> Iterator[Entry]:
-    for trace in results.traces:
+def numbers_of_traces(traces: Sequence[Trace]) -> Iterator[Entry]:
+    """All numbers of the summaries of traces."""
+    for trace in traces:
         for name, text, value, unit, what in trace_numbers(trace):
             yield _entry(f"trace.{trace.run_id}.{name}", text, (value, nan, nan), unit, what)
 

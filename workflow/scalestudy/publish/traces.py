@@ -8,7 +8,8 @@ from typing import Any
 from scalestudy.analyse.trace.summary import OperatorTime, TimeOf, Trace, TraceSummary
 from scalestudy.publish import labels
 from scalestudy.publish.keys import operator_key
-from scalestudy.publish.rounding import Shown, show, show_count, show_percent, show_share
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.rounding import Shown, show, show_count, show_percent
 
 NAME_WIDTH = 44  # kernels have names of hundreds of characters
 
@@ -26,7 +27,7 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
         hidden = summary.hidden_share * 100
         yield "hidden_percent", Shown(f"{hidden:.0f}"), hidden, "%", "of the collectives, behind computation"
     for item in (*summary.operators, *summary.collectives):
-        name = operator_key("operator" if isinstance(item, OperatorTime) else "collective", item.name)
+        name = _key(item)
         yield f"{name}.time_ms", show(item.time_s, factor=1e3), item.time_s * 1e3, "ms", item.name
         yield f"{name}.calls", _calls(item), item.calls_per_step, "", f"calls a step of {item.name}"
         if isinstance(item, OperatorTime):
@@ -34,19 +35,19 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
             yield f"{name}.share_percent", show_percent(share), share, "%", f"share of {item.name}"
 
 
-def traces_view(traces: Sequence[Trace]) -> list[dict[str, Any]]:
+def traces_view(traces: Sequence[Trace], book: Book) -> list[dict[str, Any]]:
     """Each trace: what it is of, a sentence on its step, and its operators and collectives as rows of text."""
-    return [
-        {
-            "of": f"{trace.workload}, {trace.variant}, {labels.ranks(trace.world_size, trace.nodes)},"
-            f" batch {trace.batch_per_rank} per rank",
-            "run_id": trace.run_id,
-            "step": _step(trace.summary),
-            "operators": [_operator(item) for item in trace.summary.operators],
-            "collectives": [_operator(item) for item in trace.summary.collectives],
-        }
-        for trace in traces
-    ]
+    found = []
+    for trace in traces:
+        where = labels.ranks(trace.world_size, trace.nodes)
+        rows = [_row(book, f"trace.{trace.run_id}", item) for item in trace.summary.operators]
+        collectives = [_row(book, f"trace.{trace.run_id}", item) for item in trace.summary.collectives]
+        of = f"{trace.workload}, {trace.variant}, {where}, batch {trace.batch_per_rank} per rank"
+        step = _step(book, f"trace.{trace.run_id}")
+        found.append(
+            {"of": of, "run_id": trace.run_id, "step": step, "operators": rows, "collectives": collectives}
+        )
+    return found
 
 
 def _shares(summary: TraceSummary) -> dict[str, float]:
@@ -59,27 +60,32 @@ def _shares(summary: TraceSummary) -> dict[str, float]:
     return {kind: time_s / summary.step_time_s for kind, time_s in seconds.items()}
 
 
-def _step(summary: TraceSummary) -> str:
-    share = {kind: f"{share:.0%}" for kind, share in _shares(summary).items()}
+def _step(book: Book, trace: str) -> str:
     text = (
-        f"{summary.steps} traced steps of {show(summary.step_time_s, factor=1e3)} ms (the profiler slows"
-        f" them): computation {share['computation']}, other work {share['other']}, nothing running {share['idle']}"
+        "{steps} traced steps of {step_time_ms} ms (the profiler slows them): computation {computation_percent}%,"
+        " other work {other_percent}%, nothing running {idle_percent}%"
     )
-    if summary.hidden_share is None:
-        return f"{text}; no collective"
-    collective = summary.collective_time_s / summary.step_time_s
-    return f"{text}, collectives {collective:.0%}, {summary.hidden_share:.0%} of which behind computation"
+    if book.number(f"{trace}.hidden_percent"):
+        text += ", collectives {collectives_percent}%, {hidden_percent}% of which behind computation"
+        return book.phrase(trace, text)
+    return book.phrase(trace, f"{text}; no collective")
 
 
-def _operator(item: TimeOf) -> dict[str, str]:
+def _row(book: Book, trace: str, item: TimeOf) -> dict[str, Any]:
     name = item.name if len(item.name) <= NAME_WIDTH else item.name[: NAME_WIDTH - 3] + "..."
+    key = f"{trace}.{_key(item)}"
+    share = book.number(f"{key}.share_percent")
     return {
         "name": name,
         "full_name": item.name,
-        "calls": _calls(item).value,
-        "ms": str(show(item.time_s, factor=1e3)),
-        "share": show_share(item.share) if isinstance(item, OperatorTime) else "",
+        "calls": book.shown(f"{key}.calls").value,
+        "ms": book.shown(f"{key}.time_ms").value,
+        "share": f"{share.shown.value}%" if share else "",
     }
+
+
+def _key(item: TimeOf) -> str:
+    return operator_key("operator" if isinstance(item, OperatorTime) else "collective", item.name)
 
 
 def _calls(item: TimeOf) -> Shown:
