@@ -17,6 +17,7 @@ import pypdfium2
 import pytest
 from builders import study_of
 from conftest import small_content
+from published_schemas import check_json
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.cli.main import main
@@ -161,6 +162,7 @@ def test_the_text_says_what_differs_and_what_is_missing(out: Path) -> None:
 
 
 def test_every_number_of_the_text_is_in_the_json_as_printed(out: Path) -> None:
+    check_json(out / "comparison.json", "comparison")
     points = read_document(out / "comparison.json", ComparisonFile).points
     numbers = [number for point in points for study in point.studies.values() for number in study.numbers.values()]
     shown = {text for number in numbers for text in vars(number.shown).values()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from published_schemas import check_json
 from published_tables import DATA
 from scalestudy.cli.main import main
 from scalestudy.diagnose.audit import Audit, AuditFile, audit_case
@@ -160,6 +161,7 @@ def test_the_command_reads_well_and_ends_with_its_verdict(
     assert max(map(len, output.splitlines())) <= 80
     assert output.isascii()
     assert any("resnext101" in case for case in read_document(tmp_path / "remarks.json", AuditFile).cases)
+    check_json(tmp_path / "remarks.json", "audit")
     clean = tmp_path / "clean.csv"
     clean.write_text("gpus,throughput\n1,100\n2,196\n")
     assert main(["audit", str(clean)]) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from scalestudy.analyse.study.environment import WarningCount
 from scalestudy.publish.numbers.model import Value
 from scalestudy.record.document import Document, Part
 
@@ -50,29 +51,6 @@ class ComparedPoint(Part):
     """By letter."""
 
 
-class StudyText(Part):
-    """What a study has under a name, as text."""
-
-    letter: str
-    text: str
-
-
-class Condition(Part):
-    """A fact or setting that differs."""
-
-    name: str
-    values: tuple[StudyText, ...]
-
-
-class StudyWarning(Part):
-    """A kind of warning that launches of a study had."""
-
-    letter: str
-    kind: str
-    launches: str
-    example: str
-
-
 class RefusedVariant(Part):
     """A variant that asks another question than in the first study, with the keys that make it one."""
 
@@ -93,8 +71,11 @@ class ComparisonFile(Document):
     studies: tuple[ComparedStudy, ...]
     summary: tuple[str, ...]
     points: tuple[ComparedPoint, ...]
-    environment: tuple[Condition, ...]
-    settings: tuple[Condition, ...]
-    warnings: tuple[StudyWarning, ...]
+    environment: dict[str, dict[str, str]]
+    """Facts that differ: the text of each study by its letter."""
+    settings: dict[str, dict[str, str]]
+    """Settings that differ, likewise."""
+    warnings: dict[str, tuple[WarningCount, ...]]
+    """Of the launches of each study, by its letter."""
     refused: tuple[RefusedVariant, ...]
     not_compared: tuple[str, ...]

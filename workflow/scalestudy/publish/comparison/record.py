@@ -28,6 +28,7 @@ def comparison_file(comparison: Comparison, named: Sequence[Named]) -> Compariso
     """The content of comparison.json."""
     report = named[0].source.plan.study.report
     points = comparison.points.groupby(question_columns(), sort=False, dropna=False)
+    conditions = conditions_view(named)
     content = {
         "scalestudy": __version__,
         "confidence": report.confidence,
@@ -35,7 +36,8 @@ def comparison_file(comparison: Comparison, named: Sequence[Named]) -> Compariso
         "studies": [study_view(one) for one in named],
         "summary": sentences(comparison, named),
         "points": [_point(rows) for _, rows in points],
-        **conditions_view(named),
+        **{name: _by_letter(conditions[name]) for name in ("environment", "settings")},
+        "warnings": {one.letter: one.source.environment.warnings for one in named},
         "refused": [
             {
                 "study": refusal.letter,
@@ -48,6 +50,10 @@ def comparison_file(comparison: Comparison, named: Sequence[Named]) -> Compariso
         "not_compared": [*refused_sentences(comparison, named), *missing_sentences(comparison.points, named)],
     }
     return ComparisonFile.model_validate(content)
+
+
+def _by_letter(view: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    return {item["name"]: {value["letter"]: value["text"] for value in item["values"]} for item in view}
 
 
 def comparison_frame(comparison: Comparison, named: Sequence[Named]) -> pd.DataFrame:
