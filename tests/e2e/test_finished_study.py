@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from browser import Page
 from conftest import Checkout
+from published_schemas import check_json
 from scalestudy.analyse.run.steps import training_steps
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
@@ -166,6 +167,13 @@ def test_snakemake_report_has_captions_labels_and_categories(
     page.open(tmp_path / ours)
     assert page.problems == []
     assert page.get("document.images.length") == 2 * ON_THE_PAGE
+
+
+def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None:
+    files = [path for path in results.rglob("*.json") if ".snakemake" not in path.parts]
+    assert {path.stem for path in files} == {"plan", "run", "environment", "traces", "findings", "numbers"}
+    for path in files:
+        check_json(path, path.stem)
 
 
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:

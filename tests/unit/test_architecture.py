@@ -30,7 +30,8 @@ FLOORS = {
     "analyse": 2,
     "diagnose": 3,
     "publish": 4,
-    "cli": 5,
+    "reference": 5,
+    "cli": 6,
 }
 # On the ground floor record knows study (an observation holds a spec) and prepare knows both (data of the config,
 # files written whole), never the other way round.

@@ -181,7 +181,7 @@ def test_a_damaged_store_is_refused_by_name_and_made_anew(text: TextFileData, ro
             damage
         ]
         manifest.write_text("hello" if damage == "no JSON" else json.dumps(content | change))
-    with pytest.raises(UserError, match=rf"{text.store_name}.*: run `scalestudy prepare`"):
+    with pytest.raises(UserError, match=rf"{text.store_name}.*`scalestudy prepare`"):
         read_store(root, text)
     assert prepare(text, root) == expected
     assert read_store(root, text)[1]["train-targets"][0, 0] == 1

@@ -12,9 +12,9 @@ import pytest
 import yaml
 from conftest import ROOT
 from scalestudy.errors import UserError
+from scalestudy.reference.config import readme_text, schema_text
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.config.load import load_study, parse_study
-from scalestudy.study.document import readme_text, schema_text
 from scalestudy.study.plan import make_plan
 
 

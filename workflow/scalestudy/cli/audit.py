@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scalestudy.diagnose.audit import audit_case
+from scalestudy.diagnose.audit import AuditFile, audit_case
 from scalestudy.importers.published import read_published
 from scalestudy.publish.audit import audit_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.files import write_json
+from scalestudy.record.document import write_document
 
 HELP = "check a published table of scaling against its own numbers"
 
@@ -34,5 +34,5 @@ def run(arguments: argparse.Namespace) -> int:
     remarked = sum(bool(audit.remarks) for audit in audits)
     print(render(DIRECTORY / "audit.txt", cases=view, remarked=remarked), end="")
     if arguments.out:
-        write_json(arguments.out, {audit.case: [vars(remark) for remark in audit.remarks] for audit in audits})
+        write_document(arguments.out, AuditFile(cases={audit.case: audit.remarks for audit in audits}))
     return 1 if remarked else 0

@@ -14,7 +14,7 @@ from scalestudy.analyse.study.compare import Comparison, compare_studies
 from scalestudy.cli.finished import add_studies, read_studies
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named, plain
-from scalestudy.publish.comparison.record import comparison_frame, comparison_json
+from scalestudy.publish.comparison.record import comparison_file, comparison_frame
 from scalestudy.publish.comparison.sentences import nothing_in_common
 from scalestudy.publish.comparison.view import comparison_view
 from scalestudy.publish.figures.drawers.comparison import comparison as drawer
@@ -22,7 +22,8 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.tables.comparison import comparison_table_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.files import write_json, write_text
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
 
 HELP = "several studies in one document: ratios with intervals, and what differs between them"
 
@@ -45,10 +46,10 @@ def run(arguments: argparse.Namespace) -> int:
     write_text(out / "comparison.txt", text)
     write_text(out / "comparison.tex", table)
     write_text(out / "comparison.csv", comparison_frame(comparison, named).to_csv(index=False))
-    facts = comparison_json(comparison, named)
-    write_json(out / "comparison.json", facts)
+    facts = comparison_file(comparison, named)
+    write_document(out / "comparison.json", facts)
     figures = draw_figures(comparison, named, out / "figures")
-    for sentence in facts["summary"]:
+    for sentence in facts.summary:
         print(plain(sentence))
     print(f"{out}/comparison.txt, .tex, .csv, .json; {out}/figures: {', '.join(figures)}")
     return 0

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import asdict
-from math import isnan, nan
+from math import nan
 from pathlib import Path
 
 import yaml
@@ -19,7 +18,9 @@ from scalestudy.errors import UserError
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run
 from scalestudy.measure.batch_search import Found, Trial, search_batch
-from scalestudy.record.files import write_json, write_text
+from scalestudy.record.batch_search import BatchSearchFile, BatchTrial
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
 from scalestudy.record.observation import RunRecord, read_observation
 from scalestudy.study.config.load import load_study, parse_study, read_content
 from scalestudy.study.config.scales import world_size
@@ -137,9 +138,8 @@ def _line(trial: Trial, record: RunRecord) -> str:
     return f"{head}{trial.outcome.upper()}: {trial.reason}"
 
 
-def _known(value: float) -> float | None:
-    """JSON has no nan."""
-    return None if isnan(value) else value
+def _kept(trial: Trial, record: RunRecord) -> BatchTrial:
+    return BatchTrial(**vars(trial), run_id=record.run_id, peak_gib=_peak_gib(record))
 
 
 def _report(
@@ -147,16 +147,9 @@ def _report(
 ) -> None:
     """Say what was found, keep it as an observation, and write it into a study file if asked to."""
     path = results / f"{arguments.workload}-{arguments.variant}-{scale}.json"
-    trials = [
-        asdict(trial)
-        | {
-            "throughput_samples_per_s": _known(trial.throughput_samples_per_s),
-            "peak_gib": _known(_peak_gib(records[trial.batch_per_rank])),
-            "run_id": records[trial.batch_per_rank].run_id,
-        }
-        for trial in found.trials
-    ]
-    write_json(path, {"best": found.best, "largest": found.largest, "reason": found.reason, "trials": trials})
+    trials = tuple(_kept(trial, records[trial.batch_per_rank]) for trial in found.trials)
+    kept = BatchSearchFile(best=found.best, largest=found.largest, reason=found.reason, trials=trials)
+    write_document(path, kept)
     print(f"ended: {found.reason}")
     if found.best is None:
         print("no batch came to its end")

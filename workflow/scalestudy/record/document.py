@@ -48,12 +48,12 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     Raises UserError, with the command that writes the file, where it is missing, not JSON, of another schema
     version, or has a wrong key.
     """
-    again = f"run `{made_by}` again"
+    again = f"run snakemake again, or `{made_by}`"
     try:
         content = path.read_bytes()
         return model.model_validate_json(content)
     except OSError as error:
-        raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; `{made_by}` makes it") from None
+        raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; {again}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":

@@ -32,8 +32,8 @@ def _slower_than_ddp(case: Case) -> Seen | None:
         return None
     return Seen(
         (
-            Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms", factor=1e3),
-            Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms", factor=1e3),
+            Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms"),
+            Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms"),
             *_peaks(case.point, "fsdp", "FSDP"),
             *_peaks(ddp, "ddp", ddp["variant"]),
         ),
@@ -89,9 +89,7 @@ def _out_of_memory(case: Case) -> Seen | None:
         return None
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
     evidence = [
-        Evidence.of(
-            "runs_out_of_memory", "launches out of memory", case.point["launches"], "", threshold="all of them"
-        )
+        Evidence.of("runs_out_of_memory", "launches out of memory", case.point["launches"], "", "all of them")
     ]
     for _, row in fits.iterrows():
         evidence += _peaks(row, row["variant"], f"{row['variant']}, which fits")

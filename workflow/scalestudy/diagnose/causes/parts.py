@@ -26,7 +26,7 @@ def _look(column: str, name: str, threshold: float, source: str) -> Callable[[Ca
         if not least >= threshold * step:
             return None
         evidence = (
-            Evidence.of(column.removesuffix("_s"), name, part, "ms a step", factor=1e3),
+            Evidence.of(column.removesuffix("_s"), name, part, "ms a step"),
             case.share_evidence(part.value, threshold, source),
         )
         return Seen(evidence, part, of_overhead_s=case.beyond_alone(column))

@@ -38,7 +38,7 @@ def find(case: Case) -> Finding | None:
     return Finding(
         cause="confounded",
         explanation="Not the same work: " + "; ".join(reasons) + ".",
-        evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", threshold=beyond),),
+        evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", beyond),),
         refuted_by="rows that differ in the number of ranks alone and give the same ratio",
         recommendations=(
             Recommendation(
