@@ -2,12 +2,30 @@
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Callable
+from typing import Any
 
-from quantiphy import QuantiPhyError, Quantity
+import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")
 BYTES = ("B", "B/s")
+
+
+class Amount(click.ParamType):
+    """A number with its unit, as a float in the base unit."""
+
+    def __init__(self, name: str, read: Callable[[str], float]) -> None:
+        """read: text -> value; raises ValueError with what would be right."""
+        self.name = name
+        self.read = read
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            return self.read(value)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 def count(text: str) -> float:
@@ -16,7 +34,7 @@ def count(text: str) -> float:
     if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
     if unit or value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
+        raise ValueError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
     return value
 
 
@@ -26,7 +44,7 @@ def bandwidth(text: str) -> float:
     if unit in BITS:
         value, unit = value / 8, "B/s"
     if unit not in BYTES or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
+        raise ValueError(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
     return value
 
 
@@ -34,13 +52,18 @@ def seconds(text: str) -> float:
     """'0.1ms' -> 1e-4; not negative, and the unit has to be named."""
     value, unit = _read(text, "a time such as 0.1ms or 2s")
     if unit != "s" or value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
+        raise ValueError(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
     return value
 
 
 def _read(text: str, example: str) -> tuple[float, str]:
+    from quantiphy import QuantiPhyError, Quantity
+
     try:
         quantity = Quantity(text, binary=True)
     except QuantiPhyError:
-        raise argparse.ArgumentTypeError(f"{text}: not {example}") from None
+        raise ValueError(f"{text}: not {example}") from None
     return float(quantity), quantity.units
+
+
+COUNT, BANDWIDTH, SECONDS = Amount("number", count), Amount("rate", bandwidth), Amount("time", seconds)

@@ -102,7 +102,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
     of it. Raises UserError where the data have not been prepared, or are not what the manifest says.
     """
     directory = Path(root) / data.store_name
-    advice = "run `scalestudy prepare`"
+    advice = "run `scalestudy stage prepare`"
     manifest = _read_manifest(directory / MANIFEST, data, advice)
     arrays = {}
     for name, facts in manifest.arrays.items():

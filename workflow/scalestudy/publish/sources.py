@@ -15,7 +15,7 @@ class Sources:
     def __init__(self, numbers: dict[str, Any], forecasts: list[dict[str, Any]]) -> None:
         """forecasts: as forecasts_view has them. UserError where numbers is something else."""
         if not isinstance(numbers, dict) or not {"numbers", "points", "runs"} <= numbers.keys():
-            raise UserError("--numbers: not a numbers.json; `scalestudy numbers` writes it")
+            raise UserError("numbers.json: has no numbers; `scalestudy stage numbers` writes it")
         self._numbers = numbers
         self._forecasts = [item for item in forecasts if not item["refused"]]
 
@@ -25,15 +25,15 @@ class Sources:
         there = Shown(*number["shown"]) if number else Shown("not there")
         if text not in (str(there), there.value, f"{there.value}%"):
             raise UserError(
-                f"--numbers: {key} is {text} in the tables and {there} in numbers.json;"
-                " `scalestudy numbers` writes it anew"
+                f"numbers.json: {key} is {there} there and {text} in the tables;"
+                " `scalestudy stage numbers` writes it again"
             )
         return number["point"] or key.rpartition(".forecast.")[0] + ".forecast"
 
     def point_place(self, point: str) -> str:
         """The place of a point itself; UserError where numbers.json has no such point."""
         if point not in self._numbers["points"]:
-            raise UserError(f"--numbers: no point {point} in numbers.json; `scalestudy numbers` writes it anew")
+            raise UserError(f"numbers.json: no point {point}; `scalestudy stage numbers` writes it again")
         return point
 
     def appendix(self) -> list[dict[str, Any]]:

@@ -108,3 +108,6 @@ COLUMNS: dict[Table, tuple[Column, ...]] = {
 
 FILES: dict[Table, str] = {name: "summary_table" if name == "summary" else name for name in COLUMNS}
 """The file of a table, without its suffix. That of the summary is known by that name."""
+
+NAMES = (*FILES.values(), "environment", "provenance")
+"""All files of tables/: also those that are no table of numbers."""
