@@ -23,7 +23,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from scalestudy.cli.demo import judge
+from scalestudy.cli.verb.demo import judge
 from scalestudy.demo.faults import ALL, CONTROLS
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")

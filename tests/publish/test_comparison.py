@@ -319,7 +319,7 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("missing", "no such folder; name the results of a study, such as results/STUDY"),
         ("above", "it has no plan.json. Name the folder of one; in it are new, old"),
         ("empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
-        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy aggregate --plan"),
+        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy stage aggregate --results"),
         ("schema", "schema version 2; this scalestudy reads 1"),
         ("column", "no column throughput_samples_per_s; another version made it"),
         ("points", "not of the plan beside it: its points are others"),

@@ -61,7 +61,11 @@ class Verb(click.Command):
         several = {
             name: option for option in self.get_params(ctx) if isinstance(option, Several) for name in option.opts
         }
-        return super().parse_args(ctx, repeated(args, several))
+        try:
+            return super().parse_args(ctx, repeated(args, several))
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -101,7 +105,10 @@ class LazyChoice(click.ParamType):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         words = list(self.words())
         if value not in words:
-            self.fail(f"{value}: none of {', '.join(words)}", param, ctx)
+            near = get_close_matches(value, words, n=1)
+            self.fail(
+                f"{value}: " + (f"did you mean {near[0]}?" if near else f"none of {', '.join(words)}"), param, ctx
+            )
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

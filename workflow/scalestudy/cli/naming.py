@@ -48,13 +48,14 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
     """
     if results is not None:
         return _checked(results, having)
-    if study_files(files, None):
-        folder = results_of(find_study(files, None))
-        if files or (folder / RESULTS[having]).exists():
-            return folder
-    found = _studies(home() / "results", having)
+    expected = results_of(find_study(files, None)) if study_files(files, None) else None
+    if expected and (expected / RESULTS[having]).exists():
+        return expected
+    found = [] if files else _studies(home() / "results", having)
     if len(found) == 1:
         return found[0]
+    if expected and not found:
+        raise UserError(f"{expected / RESULTS[having]}: missing; `scalestudy run` runs the study and writes it")
     several = f"results/ has {', '.join(folder.name for folder in found)}" if found else "results/ has none"
     raise UserError(f"name a study with --study FILE or --results FOLDER; {several}")
 
