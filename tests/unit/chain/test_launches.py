@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from itertools import product
 from typing import Any
 
 import pytest
@@ -39,11 +41,8 @@ def test_a_launch_asks_for_what_its_scale_needs(content: dict[str, Any], device:
 
 def test_every_run_is_of_one_rule(content: dict[str, Any]) -> None:
     plan = plan_of(content, max_repeats=4)
-    patterns = [
-        matching_runs(plan, single=single, reserve=reserve)
-        for single in (True, False)
-        for reserve in (True, False)
-    ]
+    kinds = product((True, False), repeat=2)
+    patterns = [matching_runs(plan, single=single, reserve=reserve) for single, reserve in kinds]
     for run in plan.runs:
         assert sum(bool(re.fullmatch(pattern, run)) for pattern in patterns) == 1
 
@@ -90,6 +89,4 @@ def test_workloads_share_their_data(content: dict[str, Any]) -> None:
 
 
 def yaml_of(plan: Plan, name: str) -> dict[str, Any]:
-    import json
-
     return json.loads(data_json(datasets(plan)[name]))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import BIN, Checkout
+from test_naming import write_study
 
 SCALESTUDY = str(BIN / "scalestudy")
 
@@ -63,20 +64,15 @@ def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
         ("scalestudy stage ty", ["typeset"]),
         ("scalestudy number --re", ["--results"]),
         ("scalestudy demo --fault slow-l", ["slow-loader", "slow-log", "slow-link"]),
-        ("scalestudy stage train --run first-single", ["first-single-b32-n1g1-r1-", "first-single-b16-n1g1-r1-"]),
-        ("scalestudy number first.single.", ["first.single.strong.n1.speedup"]),
+        ("scalestudy stage train --run mlp-single-b32", ["mlp-single-b32-n1g1-r1", "mlp-single-b32-n1g1-r2"]),
+        ("scalestudy number --results results/first mlp.ddp.strong.n2.speed", ["mlp.ddp.strong.n2.speedup"]),
+        ("scalestudy number --results nowhere mlp", []),
     ],
 )
-def test_the_shell_completes(line: str, offered: list[str], finished: Checkout) -> None:
-    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
-    done = subprocess.run(
-        [SCALESTUDY],
-        cwd=finished.root,
-        env=finished.environment | words | {"_SCALESTUDY_COMPLETE": "bash_complete"},
-        capture_output=True,
-        text=True,
-    )
-    found = [item.removeprefix("plain,") for item in done.stdout.splitlines()]
-    assert found, done.stderr
-    assert all(any(item.startswith(word) for item in found) for word in offered[:1])
-    assert all(item.startswith(line.split()[-1]) for item in found)
+def test_the_shell_completes(line: str, offered: list[str], tmp_path: Path) -> None:
+    write_study(tmp_path, "first")
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_SCALESTUDY_COMPLETE": "bash_complete"}
+    done = subprocess.run([SCALESTUDY], cwd=tmp_path, env=os.environ | words, capture_output=True, text=True)
+    found = sorted(item.removeprefix("plain,") for item in done.stdout.split())
+    assert len(found) == len(offered)
+    assert all(item.startswith(word) for item, word in zip(found, sorted(offered), strict=True))

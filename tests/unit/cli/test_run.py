@@ -13,7 +13,8 @@ from scalestudy.cli.verb.run import OURS, snakemake_line
 
 def planned(output: str) -> int:
     """Runs that a dry run would measure."""
-    return sum(map(int, re.findall(r"^train_(?:baseline|distributed) +(\d+)$", output, flags=re.M)))
+    table = output.split("Job stats:")[1]
+    return sum(map(int, re.findall(r"^train_(?:baseline|distributed) +(\d+)$", table, flags=re.M)))
 
 
 @pytest.mark.parametrize("below", ["", "config"])
