@@ -21,7 +21,7 @@ def _outcomes() -> Iterable[str]:
     return get_args(Outcome)
 
 
-@options.verb(short_help="set failed runs aside, so that the next snakemake measures them again")
+@options.verb(short_help="set failed runs aside, so that the next run of the study measures them again")
 @click.argument("folder", required=False, type=options.PATH)
 @options.study
 @options.results
@@ -34,7 +34,7 @@ def _outcomes() -> Iterable[str]:
     help="Outcomes to repeat.",
 )
 def command(folder: Path | None, study: tuple[Path, ...], results: Path | None, outcome: tuple[str, ...]) -> int:
-    """Set runs aside so that the next `snakemake` measures them again; nothing is deleted.
+    """Set runs aside so that the next `scalestudy run` measures them again; nothing is deleted.
 
     FOLDER is the results folder of the study, as with --results.
     """
@@ -50,5 +50,5 @@ def command(folder: Path | None, study: tuple[Path, ...], results: Path | None, 
     chosen = [path for path in directories if read_record(path).outcome in outcome]
     for directory in chosen:
         print(f"{directory.name} -> {set_aside(directory, place)}")
-    print(f"{len(chosen)} of {len(directories)} runs set aside; run snakemake to measure them again")
+    print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
     return 0
