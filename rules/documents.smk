@@ -1,7 +1,7 @@
 # Documents for LaTeX. Their PDFs have a rule of their own, which is asked for only where LaTeX is there.
 rule write_documents:
     input:
-        **results(*DOCUMENTED),
+        **results(*DOCUMENTED, "numbers"),
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
         figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
         points=collect("<results>/figures/{figure}.csv", figure=DRAWN),

@@ -1,7 +1,7 @@
 # The documents a reader opens; the target that asks for them is in workflow/Snakefile.
 rule write_text_report:
     input:
-        **results(*DOCUMENTED),
+        **results(*DOCUMENTED, "numbers"),
     output:
         report(
             "<results>/performance_report.txt",

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+from scalestudy.study.plan import Plan
 
 from bench.synthetic import SHAPES, make_study, write_study
 
@@ -30,8 +31,8 @@ AT_ONCE = 2
 EVERY_S = 0.1  # memory is looked at
 
 
-def stages(results: Path) -> dict[str, list[list[str]]]:
-    """Stage -> the commands of its jobs; as in rules/*.smk."""
+def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
+    """Stage -> the commands of its jobs; as in rules/*.smk. plan: of use to older revisions (bench.revisions)."""
     names = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
     return {name: [["stage", name, "--results", str(results)]] for name in names} | {
         "typeset": [["stage", "typeset", f"{results}/{name}.tex"] for name in ("report", "proposal")],
@@ -44,7 +45,7 @@ def measure(shape: str, folder: Path) -> list[dict[str, Any]]:
     results = folder / plan.study.name
     write_study(plan, results)
     rows = []
-    for stage, jobs in stages(results).items():
+    for stage, jobs in stages(plan, results).items():
         begin = time.perf_counter()
         with ThreadPoolExecutor(AT_ONCE) as pool:
             peaks = list(pool.map(run_job, jobs))

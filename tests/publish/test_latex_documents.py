@@ -19,6 +19,7 @@ from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
+from scalestudy.record.document import write_document
 from scalestudy.registry.files import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -107,11 +108,9 @@ def write_results(folder: Path, plan: Plan, results: Results) -> None:
     """What the earlier stages wrote."""
     for name in ("summary", "runs", "forecasts", "factors"):
         getattr(results, name).to_csv(folder / RESULTS[name], index=False)
-    contents = {"numbers": make_numbers(plan, results)} | {
-        name: getattr(results, name) for name in ("findings", "environment", "traces")
-    }
-    for name, content in contents.items():
-        (folder / RESULTS[name]).write_text(json.dumps(content), encoding="utf-8")
+    write_document(folder / RESULTS["numbers"], make_numbers(plan, results))
+    for name in ("findings", "environment", "traces"):
+        (folder / RESULTS[name]).write_text(json.dumps(getattr(results, name)), encoding="utf-8")
     (folder / RESULTS["plan"]).write_text(plan.model_dump_json(), encoding="utf-8")
 
 

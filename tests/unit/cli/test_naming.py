@@ -15,6 +15,7 @@ from scalestudy.cli.naming import find_results, find_study, home
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
 from scalestudy.publish.ledger import make_numbers
+from scalestudy.record.document import write_document
 from scalestudy.registry.files import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -36,7 +37,7 @@ def write_study(folder: Path, name: str) -> Path:
         getattr(made, table).to_csv(results / RESULTS[table], index=False)
     findings = diagnose_study(plan.study, made.summary, made.forecasts)
     (results / RESULTS["findings"]).write_text(json.dumps([one.to_json() for one in findings]))
-    (results / RESULTS["numbers"]).write_text(json.dumps(make_numbers(plan, made)))
+    write_document(results / RESULTS["numbers"], make_numbers(plan, made))
     file = folder / f"{name}.yaml"
     file.write_text(yaml.safe_dump(content))
     return file

@@ -141,7 +141,7 @@ def test_arrays_are_mapped_and_a_change_stays_with_the_process(text: TextFileDat
 
 def test_data_that_were_not_prepared_are_asked_for(text: TextFileData, root: Path) -> None:
     with pytest.raises(
-        UserError, match=rf"{text.store_name}: these data have not been prepared: run `scalestudy pre"
+        UserError, match=rf"{text.store_name}: these data have not been prepared: run `scalestudy stage pre"
     ):
         read_store(root, text)
 

@@ -10,10 +10,12 @@ import pandas as pd
 from pydantic import ValidationError
 
 from scalestudy.errors import UserError
+from scalestudy.record.document import read_document
 from scalestudy.registry.files import RESULTS
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
+    from scalestudy.publish.numbers.book import Book
     from scalestudy.publish.results import Results
 
 
@@ -54,6 +56,14 @@ def read_json(path: Path) -> Any:
         raise UserError(f"{path}: missing; an earlier stage makes it") from None
     except ValueError as error:
         raise UserError(f"{path}: not JSON: {error}") from None
+
+
+def book_of(results: Path) -> Book:
+    """The numbers of a study, by key."""
+    from scalestudy.publish.numbers.book import Book
+    from scalestudy.publish.numbers.model import NumbersFile
+
+    return Book(read_document(results / RESULTS["numbers"], NumbersFile))
 
 
 def results_of(results: Path) -> Results:

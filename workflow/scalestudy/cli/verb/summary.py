@@ -22,12 +22,12 @@ DOCUMENTS = (
 @of_results("print the verdicts of a study in a few lines, and where its results are", "findings")
 def command(results: Path) -> int:
     """Print a study's verdicts in a few lines, and where its results are."""
-    from scalestudy.cli.inputs import json_of, plan_of, table_of
+    from scalestudy.cli.inputs import book_of, json_of, plan_of, table_of
     from scalestudy.publish.diagnoses import diagnoses_view, leading
     from scalestudy.publish.view import rows_view
 
     plan = plan_of(results)
-    rows = rows_view(plan, table_of(results, "summary"))
+    rows = rows_view(plan, table_of(results, "summary"), book_of(results))
     findings = json_of(results, "findings")
     outcomes = table_of(results, "runs")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched

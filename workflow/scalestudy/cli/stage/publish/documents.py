@@ -16,7 +16,7 @@ from scalestudy.registry.tables import NAMES
 )
 def command(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
-    from scalestudy.cli.inputs import plan_of, results_of
+    from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.documents.artifact import artifact_view
     from scalestudy.publish.documents.figures import printing_tables, shown_figures
     from scalestudy.publish.documents.proposal import proposal_view
@@ -26,14 +26,14 @@ def command(results: Path, called: str) -> int:
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
-    plan, found = plan_of(results), results_of(results)
-    facts = document_facts(plan, found)
+    plan, found, book = plan_of(results), results_of(results), book_of(results)
+    facts = document_facts(plan, found, book)
     tables = printing_tables(results, NAMES)
     figures = shown_figures(results, facts["workloads"], study_figures(plan))
     views = {
         "report": report_view(plan, found, facts, tables=tables, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=tables, figures=figures),
-        "artifact_description": artifact_view(plan, found, command=called),
+        "artifact_description": artifact_view(plan, found, book, command=called),
     }
     for name, values in views.items():
         write_text(results / f"{name}.tex", render(DIRECTORY / f"{name}.tex", **values))

@@ -15,10 +15,11 @@ def command(results: Path) -> int:
     from scalestudy.publish.ledger import make_numbers
     from scalestudy.publish.numbers_tex import numbers_view
     from scalestudy.publish.templates import DIRECTORY, render
-    from scalestudy.record.files import write_json, write_text
+    from scalestudy.record.document import write_document
+    from scalestudy.record.files import write_text
 
     numbers = make_numbers(plan_of(results), results_of(results))
-    write_json(results / RESULTS["numbers"], numbers)
+    write_document(results / RESULTS["numbers"], numbers)
     write_text(results / RESULTS["numbers_tex"], render(DIRECTORY / "numbers.tex", **numbers_view(numbers)))
-    print(f"{results / RESULTS['numbers']}: {len(numbers['numbers'])} numbers")
+    print(f"{results / RESULTS['numbers']}: {len(numbers.numbers)} numbers")
     return 0

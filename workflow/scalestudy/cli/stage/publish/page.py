@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 @of_results("report as one self-contained page (report.html)")
 def command(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
-    from scalestudy.cli.inputs import json_of, plan_of, results_of
+    from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures import FIGURES, study_figures
     from scalestudy.publish.figures.made import shows_something
-    from scalestudy.publish.sources import Sources
+    from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
-    plan, drawn = plan_of(results), results / "figures"
-    facts = document_facts(plan, results_of(results))
+    plan, book, drawn = plan_of(results), book_of(results), results / "figures"
+    facts = document_facts(plan, results_of(results), book)
     names = {workload: {name: f"{workload}_{name}" for name in FIGURES} for workload in facts["workloads"]}
     of_study = {name: name for name in study_figures(plan)}
     facts |= {
@@ -36,7 +36,8 @@ def command(results: Path) -> int:
         ],
         "study_figures": _figures(drawn, of_study),
         "study_words": _words(drawn, of_study),
-        "sources": Sources(json_of(results, "numbers"), facts["forecasts"]),
+        "book": book,
+        "appendix": appendix_view(book.content, facts["forecasts"]),
     }
     write_text(results / RESULTS["page"], render(DIRECTORY / "report.html", **facts))
     print(results / RESULTS["page"])
