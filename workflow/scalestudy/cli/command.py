@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any
+from typing import Any, get_args
 
 import click
 from click.shell_completion import CompletionItem
@@ -95,20 +95,25 @@ def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:
 
 
 class LazyChoice(click.ParamType):
-    """One of some words, which are looked up when one is given and not for --help."""
+    """One of the names that a module has in a mapping or a Literal; it is imported when a name is given."""
 
     name = "word"
 
-    def __init__(self, words: Callable[[], Iterable[str]]) -> None:
-        self.words = words
+    def __init__(self, module: str, attribute: str) -> None:
+        self.module = module
+        self.attribute = attribute
+
+    def words(self) -> list[str]:
+        """The names."""
+        found = getattr(importlib.import_module(self.module), self.attribute)
+        return list(get_args(found) or found)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        words = list(self.words())
+        words = self.words()
         if value not in words:
             near = get_close_matches(value, words, n=1)
-            self.fail(
-                f"{value}: " + (f"did you mean {near[0]}?" if near else f"none of {', '.join(words)}"), param, ctx
-            )
+            advice = f"did you mean {near[0]}?" if near else f"none of {', '.join(words)}"
+            self.fail(f"{value}: {advice}", param, ctx)
         return value
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -2,30 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")
 BYTES = ("B", "B/s")
-
-
-class Amount(click.ParamType):
-    """A number with its unit, as a float in the base unit."""
-
-    def __init__(self, name: str, read: Callable[[str], float]) -> None:
-        """read: text -> value; raises ValueError with what would be right."""
-        self.name = name
-        self.read = read
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        if isinstance(value, float):
-            return value
-        try:
-            return self.read(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
 
 
 def count(text: str) -> float:
@@ -34,7 +14,7 @@ def count(text: str) -> float:
     if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
     if unit or value < 1:
-        raise ValueError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
+        raise click.BadParameter(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
     return value
 
 
@@ -44,7 +24,7 @@ def bandwidth(text: str) -> float:
     if unit in BITS:
         value, unit = value / 8, "B/s"
     if unit not in BYTES or value <= 0:
-        raise ValueError(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
+        raise click.BadParameter(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
     return value
 
 
@@ -52,7 +32,7 @@ def seconds(text: str) -> float:
     """'0.1ms' -> 1e-4; not negative, and the unit has to be named."""
     value, unit = _read(text, "a time such as 0.1ms or 2s")
     if unit != "s" or value < 0:
-        raise ValueError(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
+        raise click.BadParameter(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
     return value
 
 
@@ -62,8 +42,5 @@ def _read(text: str, example: str) -> tuple[float, str]:
     try:
         quantity = Quantity(text, binary=True)
     except QuantiPhyError:
-        raise ValueError(f"{text}: not {example}") from None
+        raise click.BadParameter(f"{text}: not {example}") from None
     return float(quantity), quantity.units
-
-
-COUNT, BANDWIDTH, SECONDS = Amount("number", count), Amount("rate", bandwidth), Amount("time", seconds)

@@ -2,17 +2,5 @@
 
 from __future__ import annotations
 
-NAMES = (
-    "new",
-    "plan",
-    "run",
-    "summary",
-    "number",
-    "compare",
-    "estimate",
-    "audit",
-    "find-batch",
-    "demo",
-    "retry",
-)
+NAMES = ("new", "plan", "run", "summary", "number", "compare", "estimate", "audit", "find-batch", "demo", "retry")
 MODULES = {name: f"{__name__}.{name.replace('-', '_')}" for name in NAMES}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,14 +25,13 @@ SHAPE = (
 )
 
 
-def _faults() -> Iterable[str]:
-    from scalestudy.demo.faults import ALL
-
-    return ALL
-
-
 @options.verb(short_help="measure a small study with a known fault, and diagnose it")
-@click.option("--fault", type=LazyChoice(_faults), metavar="NAME", help="Omit this to list all faults.")
+@click.option(
+    "--fault",
+    type=LazyChoice("scalestudy.demo.faults", "ALL"),
+    metavar="NAME",
+    help="Omit this to list all faults.",
+)
 @click.option("--repeats", default=3, help="Runs of each point.")
 @click.option("--seed", default=1, help="Seed of the study.")
 @options.path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/demo-NAME.")

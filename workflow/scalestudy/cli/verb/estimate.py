@@ -11,7 +11,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.naming import find_results
-from scalestudy.cli.quantities import BANDWIDTH, COUNT, SECONDS
+from scalestudy.cli.quantities import bandwidth, count, seconds
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,18 +21,20 @@ LATENCY_S = 20e-6  # of a message, where nobody says
 
 
 @options.verb(short_help="estimate what a model would communicate, without any run")
-@click.option("--params", type=COUNT, help="Parameters, such as 125M or 7B.")
-@click.option("--gpus", type=COUNT, required=True, help="Number of ranks.")
-@click.option("--bandwidth", type=BANDWIDTH, help="Bandwidth of the slowest link of the ring, such as 10Gbit/s.")
-@click.option("--latency", type=SECONDS, help="Latency of a message. Default: as measured, or 20us.")
+@click.option("--params", type=count, help="Parameters, such as 125M or 7B.")
+@click.option("--gpus", type=count, required=True, help="Number of ranks.")
+@click.option("--bandwidth", type=bandwidth, help="Bandwidth of the slowest link of the ring, such as 10Gbit/s.")
+@click.option(
+    "--latency", type=seconds, metavar="TIME", help="Latency of a message. Default: as measured, or 20us."
+)
 @click.option("--dtype", default="fp32", type=click.Choice(["fp32", "bf16", "fp16"]), help="Of what is sent.")
-@click.option("--blocks", default="12", help="Units that FSDP wraps.", type=COUNT)
-@click.option("--accumulation", default="1", help="Micro-batches per step.", type=COUNT)
+@click.option("--blocks", default="12", help="Units that FSDP wraps.", type=count)
+@click.option("--accumulation", default="1", help="Micro-batches per step.", type=count)
 @click.option("--optimizer-states", default=2, help="Numbers kept per parameter: 2 for Adam, 0 for SGD.")
 @options.path("--results", metavar="FOLDER", help="Take parameters, step time and link from these runs.")
 @options.study
 @click.option("--workload", metavar="NAME", help="Workload of that study. Default: its only one.")
-@click.option("--step-time", type=SECONDS, help="Step time of one process at the batch per rank.")
+@click.option("--step-time", type=seconds, metavar="TIME", help="Step time of one process at the batch per rank.")
 @click.option("--target", default=0.9, help="Efficiency wanted.")
 def command(
     params: float | None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -13,14 +12,6 @@ from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
 
 
-def _outcomes() -> Iterable[str]:
-    from typing import get_args
-
-    from scalestudy.record.observation import Outcome
-
-    return get_args(Outcome)
-
-
 @options.verb(short_help="set failed runs aside, so that the next run of the study measures them again")
 @click.argument("folder", required=False, type=options.PATH)
 @options.study
@@ -28,7 +19,7 @@ def _outcomes() -> Iterable[str]:
 @click.option(
     "--outcome",
     cls=Several,
-    type=LazyChoice(_outcomes),
+    type=LazyChoice("scalestudy.record.observation", "Outcome"),
     metavar="WORD...",
     default=("failed", "timeout", "preempted"),
     help="Outcomes to repeat.",
