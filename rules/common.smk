@@ -21,7 +21,7 @@ from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.fingerprint import MEASURING, fingerprint
-from scalestudy.registry.files import DOCUMENTED, RESULTS
+from scalestudy.registry.results import DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.config.load import parse_study

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,14 +12,17 @@ import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
 from conftest import mlp_workload
+from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
+from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.document import write_document
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import NUMBER, between, unknown, without_thresholds
@@ -34,14 +36,16 @@ SIGNS = "_ % & # { } \\ $ ~ ^ < > \" ' ` -- | \\input{/etc/passwd} \\end{documen
 RIGHT_TO_LEFT = "\N{ARABIC LETTER ALEF}" * 40
 HOSTILE = f"{SIGNS} {'x' * 200} {RIGHT_TO_LEFT} {bytes(range(0xA1, 0x100)).decode('latin-1')}"
 LONG = "w" * 60
-ENVIRONMENT = {
-    "device": ["cpu"],
-    "cpu": [HOSTILE],
-    "python": ["3.11.7"],
-    "version of torch": ["2.13.0+cpu"],
-    "variable OMP_NUM_THREADS": [HOSTILE],
-    "warnings": [{"kind": "busy host", "launches": 1, "example": HOSTILE}],
-}
+ENVIRONMENT = StudyEnvironment(
+    facts={
+        "device": ("cpu",),
+        "cpu": (HOSTILE,),
+        "python": ("3.11.7",),
+        "version of torch": ("2.13.0+cpu",),
+        "variable OMP_NUM_THREADS": (HOSTILE,),
+    },
+    warnings=(WarningCount(kind="busy host", launches=1, example=HOSTILE),),
+)
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +76,7 @@ def content(**study: Any) -> dict[str, Any]:
     } | study
 
 
-def measured(environment: dict[str, Any] = ENVIRONMENT, **study: Any) -> tuple[Plan, Results]:
+def measured(environment: StudyEnvironment = ENVIRONMENT, **study: Any) -> tuple[Plan, Results]:
     """Some launches fail; probes, notes and a trace are there."""
     plan = make_plan(parse_study(content(**study), source="x"))
     runs = study_of(plan, SOME_FAIL)
@@ -108,9 +112,14 @@ def write_results(folder: Path, plan: Plan, results: Results) -> None:
     """What the earlier stages wrote."""
     for name in ("summary", "runs", "forecasts", "factors"):
         getattr(results, name).to_csv(folder / RESULTS[name], index=False)
-    write_document(folder / RESULTS["numbers"], make_numbers(plan, results))
-    for name in ("findings", "environment", "traces"):
-        (folder / RESULTS[name]).write_text(json.dumps(getattr(results, name)), encoding="utf-8")
+    contents = {
+        "numbers": make_numbers(plan, results),
+        "findings": FindingsFile(study=plan.study.name, diagnoses=tuple(results.findings)),
+        "environment": results.environment,
+        "traces": TracesFile(traces=tuple(results.traces)),
+    }
+    for name, content in contents.items():
+        write_document(folder / RESULTS[name], content)
     (folder / RESULTS["plan"]).write_text(plan.model_dump_json(), encoding="utf-8")
 
 
@@ -176,7 +185,7 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
 
 
 def test_every_number_is_in_numbers_json(tmp_path: Path, drawn: Path) -> None:
-    plan, results = measured(environment={})
+    plan, results = measured(environment=StudyEnvironment(facts={}))
     write_documents(tmp_path, drawn, plan, results)
     numbers = make_numbers(plan, results)
     report, proposal, artifact = (

@@ -11,11 +11,11 @@ from string import ascii_uppercase
 import pandas as pd
 
 from scalestudy.analyse.study.compare import MEASURED, OF_A_LAUNCH, Source
-from scalestudy.cli.inputs import json_of, plan_of, read_json, table_of
+from scalestudy.cli.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
-from scalestudy.registry.files import RESULTS
-from scalestudy.study.plan import SCHEMA_VERSION, Plan
+from scalestudy.registry.results import RESULTS
+from scalestudy.study.plan import Plan
 
 MOST = len(ascii_uppercase)
 SUMMARY = RESULTS["summary"]
@@ -45,12 +45,6 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
 
 def read_finished(folder: Path, letter: str) -> Source:
     """A study from its results folder."""
-    version = _version(folder / "plan.json")
-    if version != SCHEMA_VERSION:
-        raise UserError(
-            f"{folder / 'plan.json'}: schema version {version}; this scalestudy reads {SCHEMA_VERSION}. Compare"
-            " with the version that made it, or plan and aggregate the study again"
-        )
     plan = plan_of(folder)
     if not (folder / SUMMARY).exists():
         raise UserError(
@@ -62,15 +56,10 @@ def read_finished(folder: Path, letter: str) -> Source:
         plan=plan,
         summary=table_of(folder, "summary"),
         runs=table_of(folder, "runs"),
-        environment=json_of(folder, "environment"),
+        environment=environment_of(folder),
     )
     _refuse_other_tables(folder, source)
     return source
-
-
-def _version(path: Path) -> object:
-    content = read_json(path)
-    return content.get("schema_version") if isinstance(content, dict) else None
 
 
 def _refuse_other_tables(folder: Path, source: Source) -> None:

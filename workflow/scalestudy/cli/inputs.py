@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
-from pydantic import ValidationError
 
 from scalestudy.errors import UserError
-from scalestudy.record.document import read_document
-from scalestudy.registry.files import RESULTS
+from scalestudy.record.document import read_document, read_model
+from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
+    from scalestudy.analyse.study.environment import StudyEnvironment
+    from scalestudy.diagnose.findings import Diagnosis
     from scalestudy.publish.numbers.book import Book
     from scalestudy.publish.results import Results
 
 
 def plan_of(results: Path) -> Plan:
     """Plan of a results folder; UserError names the file where it is missing or not a plan."""
-    path = results / RESULTS["plan"]
-    try:
-        return Plan.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such plan; `scalestudy stage plan --results {results}` makes it") from None
-    except ValidationError as error:
-        raise UserError(f"{path}: not a plan of this version: {error.errors()[0]['msg']}") from None
+    return read_model(results / RESULTS["plan"], Plan, f"scalestudy stage plan --results {results}")
 
 
 def table_of(results: Path, name: str) -> pd.DataFrame:
-    """A table of a results folder, by what it holds (registry/files.py); UserError if it is missing or empty."""
+    """A table of a results folder, by what it holds (registry/results.py); UserError if it is missing or empty."""
     path = results / RESULTS[name]
     again = f"`scalestudy stage aggregate --results {results}`"
     try:
@@ -43,19 +37,18 @@ def table_of(results: Path, name: str) -> pd.DataFrame:
         raise UserError(f"{path}: empty; run {again} again") from None
 
 
-def json_of(results: Path, name: str) -> Any:
-    """Content of a JSON file of a results folder; UserError names it where it is missing or cut short."""
-    return read_json(results / RESULTS[name])
+def findings_of(results: Path) -> tuple[Diagnosis, ...]:
+    """Diagnoses of the points of a study."""
+    from scalestudy.diagnose.findings import FindingsFile
+
+    return read_document(results / RESULTS["findings"], FindingsFile).diagnoses
 
 
-def read_json(path: Path) -> Any:
-    """Content of a JSON file of an earlier stage; UserError names it where it is missing or cut short."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: missing; an earlier stage makes it") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON: {error}") from None
+def environment_of(results: Path) -> StudyEnvironment:
+    """Where a study was measured."""
+    from scalestudy.analyse.study.environment import StudyEnvironment
+
+    return read_document(results / RESULTS["environment"], StudyEnvironment)
 
 
 def book_of(results: Path) -> Book:
@@ -68,8 +61,15 @@ def book_of(results: Path) -> Book:
 
 def results_of(results: Path) -> Results:
     """What documents are made from."""
+    from scalestudy.analyse.trace.summary import TracesFile
     from scalestudy.publish.results import Results
 
-    tables = {name: table_of(results, name) for name in ("summary", "runs", "forecasts", "factors")}
-    facts = {name: json_of(results, name) for name in ("findings", "traces", "environment")}
-    return Results(**tables, **facts)
+    return Results(
+        summary=table_of(results, "summary"),
+        runs=table_of(results, "runs"),
+        forecasts=table_of(results, "forecasts"),
+        factors=table_of(results, "factors"),
+        findings=findings_of(results),
+        traces=read_document(results / RESULTS["traces"], TracesFile).traces,
+        environment=environment_of(results),
+    )

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
     from scalestudy.study.config.study import Study
@@ -44,7 +44,7 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
     """The results folder: the given one, else that of the study of these files.
 
     If neither is given: that of the default study if it has results, else of the only study under results/ that
-    has them. having: which file tells that (registry/files.py).
+    has them. having: which file tells that (registry/results.py).
     """
     if results is not None:
         return _checked(results, having)

@@ -14,7 +14,7 @@ from click.shell_completion import CompletionItem
 from scalestudy.cli.command import Several, Verb
 from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
-from scalestudy.registry.files import DATA, RESULTS
+from scalestudy.registry.results import DATA, RESULTS
 
 PATH = click.Path(path_type=Path)
 YAML = (".yaml", ".yml", ".json")
@@ -47,7 +47,7 @@ def of_results(short_help: str, having: str = "plan") -> Callable[[Callable[...,
 
 
 def entries(name: str, part: str) -> Callable[..., list[CompletionItem]]:
-    """Completion for the shell: keys of a part of a JSON file of the study's results (registry/files.py)."""
+    """Completion for the shell: keys of a part of a JSON file of the study's results (registry/results.py)."""
 
     def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
         try:

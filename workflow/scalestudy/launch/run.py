@@ -32,7 +32,7 @@ from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, most_steps, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
 from scalestudy.record.say import say
-from scalestudy.registry.files import DATA
+from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 

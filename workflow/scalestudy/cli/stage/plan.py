@@ -17,7 +17,7 @@ from scalestudy.cli.naming import find_study, results_of
 def command(study: tuple[Path, ...], results: Path | None, config_json: str | None) -> int:
     """Write plan.json, with every run of a study, and print what it may cost."""
     from scalestudy.record.files import write_json
-    from scalestudy.registry.files import RESULTS
+    from scalestudy.registry.results import RESULTS
     from scalestudy.study.config.load import parse_json
     from scalestudy.study.cost import plan_lines
     from scalestudy.study.plan import make_plan

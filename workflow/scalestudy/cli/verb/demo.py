@@ -12,7 +12,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice
-from scalestudy.registry.files import DATA, RESULTS
+from scalestudy.registry.results import DATA, RESULTS
 
 if TYPE_CHECKING:
     from scalestudy.demo.faults import Fault
@@ -93,14 +93,15 @@ def judge(fault: Fault, results: Path) -> Diagnosis:
     """The diagnosis of what was measured of a fault, also written as findings.json."""
     from scalestudy.cli.inputs import plan_of, table_of
     from scalestudy.cli.stage.observations import aggregate
+    from scalestudy.diagnose.findings import FindingsFile
     from scalestudy.diagnose.study import diagnose_study
-    from scalestudy.record.files import write_json
+    from scalestudy.record.document import write_document
 
     aggregate(results)
     study = plan_of(results).study
     diagnoses = diagnose_study(study, table_of(results, "summary"), table_of(results, "forecasts"))
     found = next(d for d in diagnoses if d.variant == fault.variant)
-    write_json(results / RESULTS["findings"], found.to_json())
+    write_document(results / RESULTS["findings"], FindingsFile(study=study.name, diagnoses=(found,)))
     return found
 
 

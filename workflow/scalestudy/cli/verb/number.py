@@ -10,7 +10,7 @@ import click
 
 from scalestudy.cli.options import entries, of_results
 from scalestudy.errors import UserError
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
     from scalestudy.publish.numbers.model import NumbersFile
@@ -25,10 +25,14 @@ def command(results: Path, key: str) -> int:
     """
     from scalestudy.cli.inputs import book_of
     from scalestudy.publish.number_text import number_text
+    from scalestudy.publish.numbers.renamed import new_key
 
     book = book_of(results)
     found = book.find(key)
     if found is None:
+        for full in book.full_keys(key):
+            if now := book.content.renamed.get(full) or new_key(full):
+                raise UserError(f"{key}: the key is now {now}")
         path = results / RESULTS["numbers"]
         raise UserError(f"{key}: no such number in {path}; {suggestion(book.content, key)}")
     print(number_text(book.content, *found))

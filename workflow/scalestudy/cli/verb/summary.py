@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from scalestudy.cli.options import of_results
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 
 # What a reader opens, in the order of use.
 DOCUMENTS = (
@@ -22,18 +22,17 @@ DOCUMENTS = (
 @of_results("print the verdicts of a study in a few lines, and where its results are", "findings")
 def command(results: Path) -> int:
     """Print a study's verdicts in a few lines, and where its results are."""
-    from scalestudy.cli.inputs import book_of, json_of, plan_of, table_of
+    from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of
     from scalestudy.publish.diagnoses import diagnoses_view, leading
     from scalestudy.publish.view import rows_view
 
-    plan = plan_of(results)
-    rows = rows_view(plan, table_of(results, "summary"), book_of(results))
-    findings = json_of(results, "findings")
+    plan, book = plan_of(results), book_of(results)
+    rows = rows_view(plan, table_of(results, "summary"), book)
     outcomes = table_of(results, "runs")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
-    for view in leading(diagnoses_view(findings, rows)):
+    for view in leading(diagnoses_view(findings_of(results), rows, book)):
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"

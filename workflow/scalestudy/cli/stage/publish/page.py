@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from scalestudy.cli.options import of_results
 from scalestudy.errors import UserError
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from scalestudy.cli.options import of_results
-from scalestudy.registry.files import RESULTS
+from scalestudy.registry.results import RESULTS
 
 
 @of_results("report as text (performance_report.txt)")
