@@ -14,7 +14,7 @@ rule train_baseline:
     log:
         "<logs>/train/{run}.log",
     wildcard_constraints:
-        run=matching_runs(single=True),
+        run=matching_runs(PLAN, single=True, reserve=False),
     priority: get_launch_priority
     group:
         get_allocation
@@ -24,12 +24,12 @@ rule train_baseline:
     resources:
         slot=1,
         gpu=get_local_devices,
-        gres=get_gres,
-        nodes=get_nodes,
-        tasks=get_nodes,
+        gres=requested("gres"),
+        nodes=requested("nodes"),
+        tasks=requested("nodes"),
         tasks_per_gpu=0,
-        mpi=get_mpi,
-        mem_mb=get_memory_mb,
+        mpi=requested("mpi"),
+        mem_mb=requested("memory_mb"),
         time_limit_min=str(LIMITS.time_limit_min),
         start_limit_s=str(LIMITS.start_limit_s),
         stall_limit_s=str(LIMITS.stall_limit_s),
@@ -41,14 +41,14 @@ rule train_baseline:
         reserve=[],
         data=get_data_arguments,
     shell:
-        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
+        "scalestudy stage train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
         " --start-limit-s {resources.start_limit_s} --stall-limit-s {resources.stall_limit_s} {params.reserve:q}"
         " {params.data:q} --results {params.results:q} > {log:q} 2>&1"
 
 
 use rule train_baseline as train_distributed with:
     wildcard_constraints:
-        run=matching_runs(single=False),
+        run=matching_runs(PLAN, single=False, reserve=False),
 
 
 # Launches in reserve come after those whose spread decides on them, and record that they were not needed if so.
@@ -57,7 +57,7 @@ use rule train_baseline as train_baseline_reserve with:
         get_deciding_runs,
         data=get_prepared_data,
     wildcard_constraints:
-        run=matching_runs(single=True, reserve=True),
+        run=matching_runs(PLAN, single=True, reserve=True),
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
@@ -68,4 +68,4 @@ use rule train_baseline as train_baseline_reserve with:
 
 use rule train_baseline_reserve as train_distributed_reserve with:
     wildcard_constraints:
-        run=matching_runs(single=False, reserve=True),
+        run=matching_runs(PLAN, single=False, reserve=True),

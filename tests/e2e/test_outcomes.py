@@ -36,7 +36,7 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
     """Launch one run of the study by hand and read its record."""
     checkout.configure(study)
     name = run_id(study, world_size)
-    checkout.run("scalestudy", "train", "--run", name)
+    checkout.run("scalestudy", "stage", "train", "--run", name)
     assert not any((checkout.root / "results/tiny/runs/.partial").glob("*/")), "nothing half written stays"
     return read_record(checkout.root / "results/tiny/runs" / name)
 
@@ -99,7 +99,7 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
     process = subprocess.Popen(
-        [str(BIN / "scalestudy"), "train", "--run", run_id(study, 1)],
+        [str(BIN / "scalestudy"), "stage", "train", "--run", run_id(study, 1)],
         cwd=checkout.root,
         env=checkout.environment,
         stdin=theirs,

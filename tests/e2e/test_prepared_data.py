@@ -82,7 +82,7 @@ def test_nothing_is_done_again_when_the_archive_is_gone(finished: Checkout) -> N
 def test_a_run_without_its_data_fails_in_words(finished: Checkout, tmp_path: Path) -> None:
     result = finished.run(
         "scalestudy",
-        "train",
+        *("stage", "train", "--study", "config/config.yaml"),
         "--run",
         next(path.name for path in finished.root.glob("results/reviews/runs/reviews-single*")),
         "--data",
@@ -92,4 +92,4 @@ def test_a_run_without_its_data_fails_in_words(finished: Checkout, tmp_path: Pat
         check=False,
     )
     assert "failed" in result.stdout
-    assert "scalestudy prepare" in result.stdout
+    assert "scalestudy stage prepare" in result.stdout

@@ -12,7 +12,7 @@ from scalestudy.study.plan import make_plan
 
 def test_profile_steps_on_the_command_line(checkout: Checkout) -> None:
     run = next(iter(make_plan(parse_study(tiny_study(), source="x")).runs))
-    printed = checkout.run("scalestudy", "train", "--run", run, "--profile-steps", "3").stdout
+    printed = checkout.run("scalestudy", "stage", "train", "--run", run, "--profile-steps", "3").stdout
     assert "traces in results/tiny/runs/" in printed
     assert len(list(checkout.root.glob("results/tiny/runs/*/trace-rank0.pt.trace.json.gz"))) == 1
 
@@ -26,7 +26,7 @@ def test_fsdp_trains_the_same_and_tells_what_it_can(checkout: Checkout) -> None:
     checkout.configure(study)
     found = {}
     for run_id, spec in make_plan(parse_study(study, source="x")).runs.items():
-        checkout.run("scalestudy", "train", "--run", run_id)
+        checkout.run("scalestudy", "stage", "train", "--run", run_id)
         found[spec.world_size] = read_observation(checkout.root / "results/tiny/runs" / run_id)
     one, two = found[1], found[2]
     assert two.record.outcome == "ok", two.record.reason

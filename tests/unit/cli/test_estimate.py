@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from scalestudy.analyse.costs.collectives import RING, Link
-from scalestudy.cli.estimate import known_of
 from scalestudy.cli.main import main
+from scalestudy.cli.verb.estimate import known_of
 from scalestudy.errors import UserError
 
 LINK = Link(1e-4, 2e9)
@@ -83,9 +83,7 @@ def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytes
 def test_a_quantity_that_is_none_is_refused(
     argument: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["estimate", "--gpus", "8", *argument])
-    assert end.value.code == 2
+    assert main(["estimate", "--gpus", "8", *argument]) == 2
     assert said in capsys.readouterr().err
 
 

@@ -125,7 +125,7 @@ class Diagnosis(Part):
 class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
-    made_by: ClassVar[str] = "scalestudy diagnose"
+    made_by: ClassVar[str] = "scalestudy stage diagnose"
     schema_version: Literal[2] = 2
     study: str
     diagnoses: tuple[Diagnosis, ...]

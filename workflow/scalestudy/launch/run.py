@@ -32,12 +32,12 @@ from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, most_steps, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
 from scalestudy.record.say import say
+from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
 LOG_TAIL_LINES = 20
 DEFAULT = Limits()
-DATA = Path("resources/data")  # where prepared data stand, unless told otherwise
 
 
 def measure_run(

@@ -54,7 +54,7 @@ makes one of each value, or of each combination where several keys are swept, na
 A key that is not listed here is refused, and so is a value that cannot work (a batch that does not
 divide among the ranks, say), before anything runs.
 
-<!-- Generated from the config model by `scalestudy schema`; a test keeps it in step. -->
+<!-- Generated from the config model by `scalestudy stage schema`; a test keeps it in step. -->
 """
 
 

@@ -93,7 +93,7 @@ class Trace(Part):
 class TracesFile(Document):
     """traces.json."""
 
-    made_by: ClassVar[str] = "scalestudy aggregate"
+    made_by: ClassVar[str] = "scalestudy stage aggregate"
     schema_version: Literal[2] = 2
     traces: tuple[Trace, ...]
 
