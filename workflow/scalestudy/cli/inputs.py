@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalestudy.errors import UserError
 from scalestudy.record.document import read_model
+from scalestudy.registry.files import FILES
 from scalestudy.study.plan import Plan
 
 
@@ -17,11 +18,18 @@ def read_plan(path: Path) -> Plan:
 
 
 def read_table(path: Path) -> pd.DataFrame:
-    """Frame from a CSV of an earlier stage; UserError names the file where it is missing or empty."""
+    """Frame from a CSV of an earlier stage; UserError names one that is missing, empty or of another version."""
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None
+    declared = FILES[path.name].columns if path.name in FILES else ()
+    missing = [name for column in declared for name in column.names if name not in frame]
+    if missing:
+        folder = path.parent
+        again = f"run `scalestudy aggregate --plan {folder}/plan.json --results {folder}` again"
+        raise UserError(f"{path}: no column {missing[0]}; another version made it: {again}")
+    return frame
