@@ -29,7 +29,7 @@ rule write_documents:
     params:
         out=subpath(output.artifact, parent=True),
         command=get_command(),
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:
         "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
@@ -61,6 +61,6 @@ rule typeset_document:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
     shell:
         "scalestudy typeset {input.source:q} --out {output:q} --tex-log {log.tex:q} > {log.said:q} 2>&1"

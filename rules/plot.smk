@@ -22,7 +22,7 @@ rule plot_figures:
     threads: len(WORKLOADS)  # as many as there are; Snakemake takes no more than the host has
     params:
         out=get_folder,
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
     shell:
         "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"
         " --forecasts {input.forecasts:q} --collectives {input.collectives:q} --quantiles {input.quantiles:q}"

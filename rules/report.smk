@@ -23,7 +23,7 @@ rule write_text_report:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
@@ -58,7 +58,7 @@ rule write_page:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         template=template_digest("report.html", "report.js"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
@@ -96,7 +96,7 @@ rule write_numbers:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         template=template_digest("numbers.tex"),
     shell:
         "scalestudy numbers --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"

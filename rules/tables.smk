@@ -18,7 +18,7 @@ rule render_tables:
         "../workflow/envs/scalestudy.yaml"
     params:
         out=subpath(output[0], parent=True),
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         templates=[template_digest(name) for name in TABLE_TEMPLATES],
     shell:
         "scalestudy tables --plan {input.plan:q} --summary {input.summary:q} --environment {input.environment:q}"
