@@ -16,6 +16,6 @@ rule plot_figures:
     threads: len(WORKLOADS)  # as many as there are; Snakemake takes no more than the host has
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
     shell:
         "scalestudy stage plot --results {params.results:q} --processes {threads} > {log:q} 2>&1"

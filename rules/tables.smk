@@ -15,7 +15,7 @@ rule render_tables:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry"),
         templates=[template_digest(name) for name in TABLE_TEMPLATES],
     shell:
         "scalestudy stage tables --results {params.results:q} > {log:q} 2>&1"

@@ -10,7 +10,7 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from scalestudy.analyse.study.compare import MEASURED, OF_A_LAUNCH, Source
+from scalestudy.analyse.study.compare import Source
 from scalestudy.cli.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
@@ -63,16 +63,8 @@ def read_finished(folder: Path, letter: str) -> Source:
 
 
 def _refuse_other_tables(folder: Path, source: Source) -> None:
-    """Tables of another version, or of another plan than the one beside them."""
+    """Tables of another plan than the one beside them."""
     again = f"run `scalestudy stage aggregate --results {folder}` again"
-    launch_columns = (*OF_A_LAUNCH, "fingerprint", "started_at")
-    for name, frame, columns in (
-        (SUMMARY, source.summary, (*MEASURED, *OF_A_POINT, "is_base")),
-        ("runs.csv", source.runs, launch_columns),
-    ):
-        missing = [column for column in columns if column not in frame]
-        if missing:
-            raise UserError(f"{folder / name}: no column {missing[0]}; another version made it: {again}")
     if not _same_points(source.plan, source.summary):
         raise UserError(f"{folder / SUMMARY}: not of the plan beside it: its points are others; {again}")
     unknown = set(source.plan.runs) - set(source.runs["run_id"])

@@ -9,6 +9,7 @@ import pandas as pd
 
 from scalestudy.errors import UserError
 from scalestudy.record.document import read_document, read_model
+from scalestudy.registry.files import FILES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
 
@@ -25,16 +26,23 @@ def plan_of(results: Path) -> Plan:
 
 
 def table_of(results: Path, name: str) -> pd.DataFrame:
-    """A table of a results folder, by what it holds (registry/results.py); UserError if it is missing or empty."""
+    """A table of a results folder, by what it holds (registry/results.py); UserError if it is missing,
+    empty or of another version.
+    """
     path = results / RESULTS[name]
     again = f"`scalestudy stage aggregate --results {results}`"
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; {again} makes it") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run {again} again") from None
+    declared = FILES[path.name].columns if path.name in FILES else ()
+    missing = [name for column in declared for name in column.names if name not in frame]
+    if missing:
+        raise UserError(f"{path}: no column {missing[0]}; another version made it: run {again} again")
+    return frame
 
 
 def findings_of(results: Path) -> tuple[Diagnosis, ...]:

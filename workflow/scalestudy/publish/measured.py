@@ -8,8 +8,8 @@ import pandas as pd
 
 from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import Number
 from scalestudy.publish.phrases import Phrase
-from scalestudy.publish.rounding import Shown
 from scalestudy.publish.words.methods import methods
 from scalestudy.registry.codes import Methods
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
@@ -108,13 +108,13 @@ def work_view(book: Book, point: str) -> str:
         said.append(f"{given['parameters'].shown} parameters")
     if given.get("flop_per_sample"):
         rate = given.get("flop_per_s_per_rank")
-        done = f", {_joined(rate.shown, 'FLOP/s')} a rank" if rate else ""
-        said.append(f"{_joined(given['flop_per_sample'].shown, 'FLOP')} a sample{done}")
+        done = f", {_joined(rate, 'FLOP/s')} a rank" if rate else ""
+        said.append(f"{_joined(given['flop_per_sample'], 'FLOP')} a sample{done}")
     if "sent_mib_per_step" in given and given["sent_mib_per_step"].value > 0:
         said.append(f"each rank sends {given['sent_mib_per_step'].shown} MiB a step")
     return "; ".join(said)
 
 
-def _joined(number: Shown, unit: str) -> str:
-    """'1.28 GFLOP', '12 FLOP'."""
-    return f"{number}{unit}" if number.value[-1].isalpha() else f"{number} {unit}"
+def _joined(number: Number, unit: str) -> str:
+    """'1.28 GFLOP', '12 FLOP': from 1000 on it has a prefix."""
+    return f"{number.shown}{'' if number.value >= 1000 else ' '}{unit}"

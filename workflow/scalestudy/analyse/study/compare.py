@@ -30,7 +30,6 @@ MEASURED = (
     *("validation_accuracy", "validation_accuracy_min", "validation_accuracy_max"),
     *("launches_unsteady", "steadiness", *SEEN, "parameters"),
 )
-OF_A_LAUNCH = ("run_id", "repeat", "outcome", "step_time_s", "throughput_samples_per_s", "validation_accuracy")
 OF_A_RECORD = ("record_sha256", "step_time_s")
 
 

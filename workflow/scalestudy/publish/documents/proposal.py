@@ -11,11 +11,13 @@ import pandas as pd
 from scalestudy.publish import labels
 from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.report import launches_each
+from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.keys import point_key
 from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
+from scalestudy.registry.hardware import IN_SHORT
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
@@ -41,6 +43,7 @@ def proposal_view(
     return facts | {
         "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
+        "machine": hardware_view(results.environment.facts, IN_SHORT),
         "dates": dates_of(made),
         "code": codes_of(made),
         "launches_each": launches_each(plan),
