@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    results = arguments.results or Path("results") / load_study(*arguments.study).study
+    results = arguments.results or Path("results") / load_study(*arguments.study).name
     plan = read_plan(results / "plan.json")
     book = Book(read_document(results / "numbers.json", NumbersFile))
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"), book)
