@@ -79,7 +79,7 @@ def without_verdict(content: dict[str, Any]) -> Any:
     [
         (
             lambda content: content["diagnoses"],
-            "written by an older scalestudy: no schema version, this one reads 2",
+            "written by an older scalestudy: no schema version, this",
         ),
         (changed(schema_version=1), "written by an older scalestudy: schema 1, this one reads 2"),
         (
