@@ -20,8 +20,9 @@ from scalestudy.publish.comparison.sentences import (
     refused_sentences,
 )
 from scalestudy.publish.comparison.view import sentences, study_view
+from scalestudy.registry.words.outcomes import outcomes
 
-WORDS = ("outcomes", "throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
+CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 
 
 def comparison_file(comparison: Comparison, named: Sequence[Named]) -> ComparisonFile:
@@ -71,7 +72,8 @@ def _point(rows: pd.DataFrame) -> dict[str, Any]:
         "point": point_text(first),
         "studies": {
             row["study"]: {
-                **{name: row[name] for name in ("launches", "launches_ok", *WORDS)},
+                "outcomes": outcomes(row),
+                **{name: row[name] for name in ("launches", "launches_ok", *CODES)},
                 "numbers": numbers_of(row),
             }
             for _, row in rows.iterrows()
