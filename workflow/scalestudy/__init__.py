@@ -3,7 +3,8 @@
 The package is a house of floors; a module imports from lower floors only, and
 `tests/unit/test_architecture.py` holds that:
 
-    5  cli             what people type, and a command for every Snakemake rule
+    6  cli             what people type, and a command for every Snakemake rule
+    5  reference       generated from our models: documentation of the config, JSON schemas
     4  publish         figures, tables, text, pages: data in, files out, no analysis
     3  diagnose        evidence -> findings -> recommendations
     2  analyse         statistics and scaling: frames in and out, no files, no torch

@@ -20,7 +20,7 @@ FINDING = Finding(
     cause="comm-bound",
     explanation="a sentence",
     evidence=(
-        Evidence.of("overhead", "overhead per step", Interval(1.5, 1.25, inf), "ms"),
+        Evidence.of("overhead", "overhead per step", Interval(0.5, 0.25, inf), "ms"),
         Evidence.of("share_of_step", "share of the step", nan, "%"),
     ),
     refuted_by="another",
@@ -58,7 +58,7 @@ def test_what_is_written_is_valid_and_read_back(file: Path) -> None:
     check_json(file, "findings")
     (back,) = read_document(file, FindingsFile).diagnoses
     overhead, share = back.findings[0].evidence
-    assert (overhead.value, overhead.low) == (1.5, 1.25)
+    assert (overhead.value, overhead.low) == (500, 250)
     assert isnan(overhead.high), "infinity is no number of JSON"
     assert isnan(share.value)
     write_document(file.with_name("again.json"), FindingsFile(study="small", diagnoses=(back,)))
@@ -77,13 +77,16 @@ def without_verdict(content: dict[str, Any]) -> Any:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda content: content["diagnoses"], "without a schema version, as an older scalestudy wrote it"),
-        (changed(schema_version=1), "of schema 1, as an older scalestudy wrote it; this one reads 2"),
+        (
+            lambda content: content["diagnoses"],
+            "written by an older scalestudy: no schema version, this",
+        ),
+        (changed(schema_version=1), "written by an older scalestudy: schema 1, this one reads 2"),
         (
             changed(schema_version=3),
-            "written by a newer scalestudy: schema 3, this one reads 2. Update scalestudy",
+            "written by a newer scalestudy: schema 3, this one reads 2; update",
         ),
-        (changed(schema_version="two"), "of schema two"),
+        (changed(schema_version="two"), "written by an older scalestudy: schema two"),
         (without_verdict, "diagnoses.0.verdict: Field required"),
         (changed(notes="more"), "notes: Extra inputs are not permitted"),
         (changed(study=None), "study: Input should be a valid string"),

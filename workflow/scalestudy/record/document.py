@@ -60,14 +60,11 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
         raise UserError(f"{path}: not whole JSON: {first['msg'].removeprefix('Invalid JSON: ')}; {again}")
     mine, parsed = model.model_fields["schema_version"].default, json.loads(content)
     version = parsed.get("schema_version") if isinstance(parsed, dict) else None
-    if isinstance(version, int) and version > mine:
-        raise UserError(
-            f"{path}: written by a newer scalestudy: schema {version}, this one reads {mine}. Update scalestudy,"
-            f" or {again}"
-        )
     if version != mine:
-        said = "without a schema version" if version is None else f"of schema {version}"
-        raise UserError(f"{path}: {said}, as an older scalestudy wrote it; this one reads {mine}: {again}")
+        newer = isinstance(version, int) and version > mine
+        age, update = ("a newer", "update scalestudy, or ") if newer else ("an older", "")
+        said = "no schema version" if version is None else f"schema {version}"
+        raise UserError(f"{path}: written by {age} scalestudy: {said}, this one reads {mine}; {update}{again}")
     where = ".".join(str(part) for part in first["loc"])
     raise UserError(f"{path}: {where}: {first['msg']}; {again}")
 
