@@ -83,12 +83,12 @@ def refuse_place(out: Path, folders: Sequence[Path]) -> None:
 
 def draw_figures(comparison: Comparison, named: Sequence[Named], folder: Path) -> list[str]:
     """Draw a figure of every workload that is compared: their names."""
-    from scalestudy.publish.figures.comparison import draw
+    from scalestudy.publish.figures.drawers.comparison import comparison as drawer
     from scalestudy.publish.figures.save import save_figure
     from scalestudy.publish.figures.style import paper_style
 
     workloads = list(dict.fromkeys(comparison.compared["workload"]))
     for workload in workloads:
         with paper_style():
-            save_figure(draw(comparison, workload, named), folder / f"{workload}_comparison")
+            save_figure(drawer(named, comparison, workload), folder / f"{workload}_comparison")
     return [f"{workload}_comparison" for workload in workloads]
