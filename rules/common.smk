@@ -21,6 +21,7 @@ from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 from scalestudy.registry.results import DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations

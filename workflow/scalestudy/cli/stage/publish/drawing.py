@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import fields
-from functools import partial
 from itertools import chain
 from pathlib import Path
-
-from matplotlib.figure import Figure
 
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.processes import cores, spread
@@ -17,7 +13,6 @@ from scalestudy.publish.figures import FIGURES, drawing, study_figures
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.study.plan import Plan
 
 
 def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:
@@ -39,19 +34,10 @@ def draw_figures(results: Path, workload: str | None) -> list[Path]:
     """Draw the figures of a workload, or those of the study as a whole: the files that were written."""
     plan = plan_of(results)
     frames = Frames(**{field.name: table_of(results, field.name) for field in fields(Frames)})
+    names = {f"{workload}_{name}": name for name in FIGURES} if workload else {n: n for n in study_figures(plan)}
+    given = (workload, frames) if workload else (frames,)
     written = []
-    for name, draw in _wanted(plan, workload).items():
+    for file, name in names.items():
         with paper_style():
-            written += save_figure(draw(plan, frames), results / "figures" / name)
+            written += save_figure(drawing(name)(plan, *given), results / "figures" / file)
     return written
-
-
-def _wanted(plan: Plan, workload: str | None) -> dict[str, Callable[[Plan, Frames], Figure]]:
-    """The figures of a workload, or of the study, by the names of their files."""
-    if workload is None:
-        return {name: drawing(name) for name in study_figures(plan)}
-    return {f"{workload}_{name}": partial(_of, drawing(name), workload) for name in FIGURES}
-
-
-def _of(draw: Callable[[Plan, str, Frames], Figure], workload: str, plan: Plan, frames: Frames) -> Figure:
-    return draw(plan, workload, frames)
