@@ -27,7 +27,6 @@ from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
-from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
