@@ -8,10 +8,10 @@ import json
 from pydantic import Field
 
 from scalestudy.errors import UserError
+from scalestudy.study.config.conditions import Host, Measure
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
-from scalestudy.study.config.study import Host, Measure
 from scalestudy.study.config.variants import Knobs
 
 WORKER = "SCALESTUDY_WORKER"
