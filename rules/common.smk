@@ -14,7 +14,8 @@ from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.files import write_text
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.fingerprint import fingerprint
+from scalestudy.record.observation import OF_RELEASE_0_1
 from scalestudy.launch.starters import Here, make_starter
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
@@ -150,6 +151,20 @@ def get_folder(wildcards, output):
 def get_spec(wildcards):
     """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
     return PLAN.runs[wildcards.run].to_json()
+
+
+def get_code_of_0_1(wildcards):
+    """The fingerprint that release 0.1 gave Snakemake as a parameter of a run it measured; None for all other runs.
+
+    Without it Snakemake would plan every finished run of 0.1 again, though the command keeps what is measured.
+    """
+    path = Path("results") / PLAN.study.name / "runs" / wildcards.run / "run.json"
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+        kept = record["schema_version"] == OF_RELEASE_0_1 and record["outcome"] != "preempted"
+        return record["fingerprint"] if kept else None
+    except (OSError, ValueError, KeyError):  # not measured, or damaged, which the command reports
+        return None
 
 
 def get_launch_priority(wildcards):

@@ -31,6 +31,7 @@ from scalestudy.record.observation import (
     RunRecord,
     Totals,
 )
+from scalestudy.record.protocol import CURRENT
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -46,6 +47,7 @@ def observation(
     cores: Sequence[Sequence[int]] | None = None,
     environment: dict[str, Any] | None = None,
     tables_given: dict[str, pd.DataFrame] | None = None,
+    protocol: int = CURRENT,
 ) -> Observation:
     """An observation with the given step times: a sequence per rank, all of one epoch."""
     cores = cores or [[rank] for rank in range(spec.world_size)]
@@ -96,6 +98,7 @@ def observation(
     )
     record = RunRecord(
         run_id=spec.run_id,
+        protocol=protocol,
         fingerprint="0" * 12,
         spec=spec,
         outcome=outcome,

@@ -87,4 +87,4 @@ def test_a_measured_run_is_vouched_for_again(spec: RunSpec, tmp_path: Path) -> N
     (final / "run.sha256").unlink()
     assert len(settle(tmp_path)) == 1
     assert (final / "run.sha256").read_text() == before
-    assert not vouch(final)
+    assert not vouch(final, "ok")
