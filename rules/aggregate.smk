@@ -25,6 +25,6 @@ rule aggregate_runs:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(output.runs, parent=True),
-        code=fingerprint("analyse", "measure"),
+        code=fingerprint("analyse", "measure", "record/protocol.py"),
     shell:
         "scalestudy aggregate --plan {input.plan:q} --results {params.results:q} > {log:q} 2>&1"

@@ -15,11 +15,11 @@ from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import fingerprint
-from scalestudy.record.observation import OF_RELEASE_0_1
+from scalestudy.record.finished import code_of_0_1
 from scalestudy.launch.starters import Here, make_starter
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
-from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.load import parse_study, with_planned_defaults
 from scalestudy.study.plan import make_plan
 from scalestudy.registry.tables import FILES
 
@@ -41,7 +41,7 @@ def read_config():
 def make_checked_plan():
     """The plan of the config, or one clear message where the config does not allow it."""
     try:
-        return make_plan(parse_study(read_config(), source="config"))
+        return make_plan(parse_study(with_planned_defaults(read_config()), source="config"))
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
@@ -154,17 +154,8 @@ def get_spec(wildcards):
 
 
 def get_code_of_0_1(wildcards):
-    """The fingerprint that release 0.1 gave Snakemake as a parameter of a run it measured; None for all other runs.
-
-    Without it Snakemake would plan every finished run of 0.1 again, though the command keeps what is measured.
-    """
-    path = Path("results") / PLAN.study.name / "runs" / wildcards.run / "run.json"
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-        kept = record["schema_version"] == OF_RELEASE_0_1 and record["outcome"] != "preempted"
-        return record["fingerprint"] if kept else None
-    except (OSError, ValueError, KeyError):  # not measured, or damaged, which the command reports
-        return None
+    """What Snakemake remembers of a run that release 0.1 measured."""
+    return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
 
 
 def get_launch_priority(wildcards):

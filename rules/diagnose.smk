@@ -11,7 +11,7 @@ rule diagnose_study:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("diagnose", "analyse"),
+        code=fingerprint("diagnose", "analyse", "record/protocol.py"),
     shell:
         "scalestudy diagnose --plan {input.plan:q} --summary {input.summary:q}"
         " --forecasts {input.forecasts:q} --out {output:q} > {log:q} 2>&1"

@@ -28,7 +28,7 @@ rule write_documents:
     params:
         out=subpath(output.artifact, parent=True),
         command=get_command(),
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "record/protocol.py"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:
         "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"

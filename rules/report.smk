@@ -22,7 +22,7 @@ rule write_text_report:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "record/protocol.py"),
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
@@ -56,7 +56,7 @@ rule write_page:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "record/protocol.py"),
         template=template_digest("report.html", "report.js"),
     shell:
         "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"

@@ -24,6 +24,7 @@ def results(tmp_path: Path) -> Path:
             {
                 "workload": "net",
                 "is_base": ranks == 1,
+                "protocol": 1,
                 "world_size": ranks,
                 "parameters": 1e7,
                 "step_time_s": 0.05,

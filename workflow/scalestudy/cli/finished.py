@@ -82,7 +82,7 @@ def _version(path: Path) -> object:
 def _refuse_other_tables(folder: Path, source: Source) -> None:
     """Tables of another version, or of another plan than the one beside them."""
     again = f"run `scalestudy aggregate --plan {folder}/plan.json --results {folder}` again"
-    launch_columns = (*OF_A_LAUNCH, "fingerprint", "started_at")
+    launch_columns = (*OF_A_LAUNCH, "protocol", "fingerprint", "started_at")
     for name, frame, columns in (
         (SUMMARY, source.summary, (*MEASURED, *OF_A_POINT, "is_base")),
         ("runs.csv", source.runs, launch_columns),

@@ -12,6 +12,9 @@ from pydantic import ValidationError
 from scalestudy.errors import UserError
 from scalestudy.study.plan import Plan
 
+ADDED = {"comprehensive_summary.csv": "protocol", "runs.csv": "protocol"}
+"""Table -> a column that it has since release 0.2."""
+
 
 def read_plan(path: Path) -> Plan:
     """Plan from plan.json; UserError names the file where it is missing or not a plan."""
@@ -25,13 +28,20 @@ def read_plan(path: Path) -> Plan:
 
 def read_table(path: Path) -> pd.DataFrame:
     """Frame from a CSV of an earlier stage; UserError names the file where it is missing or empty."""
+    column = ADDED.get(path.name)
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None
+    if column and column not in frame:
+        raise UserError(
+            f"{path}: no column {column}, so scalestudy 0.1 wrote it; `scalestudy aggregate` writes it again"
+            " from the runs, and nothing is measured again"
+        )
+    return frame
 
 
 def read_json(path: Path) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from scalestudy.cli.study_files import add_study
 from scalestudy.record.files import write_json
+from scalestudy.record.finished import finished_lines
 from scalestudy.study.config.load import load_study
 from scalestudy.study.cost import plan_lines
 from scalestudy.study.plan import make_plan
@@ -30,5 +31,6 @@ def run(arguments: argparse.Namespace) -> int:
     plan = make_plan(study)
     if arguments.out:
         write_json(arguments.out, plan.model_dump(mode="json"))
-    print("\n".join(plan_lines(plan)))
+    finished = [] if arguments.config_json else finished_lines(Path("results") / study.name, plan.runs)
+    print("\n".join([*plan_lines(plan), *finished]))
     return 0

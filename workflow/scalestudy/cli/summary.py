@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    results = arguments.results or Path("results") / load_study(*arguments.study).study
+    results = arguments.results or Path("results") / load_study(*arguments.study).name
     plan = read_plan(results / "plan.json")
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
     findings = read_json(results / "findings.json")

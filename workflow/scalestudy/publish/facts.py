@@ -11,6 +11,7 @@ from scalestudy.publish.forecasts import forecasts_view
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.view import rows_view, study_view
+from scalestudy.record.protocol import older_runs
 from scalestudy.study.plan import Plan
 
 
@@ -31,6 +32,7 @@ def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
         "hardware": hardware_view(results.environment),
         "environment": environment_view(results.environment),
         "warnings": warnings_view(results.environment, launches=len(needed)),
+        "protocols": older_runs(needed["protocol"]),
         "runs": len(needed),
         "unneeded": len(results.runs) - len(needed),
         "traces": traces_view(list(results.traces)),

@@ -99,6 +99,9 @@ def network_view(row: pd.Series) -> Phrase:
 def notes_view(row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
+    if row["launches_left_out"]:
+        older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
+        notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     if waits_for_one(row):
         late = row["lateness_s"] / row["step_time_s"]
         notes.append(

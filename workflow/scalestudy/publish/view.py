@@ -94,6 +94,7 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
         **{name: shown(row, name) for name in PRINTED},
+        "has_speedup": not isnan(row["speedup"]),
         "has_overhead": not isnan(row["overhead_s"]),
         "accuracy_kept": _accuracy_kept(row),
         "target_accuracy": f"{target:.0%}" if target else "",

@@ -14,13 +14,12 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
-MEASURING = ("train", "record", "measure", "launch")
-"""Packages that measure. So do the rank of a demonstration, and whatever all of these import."""
-ALSO_MEASURING = "demo/rank.py"
+MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
+"""What measures; whatever all of these import takes part in it too."""
 
 
 def fingerprint(*packages: str) -> str:
-    """Twelve hexadecimal digits over the behaviour of these packages of scalestudy."""
+    """Twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
     return _digest({name: _behaviour(PACKAGE / name) for package in packages for name in _files(package)})
 
 
@@ -32,7 +31,7 @@ def measuring_fingerprint() -> str:
 def measuring_code() -> dict[str, str]:
     """File of the package -> hash of its behaviour, for every file that takes part in a measurement."""
     found: dict[str, str] = {}
-    waiting = [ALSO_MEASURING, *(name for package in MEASURING for name in _files(package))]
+    waiting = [name for package in MEASURING for name in _files(package)]
     while waiting:
         name = waiting.pop()
         if name not in found:
@@ -43,7 +42,8 @@ def measuring_code() -> dict[str, str]:
 
 
 def _files(package: str) -> list[str]:
-    return sorted(path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / package).rglob("*.py"))
+    found = [PACKAGE / package] if package.endswith(".py") else (PACKAGE / package).rglob("*.py")
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in found)
 
 
 def _imported(path: Path) -> Iterator[str]:

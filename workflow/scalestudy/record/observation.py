@@ -248,24 +248,19 @@ def read_record(directory: str | Path) -> RunRecord:
 
 
 def _refusal(path: Path, error: ValidationError) -> str:
-    """Why a run.json cannot be read, and what to do: it is of another release, or damaged."""
+    """Why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
     try:
         content = json.loads(path.read_bytes())
-        schema, protocol = content["schema_version"], content.get("protocol", 1)
-        if schema > SCHEMA_VERSION:
-            newer = f"schema version {schema}; this one reads schema versions {OF_RELEASE_0_1} to {SCHEMA_VERSION}"
-            return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
-        if protocol > CURRENT:
-            newer = f"measurement protocol {protocol}; this one knows protocols 1 to {CURRENT}"
-            return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
-    except (ValueError, TypeError, KeyError, AttributeError):
+        for key, known in (("schema_version", SCHEMA_VERSION), ("protocol", CURRENT)):
+            if content[key] > known:
+                newer = f"{key} {content[key]}; this one reads up to {known}"
+                return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
+    except (ValueError, TypeError, LookupError):
         pass  # cut short, or no record at all
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
-    return (
-        f"not a whole run.json of schema version {SCHEMA_VERSION}, or {OF_RELEASE_0_1} ({where}: {first['msg']})."
-        " Move the directory away and run snakemake again"
-    )
+    whole = f"a whole run.json of schema version {SCHEMA_VERSION}, or {OF_RELEASE_0_1}"
+    return f"not {whole} ({where}: {first['msg']}). Move the directory away and run snakemake again"
 
 
 def read_observation(directory: str | Path) -> Observation:

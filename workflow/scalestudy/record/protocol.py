@@ -6,6 +6,8 @@ A change of what is measured raises the version here. A change of the code that 
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 EVERYTHING = "*"
@@ -38,12 +40,16 @@ def not_comparable(first: float, second: float) -> set[str]:
     return {column for one in PROTOCOLS if low < one.version <= high for column in one.not_comparable}
 
 
-def changes_since(version: int) -> list[str]:
-    """What changed after a protocol, a sentence a version, with the columns that are not comparable."""
-    lines = []
+def older_runs(protocols: Iterable[int]) -> list[str]:
+    """How many runs have which protocol, and what changed since the oldest; nothing where all are current."""
+    runs = Counter(map(int, protocols))
+    if set(runs) <= {CURRENT}:
+        return []
+    counts = ", ".join(f"{runs[version]} by protocol {version}" for version in sorted(runs))
+    lines = [f"Measured {counts}; the current protocol is {CURRENT}. Runs of older protocols are kept and used."]
     for one in PROTOCOLS:
-        if one.version > version:
+        if one.version > min(runs):
             columns = ", ".join("every column" if name == EVERYTHING else name for name in one.not_comparable)
-            said = f"{one.changes} Not comparable: {columns or 'no column'}."
-            lines.append(f"protocol {one.version} ({one.date}): {said}")
+            not_comparable = f"Not comparable with the one before: {columns or 'no column'}."
+            lines.append(f"Protocol {one.version} ({one.date}): {one.changes} {not_comparable}")
     return lines

@@ -16,6 +16,7 @@ from scalestudy.analyse.forecast.batches import batch_forecasts
 from scalestudy.analyse.forecast.columns import COLUMNS, outcome_columns
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import NoFitError, Weighed
+from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
@@ -113,6 +114,9 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError("the base case was not measured")
     if whole % place.ranks:
         raise NoFitError(f"a global batch of {whole} does not divide among {place.ranks} ranks")
+    if not same_meaning(good["protocol"], good["protocol"].max()).all():
+        mixed = " and ".join(map(str, sorted(good["protocol"].unique())))
+        raise NoFitError(f"scales were measured by protocols {mixed}, which are not comparable")
     unsteady = good[mostly_unsteady(good)]
     if len(unsteady):
         first = unsteady.iloc[0]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
 from scalestudy.analyse.study.questions import Difference, Environment, question_differences
@@ -19,6 +20,7 @@ ONE_PROCESS = "none"
 """What stands for the way of scaling of the plain model in one process: it is one question, whatever is scaled
 from it."""
 SAME_LAUNCHES = "the same launches"
+OTHER_PROTOCOL = "measured by protocols that are not comparable"
 REFUSED = "not the same question"
 
 # Taken over from the summary of each study.
@@ -75,9 +77,9 @@ class Source:
         return self.runs[self.runs["run_id"].isin(point.runs)]
 
     def good(self, point: Point) -> pd.DataFrame:
-        """Those of them that came to their end with steady steps."""
+        """Those of them that came to their end with steady steps, of one measurement protocol."""
         mine = self.launches(point)
-        return mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()]
+        return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,8 @@ def _row(
         why_not = REFUSED
     elif _shared(first.launches(base[0]), source.launches(point)):
         why_not = SAME_LAUNCHES
+    elif not are_comparable(source.good(point), first.good(base[0])):
+        why_not = OTHER_PROTOCOL
     compared = _against(first, source, base, mine) if base and not why_not else _against_nothing()
     return {
         "study": source.letter,

@@ -21,6 +21,8 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[str, str]:
     point = case.point
     if not point["launches_ok"]:
         return "not measured", f"no launch came to its end: {point['outcomes']}"
+    if confounded and isnan(point["speedup"]):
+        return "confounded", "the rows were measured by protocols that are not comparable, so there is no ratio"
     if isnan(point["speedup"]):
         return "not measured", f"the base case has no launch that came to its end: {case.base['outcomes']}"
     if confounded:

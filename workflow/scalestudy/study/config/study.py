@@ -13,6 +13,7 @@ from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.workloads import Workload
+from scalestudy.study.identity import DEFAULTS
 from scalestudy.study.limits import Limits
 
 
@@ -56,6 +57,9 @@ class Study(Entry):
     """One or two sentences for the head of the report."""
     seed: int = Field(1, ge=0)
     """Seed of the order of launches; launch r trains with seed + r."""
+    defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
+    """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before
+    keeps the version in its `results/<study>/plan.json` unless it is set here."""
     repeats: int = Field(5, ge=1)
     """Launches of every point: fresh processes each time. Fewer than 2 give no interval; 3 give a wide one, since
     the spread of 3 says little of how launches scatter."""
