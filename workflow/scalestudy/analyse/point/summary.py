@@ -58,8 +58,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
     mine, measured = _of(runs, point.runs), _of(ok, point.runs)
     good = of_one_protocol(measured)
-    base = comparable_with(good, _of(ok, point.base))
-    accurate = comparable_with(good, _of(ok, point.base), "validation_accuracy")
+    base_runs = of_one_protocol(_of(ok, point.base))
+    base = comparable_with(good, base_runs)
+    accurate = comparable_with(good, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
     n = point.world_size
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
@@ -132,7 +133,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
         "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
         **accuracy_difference.columns("accuracy_difference"),
-        "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
+        "accuracy_kept": ""
+        if is_base or point.scaling == "reference" or len(accurate) < len(base_runs)
+        else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
