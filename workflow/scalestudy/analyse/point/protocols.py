@@ -42,4 +42,5 @@ def are_comparable(launches: pd.DataFrame, others: pd.DataFrame, column: str = S
 
 def same_meaning(protocols: pd.Series, protocol: float, column: str = STEP_TIME) -> pd.Series:
     """Whether a column is comparable between each of these protocols and one."""
-    return protocols.map(lambda other: comparable(other, protocol, column)).astype(bool)
+    same = protocols == protocol
+    return same if same.all() else protocols.map(lambda other: comparable(other, protocol, column)).astype(bool)
