@@ -18,6 +18,6 @@ rule aggregate_runs:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("analyse", "measure", "registry"),
+        code=fingerprint("analyse", "measure", "registry", "record/protocol.py"),
     shell:
         "scalestudy stage aggregate --results {params.results:q} > {log:q} 2>&1"

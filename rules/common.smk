@@ -20,12 +20,13 @@ from scalestudy.chain.launches import (
 from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.finished import code_of_0_1
+from scalestudy.record.fingerprint import fingerprint
 from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 from scalestudy.registry.results import DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations
-from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.load import parse_study, with_planned_defaults
 from scalestudy.study.plan import make_plan
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
@@ -43,7 +44,7 @@ def or_one_message(function, *arguments, **options):
 def make_checked_plan():
     """The plan of the config."""
     content = read_config(config, job=not workflow.is_main_process)
-    return make_plan(parse_study(content, source="config"))
+    return make_plan(parse_study(with_planned_defaults(content), source="config"))
 
 
 PLAN = or_one_message(make_checked_plan)
@@ -114,6 +115,11 @@ def get_reported(name, figure, *, workload):
 def get_spec(wildcards):
     """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
     return PLAN.runs[wildcards.run].to_json()
+
+
+def get_code_of_0_1(wildcards):
+    """What Snakemake remembers of a run that release 0.1 measured."""
+    return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
 
 
 def get_launch_priority(wildcards):

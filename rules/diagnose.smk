@@ -10,6 +10,6 @@ rule diagnose_study:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("diagnose", "analyse", "registry"),
+        code=fingerprint("diagnose", "analyse", "registry", "record/protocol.py"),
     shell:
         "scalestudy stage diagnose --results {params.results:q} > {log:q} 2>&1"

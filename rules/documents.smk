@@ -21,7 +21,7 @@ rule write_documents:
     params:
         results=subpath(input.plan, parent=True),
         command=command_line(workflow.config_settings.configfiles, workflow.config_settings.config),
-        code=fingerprint("publish", "registry"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:
         "scalestudy stage documents --results {params.results:q} --command {params.command:q} > {log:q} 2>&1"
@@ -49,6 +49,6 @@ rule typeset_document:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish", "registry"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
     shell:
         "scalestudy stage typeset {input.source:q} --out {output:q} --tex-log {log.tex:q} > {log.said:q} 2>&1"

@@ -16,7 +16,7 @@ rule write_text_report:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy stage text --results {params.results:q} > {log:q} 2>&1"
@@ -41,7 +41,7 @@ rule write_page:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("report.html", "report.js"),
     shell:
         "scalestudy stage page --results {params.results:q} > {log:q} 2>&1"
@@ -70,7 +70,7 @@ rule write_numbers:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("numbers.tex"),
     shell:
         "scalestudy stage numbers --results {params.results:q} > {log:q} 2>&1"

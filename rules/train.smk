@@ -4,6 +4,8 @@
 # `slot` is the one measurement that a host, or an allocation, can hold at a time.
 # Limits are resources and no parameters, since a longer one is no reason to measure again; the scheduler's own leaves
 # time to write the record.
+# No code is a parameter: what is measured has a version, and measuring again is asked for by the user
+# (docs/protocol.md). Snakemake knows finished runs by this shell line and these parameters, so both stay as they are.
 # The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
 rule train_baseline:
     input:
@@ -37,11 +39,11 @@ rule train_baseline:
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
-        code=fingerprint(*MEASURING),
+        code=get_code_of_0_1,
         reserve=[],
         data=get_data_arguments,
     shell:
-        "scalestudy stage train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
+        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
         " --start-limit-s {resources.start_limit_s} --stall-limit-s {resources.stall_limit_s} {params.reserve:q}"
         " {params.data:q} --results {params.results:q} > {log:q} 2>&1"
 
@@ -61,7 +63,7 @@ use rule train_baseline as train_baseline_reserve with:
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
-        code=fingerprint(*MEASURING),
+        code=get_code_of_0_1,
         reserve=get_reserve_arguments,
         data=get_data_arguments,
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pypdfium2
 import pytest
-from builders import frames_of, results_of, study_of
+from builders import declared, frames_of, results_of, study_of
 from conftest import mlp_workload
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import TracesFile
@@ -55,12 +55,12 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan, results = measured()
     write_results(folder, plan, results)
     epochs = pd.DataFrame([{"run_id": run, "epoch": 1, "epoch_time_s": 0.1} for run in plan.runs])
-    epochs.assign(validation_accuracy=float("nan")).to_csv(folder / "epochs.csv", index=False)
+    declared(epochs, "epochs.csv").to_csv(folder / "epochs.csv", index=False)
     calls = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
-    calls.to_csv(folder / RESULTS["collectives"], index=False)
+    declared(calls, "collectives.csv").to_csv(folder / RESULTS["collectives"], index=False)
     frames = frames_of(plan, results.summary)
-    frames.quantiles.to_csv(folder / RESULTS["quantiles"], index=False)
-    frames.held_out.to_csv(folder / RESULTS["held_out"], index=False)
+    declared(frames.quantiles, RESULTS["quantiles"]).to_csv(folder / RESULTS["quantiles"], index=False)
+    declared(frames.held_out, RESULTS["held_out"]).to_csv(folder / RESULTS["held_out"], index=False)
     assert main(["stage", "plot", f"--results={folder}", "--workload=mlp"]) == 0
     return folder / "figures"
 

@@ -250,7 +250,7 @@ def test_a_key_of_an_older_release_is_an_error_that_names_the_new_one(
     status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=f"\\scalenum{{{old}}}")
     assert status != 0
     assert f"The number `{old}' has another key now: `{new}'" in "".join(log.split("\n")), log[-1500:]
-    assert main(["number", old, "--numbers", str(path)]) == 2
+    assert main(["number", old, "--results", str(path.parent)]) == 2
     assert f"{old}: the key is now {new}" in capsys.readouterr().err
 
 

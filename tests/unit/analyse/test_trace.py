@@ -296,7 +296,7 @@ def test_a_real_trace_of_one_process(tmp_path: Path) -> None:
     parts_us(summary)
     assert 1 / 1.5 < summary.step_time_s / (sum(took_s[2:]) / 4) < 1.5
     assert 0 < summary.computation_time_s < summary.step_time_s
-    plain = summary.to_json()
+    plain = summary.model_dump(mode="json")
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from builders import declared
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.cli.main import main
 from scalestudy.cli.verb.estimate import known_of
@@ -24,6 +25,7 @@ def results(tmp_path: Path) -> Path:
             {
                 "workload": "net",
                 "is_base": ranks == 1,
+                "protocol": 1,
                 "world_size": ranks,
                 "parameters": 1e7,
                 "step_time_s": 0.05,
@@ -31,7 +33,8 @@ def results(tmp_path: Path) -> Path:
                 "all_reduce_latency_s": None if ranks == 1 else RING.steps(ranks) * LINK.latency_s,
             }
         )
-    pd.DataFrame(rows).to_csv(tmp_path / "comprehensive_summary.csv", index=False)
+    summary = declared(pd.DataFrame(rows), "comprehensive_summary.csv")
+    summary.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
     return tmp_path
 
 

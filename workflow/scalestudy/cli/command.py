@@ -12,13 +12,25 @@ from click.shell_completion import CompletionItem
 
 from scalestudy.errors import UserError
 
+NONE: Mapping[str, str] = {}
+
 
 class LazyGroup(click.Group):
     """Commands by name, each the `command` of a module that is imported when it is called or listed."""
 
-    def __init__(self, *, modules: Mapping[str, str], elsewhere: Mapping[str, str], **settings: Any) -> None:
-        """modules: name -> module. elsewhere: names of other groups -> how they are called; suggested only."""
+    def __init__(
+        self,
+        *,
+        modules: Mapping[str, str],
+        elsewhere: Mapping[str, str],
+        hidden: Mapping[str, str] = NONE,
+        **settings: Any,
+    ) -> None:
+        """modules: name -> module. elsewhere: names of other groups -> how they are called; suggested only.
+        hidden: name -> module of commands that run, but are not listed.
+        """
         super().__init__(**settings)
+        self.hidden_modules = hidden
         self.modules = modules
         self.elsewhere = elsewhere
 
@@ -26,9 +38,10 @@ class LazyGroup(click.Group):
         return list(self.modules)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.modules:
+        module = self.modules.get(cmd_name) or self.hidden_modules.get(cmd_name)
+        if module is None:
             return None
-        command: click.Command = importlib.import_module(self.modules[cmd_name]).command
+        command: click.Command = importlib.import_module(module).command
         command.name = cmd_name
         return command
 
@@ -36,7 +49,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        if word not in self.modules and not word.startswith("-") and not ctx.resilient_parsing:
+        known_here = {*self.modules, *self.hidden_modules}
+        if word not in known_here and not word.startswith("-") and not ctx.resilient_parsing:
             known = {name: f"{ctx.command_path} {name}" for name in self.modules}
             meant = self.elsewhere | known
             near = [word] if word in meant else get_close_matches(word, meant, n=1)

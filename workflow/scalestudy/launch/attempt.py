@@ -12,6 +12,7 @@ from typing import Any
 from scalestudy.launch.slurm.job import job_id
 from scalestudy.record.files import write_json
 from scalestudy.record.observation import read_record
+from scalestudy.record.protocol import CURRENT
 
 FILE = "attempt.json"
 
@@ -20,13 +21,13 @@ def begin_attempt(partial: Path, earlier: list[dict[str, str]]) -> None:
     """Note who tries now, and who tried before."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     attempt = {"started_at": now, "host": platform.node(), "slurm_job_id": job_id(os.environ)}
-    write_json(partial / FILE, attempt | {"earlier": earlier})
+    write_json(partial / FILE, attempt | {"protocol": CURRENT, "earlier": earlier})
 
 
 def read_attempt(partial: Path) -> dict[str, Any] | None:
     """The attempt that made a partial directory; None where none was noted."""
     try:
-        return json.loads((partial / FILE).read_text(encoding="utf-8"))
+        return {"protocol": 1} | json.loads((partial / FILE).read_text(encoding="utf-8"))  # 0.1 noted none
     except FileNotFoundError:
         return None
 

@@ -96,6 +96,7 @@ def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
         "outcomes": outcomes(row),
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
+        "has_speedup": not isnan(row["speedup"]),
         "has_overhead": not isnan(row["overhead_s"]),
         "accuracy_kept": _accuracy_kept(book, point, row),
         "target_accuracy": f"{target:.0%}" if target else "",

@@ -90,6 +90,7 @@ POINT_COLUMNS: tuple[Column, ...] = (
     count("global_batch", "samples of a step, of all ranks", header="Global batch"),
     count("launches", "launches of this point"),
     count("launches_ok", "launches that came to their end", header="Launches"),
+    count("launches_left_out", "launches of measurement protocols that are not comparable with that of the row"),
     time(
         "step_time", "step time of the slowest rank, geometric mean over launches", header="Step time", bars=True
     ),

@@ -18,6 +18,7 @@ from scalestudy.analyse.forecast.columns import COLUMNS, NOT_GIVEN, outcome_colu
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
@@ -113,6 +114,8 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
+    if not same_meaning(good["protocol"], good["protocol"].max()).all():
+        raise NoFitError(Refused.OTHER_PROTOCOLS)
     unsteady = good[mostly_unsteady(good)]
     if len(unsteady):
         first = unsteady.iloc[0]

@@ -7,6 +7,7 @@ from math import isnan
 import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING
+from scalestudy.analyse.point.protocols import same_meaning
 
 LATE_SHARE = 0.10
 """Of a step; from here a rank counts as late. TraceML warns of skew from there, and calls it critical from 0.2."""
@@ -21,11 +22,12 @@ def distributed(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
-    """Rows of one process of the workload and base variant of a point, one a batch size."""
+    """Rows of one process of the workload and base variant of a point that compare with it, one a batch size."""
     single = summary[
         (summary["workload"] == point["workload"])
         & (summary["variant"] == point["base_variant"])
         & (summary["world_size"] == 1)
+        & same_meaning(summary["protocol"], point["protocol"])
     ]
     return single.drop_duplicates("batch_per_rank")
 

@@ -12,11 +12,11 @@ from scalestudy.launch.attempt import read_attempt
 from scalestudy.launch.outcome import memory_kill
 from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import RunRecord, most_steps
-from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
+from scalestudy.record.observation import RunRecord, most_steps, read_record
+from scalestudy.record.parts import VOUCHER, publish, read_parts, summarise, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
 
@@ -35,13 +35,17 @@ def settle(results: Path) -> list[str]:
                 if free and not job.alive:
                     lines.append(_record(partial, results, job))
     for path in sorted(results.glob("runs/*/run.json")):
-        if vouch(path.parent):
+        unknown = not (path.parent / VOUCHER).exists()
+        if unknown and vouch(path.parent, read_record(path.parent).outcome):
             lines.append(f"{path.parent.name}: is measured, whatever became of the job it shared")
     return lines
 
 
 def _record(partial: Path, results: Path, job: Job) -> str:
     """Publish what is left of a launch, with how its job ended."""
+    if not (partial / "spec.json").exists():
+        shutil.rmtree(partial)
+        return f"{partial.name}: was cut off before anything was started"
     spec = parse_spec((partial / "spec.json").read_text(encoding="utf-8"))
     final = results / "runs" / spec.run_id
     if (final / "run.json").exists():
@@ -59,7 +63,8 @@ def _record(partial: Path, results: Path, job: Job) -> str:
     write_data(partial, parts)
     record = RunRecord(
         run_id=spec.run_id,
-        fingerprint=fingerprint(*MEASURING),
+        protocol=attempt["protocol"],
+        fingerprint=measuring_fingerprint(),
         spec=spec,
         outcome=outcome,
         reason=reason,
