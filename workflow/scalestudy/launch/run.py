@@ -12,7 +12,7 @@ from typing import Any
 
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
 from scalestudy.launch.command import rank_environment
-from scalestudy.launch.lock import host_lock
+from scalestudy.launch.host_lock import host_lock
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
