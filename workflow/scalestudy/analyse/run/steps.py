@@ -131,7 +131,8 @@ def block_step_times(steady: Grid) -> list[float]:
     if not len(steady):
         return []
     times_s, counts = block_times(steady)
-    return (times_s / counts).tolist()
+    step_times_s: list[float] = (times_s / counts).tolist()
+    return step_times_s
 
 
 def steadiness(step_times_s: np.ndarray, jump: Jump | None) -> str:
