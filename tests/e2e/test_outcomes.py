@@ -9,9 +9,14 @@ import pty
 import struct
 import subprocess
 import termios
+import time
+from types import SimpleNamespace
 from typing import Any
 
-from conftest import BIN, Checkout, tiny_study
+import pytest
+from conftest import BIN, Checkout, handlers_kept, tiny_study
+from scalestudy.cli.main import main
+from scalestudy.launch import process
 from scalestudy.record.observation import RunRecord, read_observation, read_record
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -49,13 +54,20 @@ def test_a_loss_that_is_no_number_is_diverged(checkout: Checkout) -> None:
     assert record.log_tail
 
 
-def test_a_time_limit_keeps_what_was_measured(checkout: Checkout) -> None:
-    study = variation(epochs=5000, time_limit_min=0.4)
-    record = train(checkout, study, 2)
-    assert record.outcome == "timeout"
-    assert record.reason.startswith("time limit of 0.4 min reached after ")
-    observation = read_observation(checkout.root / "results/tiny/runs" / record.run_id)
-    assert len(observation.steps) == sum(rank.steps for rank in record.ranks) > 0
+def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher's clock goes on by half an hour as soon as there is something to keep, however late that is."""
+    checkout.configure(study := variation(epochs=5000, time_limit_min=30))
+    runs, name = checkout.root / "results/tiny/runs", run_id(study, 2)
+    progress = runs / ".partial" / name / "progress.json"
+    clock = SimpleNamespace(sleep=time.sleep, monotonic=lambda: time.monotonic() + 1800 * progress.exists())
+    monkeypatch.setattr(process, "time", clock)
+    monkeypatch.chdir(checkout.root)
+    with handlers_kept():
+        assert main(["train", "--run", name]) == 0
+    observation = read_observation(runs / name)
+    assert observation.record.outcome == "timeout"
+    assert observation.record.reason.startswith("time limit of 30 min reached after ")
+    assert len(observation.steps) == sum(rank.steps for rank in observation.record.ranks) > 0
 
 
 def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkout) -> None:
@@ -98,7 +110,7 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
     checkout.configure(study)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    process = subprocess.Popen(
+    shown_by = subprocess.Popen(
         [str(BIN / "scalestudy"), "train", "--run", run_id(study, 1)],
         cwd=checkout.root,
         env=checkout.environment,
@@ -112,6 +124,6 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
         while chunk := os.read(ours, 4096):
             shown += chunk
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert shown_by.wait(timeout=60) == 0
     assert b"/880 [" in shown  # 44 steps in each of 20 epochs
     assert b"step/s" in shown
