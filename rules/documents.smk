@@ -9,6 +9,7 @@ rule write_documents:
         findings="<results>/findings.json",
         environment="<results>/environment.json",
         traces="<results>/traces.json",
+        numbers="<results>/numbers.json",
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
         figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
         points=collect("<results>/figures/{figure}.csv", figure=DRAWN),
@@ -33,7 +34,8 @@ rule write_documents:
     shell:
         "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --tables {input.tables:q} --figures {input.figures:q}"
+        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
+        " --tables {input.tables:q} --figures {input.figures:q}"
         " --command {params.command:q} --out {params.out:q} > {log:q} 2>&1"
 
 

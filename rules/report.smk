@@ -9,6 +9,7 @@ rule write_text_report:
         findings="<results>/findings.json",
         environment="<results>/environment.json",
         traces="<results>/traces.json",
+        numbers="<results>/numbers.json",
     output:
         report(
             "<results>/performance_report.txt",
@@ -27,7 +28,8 @@ rule write_text_report:
     shell:
         "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
         " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --out {output:q} > {log:q} 2>&1"
+        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
+        " --out {output:q} > {log:q} 2>&1"
 
 
 rule write_page:

@@ -16,9 +16,11 @@ from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.ledger import make_numbers, point_numbers
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
-from scalestudy.publish.sources import Sources
+from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
@@ -162,9 +164,26 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
     )
 
 
+def book_of(plan: Plan, results: Results) -> Book:
+    """The numbers of these results, by key."""
+    return Book(make_numbers(plan, results))
+
+
+def rows_book(summary: pd.DataFrame) -> Book:
+    """The numbers of the rows of a summary, by key."""
+    numbers = dict(point_numbers(summary))
+    nothing: dict[str, Any] = {"points": {}, "runs": {}, "aliases": {}, "renamed": {}}
+    return Book(NumbersFile(study="x", scalestudy="x", confidence=0.95, numbers=numbers, **nothing))
+
+
+def printed_of(plan: Plan, results: Results) -> dict[str, Any]:
+    """What the documents print of these results."""
+    return document_facts(plan, results, book_of(plan, results))
+
+
 def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
     """What the documents print of a summary."""
-    return document_facts(plan, results_of(plan, runs, summary, **given))
+    return printed_of(plan, results_of(plan, runs, summary, **given))
 
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
@@ -194,13 +213,14 @@ QUANTILES = pd.DataFrame({"quantile": [0.0, 0.5, 1.0], "step_time_s": [0.001, 0.
 
 def page_of(plan: Plan, results: Results) -> str:
     """report.html of these results, with figures that are not drawn."""
-    return page_from(document_facts(plan, results), make_numbers(plan, results))
+    book = book_of(plan, results)
+    return page_from(document_facts(plan, results, book), book)
 
 
-def page_from(facts: dict[str, Any], numbers: dict[str, Any]) -> str:
+def page_from(facts: dict[str, Any], book: Book) -> str:
     """report.html of what documents print, and of numbers.json."""
     figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
     words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
-    sources = Sources(numbers, facts["forecasts"])
+    facts |= {"book": book, "appendix": appendix_view(book.content, facts["forecasts"])}
     facts = {"study_figures": {}, "study_words": {}, "held_out": facts["workloads"]} | facts
-    return render(DIRECTORY / "report.html", figures=figures, words=words, sources=sources, **facts)
+    return render(DIRECTORY / "report.html", figures=figures, words=words, **facts)

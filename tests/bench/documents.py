@@ -46,6 +46,7 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
         *("--environment", f"{results}/environment.json"),
         *("--traces", f"{results}/traces.json"),
     ]
+    numbers = ["--numbers", f"{results}/numbers.json"]
     drawn = [f"{results}/figures/{workload}_{figure}" for workload in workloads for figure in FIGURES]
     tables = [f"{results}/tables/{name}.tex" for name in (*FILES.values(), "environment", "provenance")]
     plots = ["plot", *plan_summary]
@@ -73,16 +74,16 @@ def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
                 *("--numbers", f"{results}/numbers.json", "--out", f"{results}/tables"),
             ]
         ],
-        "text": [["text", *facts, "--out", f"{results}/performance_report.txt"]],
+        "text": [["text", *facts, *numbers, "--out", f"{results}/performance_report.txt"]],
         "page": [
             [
-                *("page", *facts, "--numbers", f"{results}/numbers.json"),
+                *("page", *facts, *numbers),
                 *("--figures", *(f"{figure}.svg" for figure in drawn), "--out", f"{results}/report.html"),
             ]
         ],
         "documents": [
             [
-                *("documents", *facts, "--tables", *tables),
+                *("documents", *facts, *numbers, "--tables", *tables),
                 *("--figures", *(f"{figure}.pdf" for figure in drawn), "--out", str(results)),
             ]
         ],

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import slow_rank
 from builders import observation as made_up
+from builders import rows_book
 from conftest import make_checkout, tiny_study
 from launches import trainer_of
 from scalestudy.analyse.communication.arrivals import late_rank
@@ -243,5 +244,8 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row = measured(slowed, confidence=0.95) | communication_of(slowed, confidence=0.95) | late_rank(slowed.buckets)
     row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
     row |= {"unsteady": "", "memory_grows": "", "allocation_retries": nan, "lateness_s_low": nan}  # of one launch
-    notes = notes_view(pd.Series(row))
+    row |= {"workload": "mlp", "variant": "ddp", "nodes": 1, "launches_ok": 1}
+    row |= {"late_share": row["late_share"], "lateness_share": row["lateness_s"] / row["step_time_s"]}
+    book = rows_book(pd.DataFrame([row]))
+    notes = notes_view(book, "mlp.ddp.strong.n2", pd.Series(row))
     assert any(note.startswith("rank 1 is late: its gradients came last in 100% of the buckets") for note in notes)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, frames_of, page_of, results_of, study_of
+from builders import facts_of, frames_of, page_of, results_of, rows_book, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.errors import UserError
@@ -44,7 +44,7 @@ def plan(content: dict[str, Any]) -> Plan:
 
 def table(plan: Plan, runs: pd.DataFrame, **study: Any) -> str:
     summary = summary_frame(plan, runs)
-    view = table_view(plan, summary, "summary")
+    view = table_view(plan, summary, rows_book(summary), "summary")
     return render(DIRECTORY / "table.tex", **view | {"study": view["study"] | study})
 
 

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import html
-import json
 import re
+from math import isnan
 from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import page_of, results_of, study_of
+from builders import page_of, printed_of, results_of, study_of
 from scalestudy.cli.main import main
-from scalestudy.publish.facts import document_facts
-from scalestudy.publish.ledger import find, make_numbers
+from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
+from scalestudy.publish.rounding import Shown
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.registry.tables import COLUMNS
+from scalestudy.record.document import write_document
+from scalestudy.registry.tables import TABLES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_measured_views import TRACE, probed
@@ -49,14 +52,15 @@ def results(plan: Plan) -> Results:
 
 
 @pytest.fixture
-def numbers(plan: Plan, results: Results) -> dict[str, Any]:
+def numbers(plan: Plan, results: Results) -> NumbersFile:
     return make_numbers(plan, results)
 
 
-def known(numbers: dict[str, Any], plan: Plan) -> set[str]:
+def known(numbers: NumbersFile, plan: Plan) -> set[str]:
     """What numbers.json has as text, and what a study says of itself: levels of its factors and its targets."""
     study = plan.study
-    shown = {re.sub(r"[^\d.-]", "", text) for number in numbers["numbers"].values() for text in number["shown"]}
+    texts = [text for number in numbers.numbers.values() for text in vars(number.shown).values()]
+    shown = {re.sub(r"[^\d.-]", "", text) for text in texts}
     of_study = {
         str(study.repeats),
         f"{study.report.confidence * 100:.0f}",
@@ -65,7 +69,7 @@ def known(numbers: dict[str, Any], plan: Plan) -> set[str]:
     return shown | of_study | {"80", "1"}  # the target accuracy; the margin of accuracy, in points
 
 
-def unknown(text: str, numbers: dict[str, Any], plan: Plan) -> list[str]:
+def unknown(text: str, numbers: NumbersFile, plan: Plan) -> list[str]:
     """Numbers of a text that nobody accounts for. Outcomes such as '2 ok' count launches."""
     text = re.sub(r"\b\d+ (?:ok|oom|timeout|failed)\b|\d+ of \d+ launches|batch \d+x?|\d+-column", " ", text)
     return sorted({number for number in NUMBER.findall(text) if number not in known(numbers, plan)})
@@ -75,8 +79,8 @@ def between(text: str, begin: str, end: str) -> str:
     return text[text.index(begin) : text.index(end)]
 
 
-def test_the_text_report(plan: Plan, results: Results, numbers: dict[str, Any]) -> None:
-    text = render(DIRECTORY / "performance_report.txt", **document_facts(plan, results))
+def test_the_text_report(plan: Plan, results: Results, numbers: NumbersFile) -> None:
+    text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
     measured = between(text, "MEASUREMENTS\n", "FINDINGS\n")
     assert len(NUMBER.findall(measured)) > 100
     assert unknown(without_prose(measured), numbers, plan) == []
@@ -97,15 +101,15 @@ def without_thresholds(text: str) -> str:
     return re.sub(r"\([^)]*\)", " ", text)
 
 
-@pytest.mark.parametrize("name", COLUMNS)
-def test_tables(plan: Plan, results: Results, numbers: dict[str, Any], name: Any) -> None:
-    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, name))
+@pytest.mark.parametrize("name", TABLES)
+def test_tables(plan: Plan, results: Results, numbers: NumbersFile, name: Any) -> None:
+    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, Book(numbers), name))
     bodies = "".join(re.findall(r"\\midrule(.*?)\\bottomrule", text, flags=re.S))
     assert bodies or name in ("variants", "ddp_fsdp"), "this study has one distributed variant"
     assert unknown(re.sub(r"\\multicolumn\{\d+\}", "", bodies), numbers, plan) == []
 
 
-def test_cells_of_the_page(plan: Plan, results: Results, numbers: dict[str, Any]) -> None:
+def test_cells_of_the_page(plan: Plan, results: Results, numbers: NumbersFile) -> None:
     page = page_of(plan, results)
     cells = re.findall(r"<td data-name[^>]*>(.*?)</td>", page, flags=re.S)
     assert len(cells) > 30
@@ -114,10 +118,10 @@ def test_cells_of_the_page(plan: Plan, results: Results, numbers: dict[str, Any]
 
 
 def test_a_number_says_what_it_is_and_where_it_is_from(
-    plan: Plan, numbers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    plan: Plan, numbers: NumbersFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "numbers.json"
-    path.write_text(json.dumps(numbers), encoding="utf-8")
+    write_document(path, numbers)
     assert main(["number", "mlp.ddp.strong.n2.speedup", "--numbers", str(path)]) == 0
     text = capsys.readouterr().out
     assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95% confidence\)\n", text)
@@ -128,28 +132,28 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
 
 
 def test_a_forecast_says_which_launches_it_rests_on(
-    numbers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    numbers: NumbersFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "numbers.json"
-    path.write_text(json.dumps(numbers), encoding="utf-8")
+    write_document(path, numbers)
     assert main(["number", "mlp.ddp.weak.n8.forecast.speedup", "--numbers", str(path)]) == 0
     text = capsys.readouterr().out
     measured = ["mlp.single.strong.n1", "mlp.ddp.weak.n2", "mlp.ddp.weak.n4"]
     assert re.findall(r"^from +(\S+)$", text, flags=re.M) == measured
-    launches = [run for key in measured for run in numbers["points"][key]["runs"]]
+    launches = [run for key in measured for run in numbers.points[key].runs]
     assert re.findall(r"^(?:launches)? +(mlp-\S+):", text, flags=re.M) == launches
 
 
-def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: dict[str, Any]) -> None:
-    _, number = find(numbers, "mlp.ddp.strong.n4.speedup") or ("", {})
-    assert number["shown"] == ["OOM / timeout"]
-    assert number["value"] is None
-    assert find(numbers, "mlp.ddp.strong.n4.forward_time_ms") is None
+def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: NumbersFile) -> None:
+    number = numbers.numbers["mlp.ddp.strong.n4.speedup"]
+    assert number.shown == Shown("OOM / timeout")
+    assert isnan(number.value)
+    assert Book(numbers).find("mlp.ddp.strong.n4.forward_time_ms") is None
 
 
-def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: dict[str, Any]) -> None:
-    assert find(numbers, "mlp.single.n1.step_time_ms") is not None
-    assert find(numbers, "mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
+def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: NumbersFile) -> None:
+    assert Book(numbers).find("mlp.single.n1.step_time_ms") is not None
+    assert Book(numbers).find("mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
 
 
 @pytest.mark.parametrize(
@@ -161,22 +165,22 @@ def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: dict[str, Any
     ],
 )
 def test_an_unknown_key_says_which_there_are(
-    numbers: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, said: str
+    numbers: NumbersFile, tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str, said: str
 ) -> None:
     path = tmp_path / "numbers.json"
-    path.write_text(json.dumps(numbers), encoding="utf-8")
+    write_document(path, numbers)
     assert main(["number", key, "--numbers", str(path)]) == 2
     assert f"{key}: no such number in {path}" in (error := capsys.readouterr().err)
     assert said in error
 
 
-def test_values_are_those_of_the_summary_in_the_printed_unit(results: Results, numbers: dict[str, Any]) -> None:
+def test_values_are_those_of_the_summary_in_the_printed_unit(results: Results, numbers: NumbersFile) -> None:
     row = results.summary[(results.summary["world_size"] == 2) & (results.summary["scaling"] == "weak")].iloc[0]
-    number = numbers["numbers"]["mlp.ddp.weak.n2.step_time_ms"]
-    assert number["value"] == pytest.approx(row["step_time_s"] * 1e3)
-    assert [number["low"], number["high"]] == pytest.approx(
+    number = numbers.numbers["mlp.ddp.weak.n2.step_time_ms"]
+    assert number.value == pytest.approx(row["step_time_s"] * 1e3)
+    assert [number.low, number.high] == pytest.approx(
         [row["step_time_s_low"] * 1e3, row["step_time_s_high"] * 1e3]
     )
-    hours = numbers["numbers"]["mlp.ddp.weak.n2.device_hours_per_million_samples"]
-    assert hours["value"] == pytest.approx(2 * 1e6 / row["throughput_samples_per_s"] / 3600)
-    assert hours["low"] < hours["value"] < hours["high"]
+    hours = numbers.numbers["mlp.ddp.weak.n2.device_hours_per_million_samples"]
+    assert hours.value == pytest.approx(2 * 1e6 / row["throughput_samples_per_s"] / 3600)
+    assert hours.low < hours.value < hours.high

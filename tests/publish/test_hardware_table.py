@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from builders import observation, page_of, results_of, study_of
+from builders import observation, page_of, printed_of, results_of, study_of
 from nvml import Board, FakeNvml
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import study_environment
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.host.hardware import hardware_facts
 from scalestudy.study.config.load import parse_study
@@ -31,7 +30,7 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
     runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": ""})
     runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
     results = results_of(plan, runs, summary, findings=[], environment=environment)
-    text = render(DIRECTORY / "performance_report.txt", **document_facts(plan, results))
+    text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
     assert max(map(len, text.splitlines())) <= 80
     return text, page_of(plan, results)
 

@@ -19,6 +19,7 @@ from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
+from scalestudy.record.document import write_document
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import NUMBER, between, unknown, without_thresholds
@@ -110,16 +111,15 @@ def write_results(folder: Path, plan: Plan, results: Results) -> list[str]:
     names = ("summary", "runs", "forecasts", "factors")
     for name in names:
         getattr(results, name).to_csv(folder / f"{name}.csv", index=False)
-    contents = {"numbers": make_numbers(plan, results)} | {
-        name: getattr(results, name) for name in ("findings", "environment", "traces")
-    }
+    write_document(folder / "numbers.json", make_numbers(plan, results))
+    contents = {name: getattr(results, name) for name in ("findings", "environment", "traces")}
     for name, content in contents.items():
         (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     return [
         f"--plan={folder}/plan.json",
         *(f"--{name}={folder}/{name}.csv" for name in names),
-        *(f"--{name}={folder}/{name}.json" for name in ("findings", "environment", "traces")),
+        *(f"--{name}={folder}/{name}.json" for name in ("findings", "environment", "traces", "numbers")),
     ]
 
 

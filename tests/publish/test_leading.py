@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from builders import page_of, results_of, study_of
+from builders import page_of, printed_of, results_of, study_of
 from scalestudy.publish.diagnoses import MOST_LISTED, leading
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.study.config.load import parse_study
@@ -29,7 +28,7 @@ def measured(content: dict[str, Any], scales: list[str]) -> tuple[Plan, Results]
 
 
 def test_of_few_points_each_is_told(content: dict[str, Any]) -> None:
-    facts = document_facts(*measured(content, ["1x2", "1x8"]))
+    facts = printed_of(*measured(content, ["1x2", "1x8"]))
     assert [d["ranks"] for d in facts["leading"]] == ["2 ranks", "8 ranks"] * 2
     assert {d["others"] for d in facts["leading"]} == {""}
     assert len(leading(facts["diagnoses"], most=0)) == 2
@@ -37,7 +36,7 @@ def test_of_few_points_each_is_told(content: dict[str, Any]) -> None:
 
 def test_of_many_points_the_largest_scale_and_the_verdicts_of_the_others(content: dict[str, Any]) -> None:
     plan, results = measured(content, SCALES)
-    facts = document_facts(plan, results)
+    facts = printed_of(plan, results)
     assert len(facts["diagnoses"]) == 2 * len(SCALES) > MOST_LISTED
     assert [(d["scaling"], d["ranks"]) for d in facts["leading"]] == [
         ("strong", "16 ranks on 4 nodes"),
@@ -56,5 +55,5 @@ def test_of_many_points_the_largest_scale_and_the_verdicts_of_the_others(content
 
 @pytest.mark.parametrize("points", [0, 1])
 def test_of_no_point_nothing_and_of_one_that_one(content: dict[str, Any], points: int) -> None:
-    facts = document_facts(*measured(content, ["1x2"]))
+    facts = printed_of(*measured(content, ["1x2"]))
     assert len(leading(facts["diagnoses"][:points], most=0)) == points

@@ -12,19 +12,20 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, page_of, results_of, study_of
+from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.cli.main import main
 from scalestudy.publish import labels
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
-from scalestudy.publish.quantities import QUANTITIES
 from scalestudy.publish.rounding import show_share
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
 from scalestudy.publish.view import rows_view
+from scalestudy.record.document import write_document
+from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -104,7 +105,7 @@ def given(summary: pd.DataFrame, **columns: Any) -> pd.DataFrame:
         if isinstance(value, str):
             changed[column] = changed[column].astype(object)
         changed.loc[strong(summary), column] = value
-    return changed
+    return with_derived(changed)
 
 
 def probed(summary: pd.DataFrame) -> pd.DataFrame:
@@ -133,9 +134,14 @@ def without_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def only_row(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
-    return next(row for row in rows_view(plan, summary) if row["ranks"] == 2 and row["scaling"] == "strong")
+    return next(
+        row
+        for row in rows_view(plan, summary, rows_book(summary))
+        if row["ranks"] == 2 and row["scaling"] == "strong"
+    )
 
 
+POINT = "mlp.ddp.strong.n2"
 Documents = Callable[..., tuple[str, str]]
 
 
@@ -148,7 +154,7 @@ def documents(plan: Plan) -> Documents:
         results = results_of(
             plan, runs, summary, traces=traces or [], environment={"hardware cpu model": ["a processor"]}
         )
-        text = render(DIRECTORY / "performance_report.txt", **document_facts(plan, results))
+        text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
         page = page_of(plan, results)
         assert max(map(len, text.splitlines())) <= 80
         assert not any(line.endswith(" ") for line in text.splitlines())
@@ -224,35 +230,35 @@ def read(page: str) -> str:
 
 def test_parts_of_a_row_without_probes_add_up_and_show_the_backward_pass_whole(summary: pd.DataFrame) -> None:
     row = summary.loc[strong(summary)]
-    parts = {part["name"]: part for part in parts_view(row)}
+    parts = {part["name"]: part for part in parts_view(rows_book(summary), POINT)}
     assert list(parts) == ["data wait", "forward", "backward", "optimizer"], "what takes no time is left out"
     assert float(parts["backward"]["ms"]) == pytest.approx(1e3 * row["backward_time_s"], rel=0.005)
     assert parts["backward"]["share"] == parts["backward"]["bar"] == "50.0%"
     assert sum(float(part["share"].rstrip("%")) for part in parts.values()) == pytest.approx(100)
-    assert communication_view(row) == []
+    assert communication_view(rows_book(summary), POINT) == []
 
 
 def test_parts_of_a_probed_row_show_the_backward_pass_as_its_two_parts(plan: Plan, summary: pd.DataFrame) -> None:
     frame = probed(summary)
     row = frame.loc[strong(frame)]
-    parts = {part["name"]: float(part["ms"]) for part in parts_view(row)}
+    parts = {part["name"]: float(part["ms"]) for part in parts_view(rows_book(frame), POINT)}
     assert "backward" not in parts
     assert parts["exposed communication"] == pytest.approx(1.2)
     assert parts["backward computation"] + 1.2 == pytest.approx(1e3 * row["backward_time_s"], rel=0.005)
-    assert sum(parts.values()) == pytest.approx(float(only_row(plan, frame)["parts_sum_ms"]), rel=0.005)
+    assert sum(parts.values()) == pytest.approx(float(only_row(plan, frame)["parts_ms"].value), rel=0.005)
 
 
 def test_a_bar_has_a_length_that_a_browser_can_draw(summary: pd.DataFrame) -> None:
-    row = given(probed(summary), backward_compute_time_s=-1e-4).loc[strong(summary)]
-    part = next(part for part in parts_view(row) if part["name"] == "backward computation")
+    book = rows_book(given(probed(summary), backward_compute_time_s=-1e-4))
+    part = next(part for part in parts_view(book, POINT) if part["name"] == "backward computation")
     assert part["ms"].startswith("-")
     assert part["bar"] == "0.0%"
 
 
 def test_communication_has_value_limits_and_flags_what_may_be_nothing(summary: pd.DataFrame) -> None:
-    lines = communication_view(probed(summary).loc[strong(summary)])
+    lines = communication_view(rows_book(probed(summary)), POINT)
     assert len(lines) == len(PROBED)
-    by_column = {QUANTITIES[name].source: line for (name, _, _), line in zip(COMMUNICATION, lines, strict=True)}
+    by_column = {QUANTITIES[name].name: line for (name, _, _), line in zip(COMMUNICATION, lines, strict=True)}
     for name, (value, low, high) in PROBED.items():
         shown = by_column[f"{name}_s"]
         assert [float(shown["ms"].value), float(shown["ms"].low), float(shown["ms"].high)] == pytest.approx(
@@ -264,14 +270,14 @@ def test_communication_has_value_limits_and_flags_what_may_be_nothing(summary: p
 
 def test_a_quantity_that_was_not_probed_has_no_line(summary: pd.DataFrame) -> None:
     frame = given(probed(summary), exposed_hook_s=float("nan"), wait_time_s=float("nan"))
-    names = [line["name"] for line in communication_view(frame.loc[strong(frame)])]
+    names = [line["name"] for line in communication_view(rows_book(frame), POINT)]
     assert "exposed communication again" not in names
     assert "synchronisation, all told" in names
 
 
 def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.DataFrame) -> None:
     limits = {f"{name}_s_{limit}": float("nan") for name in PROBED for limit in ("low", "high")}
-    lines = communication_view(given(probed(summary), **limits).loc[strong(summary)])
+    lines = communication_view(rows_book(given(probed(summary), **limits)), POINT)
     assert len(lines) == len(PROBED)
     assert not any(line["ms"].limits or line["nothing"] for line in lines)
 
@@ -288,7 +294,8 @@ def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.Data
     ids=["unsteady", "memory grows", "methods disagree", "late rank", "allocator"],
 )
 def test_each_thing_to_mind_is_one_note(summary: pd.DataFrame, columns: dict[str, Any], says: str) -> None:
-    (note,) = notes_view(given(summary, **columns).loc[strong(summary)])
+    frame = given(summary, **columns)
+    (note,) = notes_view(rows_book(frame), POINT, frame.loc[strong(frame)])
     assert re.search(says, note)
 
 
@@ -305,15 +312,15 @@ def test_each_thing_to_mind_is_one_note(summary: pd.DataFrame, columns: dict[str
     ids=["nothing", "not often late", "not late by much", "late in some launches", "methods agree", "no retry"],
 )
 def test_what_is_in_order_gives_no_note(summary: pd.DataFrame, columns: dict[str, Any]) -> None:
-    assert notes_view(given(summary, **columns).loc[strong(summary)]) == []
+    frame = given(summary, **columns)
+    assert notes_view(rows_book(frame), POINT, frame.loc[strong(frame)]) == []
 
 
 def test_scatter_that_rounds_to_nothing_is_not_called_none(summary: pd.DataFrame) -> None:
-    row = given(summary, step_time_cv=0.123, launch_cv=0.0002).loc[strong(summary)]
-    assert spread_view(row) == "steps 12.3% around their mean, launches <0.1%"
-    assert spread_view(given(summary, step_time_cv=0.123, launch_cv=float("nan")).loc[strong(summary)]) == (
-        "steps 12.3% around their mean"
-    )
+    frame = given(summary, step_time_cv=0.123, launch_cv=0.0002)
+    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, launches <0.1%"
+    frame = given(summary, step_time_cv=0.123, launch_cv=float("nan"))
+    assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean"
     assert [show_share(share) for share in (0, 0.0004, 0.0006, 1)] == ["0.0%", "<0.1%", "0.1%", "100.0%"]
 
 
@@ -376,9 +383,9 @@ def test_the_breakdown_is_the_same_in_both_documents(
     assert found[0] == ["Part", "ms", "Share of the step"]
     assert found[1:-1] == [[part["name"], part["ms"], part["share"], ""] for part in row["parts"]]
     assert [cells[:3] for cells in found[1:-1]] == in_text[:-1]
-    assert found[-1][:2] == [*in_text[-1]] == ["all parts", row["parts_sum_ms"]]
+    assert found[-1][:2] == [*in_text[-1]] == ["all parts", row["parts_ms"].value]
     bars = [float(width) for width in re.findall(r'<i style="width: ([\d.]+)%">', page)]
-    assert len(bars) == sum(len(view["parts"]) for view in rows_view(plan, frame))
+    assert len(bars) == sum(len(view["parts"]) for view in rows_view(plan, frame, rows_book(frame)))
     assert all(0 <= bar <= 100 for bar in bars)
 
 
@@ -428,7 +435,7 @@ def test_the_page_has_scatter_memory_and_why_there_are_no_more_launches(
 ) -> None:
     _, page = documents(summary)
     facts = [cells[0] for cells in tables(page)[0][1] if cells[0].startswith(("Scatter", "Accuracy", "To 80%"))]
-    rows = rows_view(plan, summary)
+    rows = rows_view(plan, summary, rows_book(summary))
     assert len(facts) == len(rows)
     for row, said in zip(rows, facts, strict=True):
         assert f"Scatter: {row['spread']}." in said
@@ -543,6 +550,8 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
         *("--environment", f"{tmp_path}/environment.json", "--traces", f"{tmp_path}/traces.json"),
         *("--forecasts", f"{tmp_path}/forecasts.csv", "--factors", f"{tmp_path}/factors.csv"),
     ]
+    write_document(tmp_path / "numbers.json", rows_book(pd.read_csv(tmp_path / "summary.csv")).content)
+    inputs += ["--numbers", f"{tmp_path}/numbers.json"]
     assert main(["text", *inputs, "--out", f"{tmp_path}/report.txt"]) == 0
     text = (tmp_path / "report.txt").read_text(encoding="utf-8")
     assert text.count("MIND: ") == 5

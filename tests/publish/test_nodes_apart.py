@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, study_of
+from builders import diagnosed, rows_book, study_of
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.figures.points import distributed_series
@@ -40,7 +40,7 @@ def test_labels() -> None:
 
 
 def test_each_verdict_speaks_of_its_own_row(plan: Plan, summary: pd.DataFrame) -> None:
-    rows = rows_view(plan, summary)
+    rows = rows_view(plan, summary, rows_book(summary))
     views = diagnoses_view([found.to_json() for found in diagnosed(plan, summary)], rows)
     assert [view["ranks"] for view in views] == ["2 ranks", "2 ranks on 2 nodes", "4 ranks on 2 nodes"]
     assert len({id(view["row"]) for view in views}) == 3

@@ -212,7 +212,7 @@ def test_every_link_leads_somewhere_and_says_what_numbers_json_says(
     page: Page, file: Path, plan: Plan, results: Results
 ) -> None:
     page.open(file)
-    numbers = make_numbers(plan, results)["numbers"]
+    numbers = make_numbers(plan, results).numbers
     assert (
         page.get("[...document.querySelectorAll('a')].filter(a => !document.getElementById(a.hash.slice(1)))")
         == []
@@ -220,8 +220,7 @@ def test_every_link_leads_somewhere_and_says_what_numbers_json_says(
     links = page.get("[...document.querySelectorAll('a[title]')].map(a => [a.title, a.textContent.trim()])")
     assert len(links) > 150
     for key, text in links:
-        first, *limits = numbers[key]["shown"]
-        whole = f"{first} [{', '.join(limits)}]" if limits else first
+        first, whole = numbers[key].shown.value, str(numbers[key].shown)
         assert text.rstrip("%") in (first, whole, f"{first}×", whole.replace(" [", "× ["))
 
 

@@ -12,16 +12,16 @@ import pandas as pd
 import pytest
 from bench.synthetic import make_study
 from browser import Page
-from builders import frames_of, page_from, page_of, results_of, study_of
+from builders import book_of, frames_of, page_from, page_of, printed_of, results_of, study_of
 from conftest import mlp_workload
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.results import Results
 from scalestudy.study.config.load import parse_study
@@ -95,11 +95,12 @@ def named() -> tuple[Plan, Results]:
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, tmp_path: Path) -> None:
     plan, results = named
-    given = document_facts(plan, results), make_numbers(plan, results)
-    harmless = page_from(*given)
-    hostile = page_from(*renamed(list(given), "victim", HOSTILE[kind]))
+    facts, book = printed_of(plan, results), book_of(plan, results)
+    harmless = page_from(facts, book)
+    other = NumbersFile.model_validate(renamed(book.content.model_dump(), "victim", HOSTILE[kind]))
+    hostile = page_from(renamed(facts, "victim", HOSTILE[kind]), Book(other))
     assert harmless.count("victim") > 300
-    assert given[0]["traces"] and given[0]["failed"] and given[0]["forecasts"] and given[0]["warnings"]
+    assert facts["traces"] and facts["failed"] and facts["forecasts"] and facts["warnings"]
     assert "victim" not in hostile
     assert Elements(hostile).found == Elements(harmless).found
     path = tmp_path / "report.html"
@@ -115,20 +116,12 @@ def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, t
     assert page.problems == []
 
 
-def test_numbers_of_other_tables_are_refused(named: tuple[Plan, Results]) -> None:
+def test_numbers_of_an_older_study_are_refused(named: tuple[Plan, Results]) -> None:
     plan, results = named
-    facts, numbers = document_facts(plan, results), make_numbers(plan, results)
-    key = "victim.victim-ddp.weak.n2.step_time_ms"
-    other = numbers | {"numbers": numbers["numbers"] | {key: numbers["numbers"][key] | {"shown": ["77"]}}}
-    with pytest.raises(UserError, match=rf"--numbers: {key} is 13\.\d+ .*in the tables and 77 in numbers\.json"):
-        page_from(facts, other)
-    del other["numbers"][key]
-    with pytest.raises(UserError, match="not there in numbers"):
-        page_from(facts, other)
-    with pytest.raises(UserError, match=r"--numbers: not a numbers\.json"):
-        page_from(facts, numbers["numbers"])
-    with pytest.raises(UserError, match=r"no point victim\S+ in numbers\.json"):
-        page_from(facts, numbers | {"points": {}})
+    facts, book = printed_of(plan, results), book_of(plan, results)
+    del book.content.numbers["victim.victim-ddp.weak.n2.step_time_ms"]
+    with pytest.raises(UserError, match=r"victim-ddp\.weak\.n2\.step_time_ms: not in numbers\.json"):
+        page_from(facts, book)
 
 
 @pytest.fixture(scope="module")

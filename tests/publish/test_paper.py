@@ -19,8 +19,11 @@ from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers_tex import numbers_view
+from scalestudy.publish.rounding import Shown
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.record.document import write_document
 from scalestudy.registry.tables import FILES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -58,20 +61,21 @@ def plan(content: dict[str, Any]) -> Plan:
 
 
 @pytest.fixture
-def numbers(plan: Plan) -> dict[str, Any]:
+def numbers(plan: Plan) -> NumbersFile:
     """Of a study, and a number below zero."""
     made = make_numbers(plan, results_of(plan, study_of(plan, TIMES)))
-    below = made["numbers"]["mlp.ddp.strong.n2.speedup"] | {"shown": ["-0.51", "-0.60", "-0.42"]}
-    return made | {"numbers": made["numbers"] | {"mlp.ddp.strong.n2.negative": below}}
+    speedup = made.numbers["mlp.ddp.strong.n2.speedup"]
+    below = speedup.model_copy(update={"shown": Shown("-0.51", "-0.60", "-0.42")})
+    return made.model_copy(update={"numbers": made.numbers | {"mlp.ddp.strong.n2.negative": below}})
 
 
-def numbers_tex(numbers: dict[str, Any]) -> str:
+def numbers_tex(numbers: NumbersFile) -> str:
     return render(DIRECTORY / "numbers.tex", **numbers_view(numbers))
 
 
 def compile_paper(
     folder: Path,
-    numbers: dict[str, Any],
+    numbers: NumbersFile,
     *,
     document_class: str,
     fragments: str = "",
@@ -141,8 +145,8 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
     results = results_of(plan, runs, environment=ENVIRONMENT)
     results.summary.to_csv(folder / "summary.csv", index=False)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
-    for name, content in (("numbers", make_numbers(plan, results)), ("environment", ENVIRONMENT)):
-        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+    write_document(folder / "numbers.json", make_numbers(plan, results))
+    (folder / "environment.json").write_text(json.dumps(ENVIRONMENT), encoding="utf-8")
     files = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
     assert main(["tables", *files, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
     return sorted(path.stem for path in (folder / "tables").glob("*.tex"))
@@ -155,7 +159,7 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
 )
 def test_every_fragment_compiles_and_fits(
     content: dict[str, Any],
-    numbers: dict[str, Any],
+    numbers: NumbersFile,
     tmp_path: Path,
     paper: str,
     failing: bool,
@@ -181,8 +185,8 @@ def test_every_fragment_compiles_and_fits(
         assert "1 failed, 1 ok" in words or "1 ok, 1 failed" in words
 
 
-def printed(numbers: dict[str, Any], key: str) -> list[str]:
-    return numbers["numbers"][f"mlp.{key}"]["shown"]
+def printed(numbers: NumbersFile, key: str) -> Shown:
+    return numbers.numbers[f"mlp.{key}"].shown
 
 
 def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
@@ -204,7 +208,7 @@ def draw_figures(content: dict[str, Any], paper: str, folder: Path) -> str:
     ids=list(CLASSES),
 )
 def test_a_paper_has_numbers_and_figures_wherever_it_wants_them(
-    content: dict[str, Any], numbers: dict[str, Any], tmp_path: Path, paper: str, document_class: str
+    content: dict[str, Any], numbers: NumbersFile, tmp_path: Path, paper: str, document_class: str
 ) -> None:
     figures = draw_figures(content, paper, tmp_path)
     status, log = compile_paper(tmp_path, numbers, document_class=document_class, fragments=figures)
@@ -215,19 +219,19 @@ def test_a_paper_has_numbers_and_figures_wherever_it_wants_them(
     assert words.count("FIGURE of a") == 2
     assert "Speedup over one process" in words, "the text of a figure is text"
     step, speedup = printed(numbers, "ddp.strong.n2.step_time_ms"), printed(numbers, "ddp.strong.n2.speedup")
-    assert f"STEP {step[0]} ms [{step[1]}, {step[2]}] END" in words
+    assert f"STEP {step.value} ms {step.limits} END" in words
     assert "ONE 1.00 no interval END" in words
     assert "MINUS \u22120.51 \u22120.51 END" in words
-    assert f"EDEF {speedup[0]} END" in words
+    assert f"EDEF {speedup.value} END" in words
     # The title, the heading and the heading in the table of contents; acmart's headings are in capitals.
-    assert len(re.findall(rf"speedup of {speedup[0]} \[", words, re.IGNORECASE)) == 2
-    assert f"How it scales: {speedup[0]} on two ranks" in words
-    assert f"Throughput of {printed(numbers, 'ddp.strong.n2.throughput_samples_per_s')[0]} samples/s" in words
+    assert len(re.findall(rf"speedup of {speedup.value} \[", words, re.IGNORECASE)) == 2
+    assert f"How it scales: {speedup.value} on two ranks" in words
+    assert f"Throughput of {printed(numbers, 'ddp.strong.n2.throughput_samples_per_s').value} samples/s" in words
     bookmarks = [item.get_title() for item in pypdfium2.PdfDocument(tmp_path / "paper.pdf").get_toc()]
-    assert any(f"speedup of {speedup[0]} [" in title for title in bookmarks), bookmarks
+    assert any(f"speedup of {speedup.value} [" in title for title in bookmarks), bookmarks
 
 
-def test_an_unknown_key_is_an_error_that_names_it(numbers: dict[str, Any], tmp_path: Path) -> None:
+def test_an_unknown_key_is_an_error_that_names_it(numbers: NumbersFile, tmp_path: Path) -> None:
     status, log = compile_paper(
         tmp_path, numbers, document_class="{article}", body="\\scalenum{mlp.ddp.n3.speedup}"
     )
@@ -235,9 +239,11 @@ def test_an_unknown_key_is_an_error_that_names_it(numbers: dict[str, Any], tmp_p
     assert "no number 'mlp.ddp.n3.speedup'" in " ".join(log.split())
 
 
-def test_two_studies_need_a_prefix_each(numbers: dict[str, Any], tmp_path: Path) -> None:
-    other = {key: number | {"shown": ["7.77"]} for key, number in numbers["numbers"].items()}
-    (tmp_path / "other.tex").write_text(numbers_tex(numbers | {"numbers": other}), encoding="utf-8")
+def test_two_studies_need_a_prefix_each(numbers: NumbersFile, tmp_path: Path) -> None:
+    shown = {"shown": Shown("7.77")}
+    changed = {key: number.model_copy(update=shown) for key, number in numbers.numbers.items()}
+    other = numbers.model_copy(update={"numbers": changed})
+    (tmp_path / "other.tex").write_text(numbers_tex(other), encoding="utf-8")
     twice = "\\input{numbers}\\input{other}\\scalenum{mlp.ddp.strong.n2.speedup}"
     status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=twice, passes=1)
     assert status != 0
@@ -246,4 +252,4 @@ def test_two_studies_need_a_prefix_each(numbers: dict[str, Any], tmp_path: Path)
     body = f"{apart} and \\scalenum{{b.mlp.ddp.strong.n2.speedup}}"
     status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=body, passes=1)
     assert status == 0, log[-3000:]
-    assert f"{printed(numbers, 'ddp.strong.n2.speedup')[0]} and 7.77" in words_of(tmp_path / "paper.pdf")
+    assert f"{printed(numbers, 'ddp.strong.n2.speedup').value} and 7.77" in words_of(tmp_path / "paper.pdf")

@@ -7,7 +7,7 @@ from math import isnan, nan
 from typing import Any
 
 import pytest
-from builders import diagnosed, summary_of
+from builders import diagnosed, rows_book, summary_of
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
@@ -137,7 +137,9 @@ def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
 def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     summary = summary_of(plan, {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()})
     plain = [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]
-    (view,) = (v for v in diagnoses_view(plain, rows_view(plan, summary)) if v["scaling"] == "strong")
+    (view,) = (
+        v for v in diagnoses_view(plain, rows_view(plan, summary, rows_book(summary))) if v["scaling"] == "strong"
+    )
     (given,) = (d for d in plain if d["scaling"] == "strong")
     assert view["causes"] == "comm-bound"
     assert view["limited_by"].startswith("communication (communication 85%, ")

@@ -8,7 +8,10 @@ from typing import Any
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.publish.facts import document_facts
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
+from scalestudy.record.document import read_document
 
 
 def add_inputs(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +24,16 @@ def add_inputs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--findings", type=Path, required=True, help="findings.json")
     parser.add_argument("--traces", type=Path, required=True, help="traces.json")
     parser.add_argument("--environment", type=Path, required=True, help="environment.json")
+
+
+def add_numbers(parser: argparse.ArgumentParser) -> None:
+    """The argument that names the numbers of a document."""
+    parser.add_argument("--numbers", type=Path, required=True, help="numbers.json")
+
+
+def read_book(arguments: argparse.Namespace) -> Book:
+    """The numbers of a document, by key."""
+    return Book(read_document(arguments.numbers, NumbersFile))
 
 
 def read_results(arguments: argparse.Namespace) -> Results:
@@ -38,4 +51,4 @@ def read_results(arguments: argparse.Namespace) -> Results:
 
 def read_facts(arguments: argparse.Namespace) -> dict[str, Any]:
     """Everything a template may print, by name."""
-    return document_facts(read_plan(arguments.plan), read_results(arguments))
+    return document_facts(read_plan(arguments.plan), read_results(arguments), read_book(arguments))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from scalestudy.cli.document import add_inputs, read_results
+from scalestudy.cli.document import add_inputs, add_numbers, read_book, read_results
 from scalestudy.cli.inputs import read_plan
 from scalestudy.errors import UserError
 from scalestudy.publish.documents.artifact import artifact_view
@@ -23,6 +23,7 @@ HELP = "report, proposal and artifact description for LaTeX (report.tex, proposa
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
+    add_numbers(parser)
     parser.add_argument(
         "--tables", type=Path, nargs="+", required=True, help="the tables, from `scalestudy tables`"
     )
@@ -42,14 +43,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     plan, results = read_plan(arguments.plan), read_results(arguments)
-    facts = document_facts(plan, results)
+    book = read_book(arguments)
+    facts = document_facts(plan, results, book)
     relative = _relative_to(arguments.out)
     tables = printing_tables(arguments.tables, relative)
     figures = shown_figures(facts["workloads"], arguments.figures, relative)
     views = {
         "report": report_view(plan, results, facts, tables=tables, figures=figures),
         "proposal": proposal_view(plan, results, facts, tables=tables, figures=figures),
-        "artifact_description": artifact_view(plan, results, command=arguments.command),
+        "artifact_description": artifact_view(plan, results, book, command=arguments.command),
     }
     for name, values in views.items():
         write_text(arguments.out / f"{name}.tex", render(arguments.templates / f"{name}.tex", **values))

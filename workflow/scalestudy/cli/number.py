@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
-from scalestudy.cli.inputs import read_json
 from scalestudy.errors import UserError
-from scalestudy.publish.ledger import find
 from scalestudy.publish.number_text import number_text
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.record.document import read_document
 
 HELP = "one number by its key, with its interval, unit and the launches behind it"
 
@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     path = arguments.numbers or only_study()
-    numbers = read_json(path)
-    found = find(numbers, arguments.key)
+    numbers = read_document(path, NumbersFile)
+    found = Book(numbers).find(arguments.key)
     if found is None:
         raise UserError(f"{arguments.key}: no such number in {path}; {suggestion(numbers, arguments.key)}")
     print(number_text(numbers, *found))
@@ -41,11 +41,11 @@ def only_study() -> Path:
     raise UserError(f"--numbers: name the file; under results/ there is {several}")
 
 
-def suggestion(numbers: dict[str, Any], key: str) -> str:
+def suggestion(numbers: NumbersFile, key: str) -> str:
     """Keys that may have been meant."""
-    keys = list(numbers["numbers"])
+    keys = list(numbers.numbers)
     below = [other for other in keys if other.startswith(f"{key}.")]
-    near = get_close_matches(key, [*keys, *numbers["aliases"], *numbers["points"]], n=5, cutoff=0.5)
+    near = get_close_matches(key, [*keys, *numbers.aliases, *numbers.points], n=5, cutoff=0.5)
     if below:
         return f"it has {', '.join(below[:8])}" + (f" and {len(below) - 8} more" if len(below) > 8 else "")
-    return f"near it are {', '.join(near)}" if near else f"there are {', '.join(numbers['points'])}"
+    return f"near it are {', '.join(near)}" if near else f"there are {', '.join(numbers.points)}"

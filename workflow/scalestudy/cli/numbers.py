@@ -10,7 +10,8 @@ from scalestudy.cli.inputs import read_plan
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.numbers_tex import numbers_view
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.files import write_json, write_text
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
 
 HELP = "every printed number by key, with unit, interval and runs (numbers.json, numbers.tex)"
 
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     numbers = make_numbers(read_plan(arguments.plan), read_results(arguments))
-    write_json(arguments.out, numbers)
+    write_document(arguments.out, numbers)
     write_text(arguments.out.with_suffix(".tex"), render(arguments.template, **numbers_view(numbers)))
-    print(f"{arguments.out}: {len(numbers['numbers'])} numbers")
+    print(f"{arguments.out}: {len(numbers.numbers)} numbers")
     return 0

@@ -7,13 +7,12 @@ from pathlib import Path
 
 from markupsafe import Markup
 
-from scalestudy.cli.document import add_inputs, read_facts
-from scalestudy.cli.inputs import read_json
+from scalestudy.cli.document import add_inputs, add_numbers, read_book, read_facts
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
 from scalestudy.publish.figures.made import shows_something
-from scalestudy.publish.sources import Sources
+from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
 
@@ -29,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         help="figures as SVG, their words and points beside them",
     )
-    parser.add_argument("--numbers", type=Path, required=True, help="numbers.json")
+    add_numbers(parser)
     parser.add_argument("--template", type=Path, default=DIRECTORY / "report.html", help="Jinja template")
     parser.add_argument("--out", type=Path, required=True, help="the page")
 
@@ -52,8 +51,9 @@ def run(arguments: argparse.Namespace) -> int:
         "study_figures": {name: _figure(given, name) for name in of_study},
         "study_words": {name: _words(given, name) for name in of_study},
     }
-    sources = Sources(read_json(arguments.numbers), facts["forecasts"])
-    write_text(arguments.out, render(arguments.template, figures=figures, words=words, sources=sources, **facts))
+    book = read_book(arguments)
+    facts |= {"book": book, "appendix": appendix_view(book.content, facts["forecasts"])}
+    write_text(arguments.out, render(arguments.template, figures=figures, words=words, **facts))
     print(arguments.out)
     return 0
 

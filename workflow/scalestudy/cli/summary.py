@@ -9,7 +9,10 @@ from pathlib import Path
 from scalestudy.cli.inputs import read_json, read_plan, read_table
 from scalestudy.cli.study_files import add_study
 from scalestudy.publish.diagnoses import diagnoses_view, leading
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.view import rows_view
+from scalestudy.record.document import read_document
 from scalestudy.study.config.load import load_study
 
 HELP = "verdicts in a few lines, and the paths of what was made"
@@ -33,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     results = arguments.results or Path("results") / load_study(*arguments.study).study
     plan = read_plan(results / "plan.json")
-    rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"))
+    book = Book(read_document(results / "numbers.json", NumbersFile))
+    rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"), book)
     findings = read_json(results / "findings.json")
     outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched

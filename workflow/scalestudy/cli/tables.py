@@ -6,10 +6,13 @@ import argparse
 from pathlib import Path
 
 from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.tables.environment import environment_table_view
 from scalestudy.publish.tables.provenance import provenance_view
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.record.document import read_document
 from scalestudy.record.files import write_text
 from scalestudy.registry.tables import FILES
 
@@ -27,10 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     plan, summary = read_plan(arguments.plan), read_table(arguments.summary)
+    book = Book(read_document(arguments.numbers, NumbersFile))
     environment = environment_table_view(plan, summary, read_json(arguments.environment))
-    made = {file: ("table.tex", table_view(plan, summary, name)) for name, file in FILES.items()} | {
+    made = {file: ("table.tex", table_view(plan, summary, book, name)) for name, file in FILES.items()} | {
         "environment": ("environment_table.tex", environment),
-        "provenance": ("provenance.tex", provenance_view(read_json(arguments.numbers))),
+        "provenance": ("provenance.tex", provenance_view(book.content)),
     }
     for name, (template, values) in made.items():
         write_text(arguments.out / f"{name}.tex", render(arguments.templates / template, **values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scalestudy.cli.document import add_inputs, read_facts
+from scalestudy.cli.document import add_inputs, add_numbers, read_facts
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text
 
@@ -14,6 +14,7 @@ HELP = "diagnostic report as text (performance_report.txt)"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
+    add_numbers(parser)
     parser.add_argument(
         "--template", type=Path, default=DIRECTORY / "performance_report.txt", help="Jinja template"
     )

@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.study.effort import effort_frame
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.rounding import Shown, show, show_count
 from scalestudy.study.plan import Plan
 
@@ -25,20 +26,24 @@ def effort_numbers(runs: pd.DataFrame) -> Iterator[tuple[str, Shown, float, str,
     for words, part in _portions(frame):
         for column, (name, unit, what, factor) in COLUMNS.items():
             value = float(part[column].sum()) * factor
-            yield ".".join(["effort", *words, name]), _shown(column, part), value, unit, what
+            shown = show_count(value) if column == "launches" else show(value)
+            yield ".".join(["effort", *words, name]), shown, value, unit, what
 
 
-def effort_view(plan: Plan, runs: pd.DataFrame) -> dict[str, Any]:
+def effort_view(plan: Plan, runs: pd.DataFrame, book: Book) -> dict[str, Any]:
     """`workloads`, each with its variants in the order of the study; `total`; `untimed` launches."""
     frame = effort_frame(runs)
     workloads = []
     for workload in plan.study.workloads:
-        mine = frame[frame["workload"] == workload].set_index("variant", drop=False)
-        variants = [variant for variant in plan.study.variants if variant in mine.index]
-        rows = [{"variant": variant} | _cells(mine.loc[[variant]]) for variant in variants]
-        workloads.append({"workload": workload, "variants": rows, **_cells(mine)})
+        made = set(frame.loc[frame["workload"] == workload, "variant"])
+        rows = [
+            {"variant": variant} | _cells(book, workload, variant)
+            for variant in plan.study.variants
+            if variant in made
+        ]
+        workloads.append({"workload": workload, "variants": rows, **_cells(book, workload)})
     untimed = int(frame["launches"].sum() - frame["timed"].sum())
-    return {"workloads": workloads, "total": _cells(frame), "untimed": untimed}
+    return {"workloads": workloads, "total": _cells(book), "untimed": untimed}
 
 
 def _portions(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], pd.DataFrame]]:
@@ -49,10 +54,5 @@ def _portions(frame: pd.DataFrame) -> Iterator[tuple[tuple[str, ...], pd.DataFra
             yield (str(workload), str(variant)), part
 
 
-def _cells(part: pd.DataFrame) -> dict[str, Shown]:
-    return {name: _shown(column, part) for column, (name, *_) in COLUMNS.items()}
-
-
-def _shown(column: str, part: pd.DataFrame) -> Shown:
-    value, factor = float(part[column].sum()), COLUMNS[column][-1]
-    return show_count(value) if column == "launches" else show(value * factor)
+def _cells(book: Book, *words: str) -> dict[str, Shown]:
+    return {name: book.shown(".".join(["effort", *words, name])) for name, *_ in COLUMNS.values()}

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish.keys import factor_key
-from scalestudy.publish.rounding import show
+from scalestudy.publish.numbers.book import Book
 
 KEYS = {
     "workload": "workload",
@@ -18,7 +18,7 @@ KEYS = {
 }
 
 
-def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame) -> None:
+def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, book: Book) -> None:
     """`factors` of every row of rows_view, from the root down; empty for single processes.
 
     factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
@@ -28,17 +28,17 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame) -> None:
     for row in rows:
         tree = trees.get((*(row[name] for name in KEYS), row["batch_per_rank"]))
         row["factors"] = (
-            [] if tree is None or len(tree) < 2 else [_factor(factor) for _, factor in tree.iterrows()]
+            [] if tree is None or len(tree) < 2 else [_factor(factor, book) for _, factor in tree.iterrows()]
         )
 
 
-def _factor(factor: pd.Series) -> dict[str, Any]:
-    shown = show(factor["share"], factor["share_low"], factor["share_high"], factor=100)
+def _factor(factor: pd.Series, book: Book) -> dict[str, Any]:
+    key = factor_key(factor)
+    shown = book.shown(key)
     return {
-        "key": factor_key(factor),
+        "key": key,
         "name": factor["factor"],
         "level": int(factor["level"]),
-        "share_percent": shown.value,
-        "limits": shown.limits,
+        "share_percent": shown,
         "meaning": factor["meaning"],
     }

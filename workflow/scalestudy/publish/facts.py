@@ -8,16 +8,17 @@ from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.factors import add_factors
 from scalestudy.publish.forecasts import forecasts_view
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.view import rows_view, study_view
 from scalestudy.study.plan import Plan
 
 
-def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
+def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
     """Values for report/templates/performance_report.txt and report.html."""
-    rows = rows_view(plan, results.summary)
-    add_factors(rows, results.factors)
+    rows = rows_view(plan, results.summary, book)
+    add_factors(rows, results.factors, book)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
     diagnoses = diagnoses_view(list(results.findings), rows)
@@ -27,7 +28,7 @@ def document_facts(plan: Plan, results: Results) -> dict[str, Any]:
         "rows": rows,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
-        "forecasts": forecasts_view(results.forecasts),
+        "forecasts": forecasts_view(results.forecasts, book),
         "hardware": hardware_view(results.environment),
         "environment": environment_view(results.environment),
         "warnings": warnings_view(results.environment, launches=len(needed)),

@@ -10,16 +10,18 @@ import pandas as pd
 
 from scalestudy.publish import labels
 from scalestudy.publish.keys import forecast_key, law_key, point_key
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import PointSource
 from scalestudy.publish.phrases import Phrase, Piece
-from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import as_text
+from scalestudy.registry.points import HEADLINE
 
 LAW = re.compile(r"([a-z][a-z -]*) (\d+)(?=%)")  # and its weight, as forecasts.csv has them
 
 
-def forecasts_view(forecasts: pd.DataFrame) -> list[dict[str, Any]]:
+def forecasts_view(forecasts: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
     """A dictionary of text for every row of forecasts.csv, in its order."""
-    return [_row(row) for _, row in forecasts.iterrows()]
+    return [_row(row, book) for _, row in forecasts.iterrows()]
 
 
 def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -36,32 +38,33 @@ def law_weights(row: Any) -> dict[str, int]:
     return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
 
 
-def points_behind(row: Any, points: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def points_behind(row: Any, points: Mapping[str, PointSource]) -> list[str]:
     """Keys of the points that a forecast rests on: base case and series; of another batch, one process by batch.
 
     row: of forecasts.csv. points: those of numbers.json.
     """
-    mine = {key: point for key, point in points.items() if point["workload"] == row["workload"]}
+    mine = {key: point for key, point in points.items() if point.workload == row["workload"]}
     named = (row["variant"], row["scaling"])
-    series = [key for key, point in mine.items() if (point["variant"], point["scaling"]) == named]
-    bases = dict.fromkeys(mine[key]["base"] for key in series if mine[key]["base"])
+    series = [key for key, point in mine.items() if (point.variant, point.scaling) == named]
+    bases = dict.fromkeys(base for key in series if (base := mine[key].base))
     if row["forecast_of"] == "scale":
         return [*(key for key in bases if key not in series), *series]
     here = [key for key in series if key == point_key(row)]
-    variants = {mine[key]["variant"] for key in bases}
-    alone = [key for key, point in mine.items() if point["world_size"] == 1 and point["variant"] in variants]
+    variants = {mine[key].variant for key in bases}
+    alone = [key for key, point in mine.items() if point.world_size == 1 and point.variant in variants]
     return [*alone, *here]
 
 
-def _row(row: pd.Series) -> dict[str, Any]:
+def _row(row: pd.Series, book: Book) -> dict[str, Any]:
+    key = forecast_key(row)
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
-        "key": forecast_key(row),
+        "key": key,
         "workload": row["workload"],
         "of": row["forecast_of"],
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
-        **{name: shown(row, name) for name in HEADLINE},
+        **{name: book.shown(f"{key}.{name}") for name in HEADLINE},
         "measured": row["measured"],
         "laws": _laws(row),
         "refused": as_text(row["refused"]),

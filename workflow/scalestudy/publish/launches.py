@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
 from scalestudy.publish import labels
+from scalestudy.publish.numbers.model import PointSource, RunSource
 
 DIGITS = 12  # of a checksum or a commit: enough to tell them apart
-STATES = {True: " (dirty)", False: " (clean)"}
+STATES: dict[bool | None, str] = {True: " (dirty)", False: " (clean)"}
 
 
-def made(runs: dict[str, Any], run_ids: list[str]) -> list[str]:
+def made(runs: Mapping[str, RunSource], run_ids: Sequence[str]) -> list[str]:
     """Those of these launches that were made. runs: of numbers.json."""
-    return [run_id for run_id in run_ids if run_id in runs and runs[run_id]["outcome"] != "unneeded"]
+    return [run_id for run_id in run_ids if run_id in runs and runs[run_id].outcome != "unneeded"]
 
 
-def code_of(run: dict[str, Any]) -> str:
+def code_of(run: RunSource) -> str:
     """'commit 0123456789ab (clean)'; '' where it is not known."""
-    return f"commit {run['commit'][:DIGITS]}{STATES.get(run['dirty'], '')}" if run.get("commit") else ""
+    return _code(run.commit, run.dirty)
 
 
-def record_of(run: dict[str, Any]) -> str:
+def record_of(run: RunSource) -> str:
     """The beginning of the checksum of its record; '' where it is not known."""
-    return (run.get("record_sha256") or "")[:DIGITS]
+    return (run.record_sha256 or "")[:DIGITS]
 
 
 def dates_of(runs: pd.DataFrame) -> str:
@@ -36,14 +37,18 @@ def dates_of(runs: pd.DataFrame) -> str:
 def codes_of(runs: pd.DataFrame) -> list[str]:
     """Every commit that launches were made by, with its state."""
     columns = runs[["commit", "dirty"]].astype(object)
-    rows = columns.where(columns.notna(), None).to_dict("records")
-    return sorted({code_of(row) for row in rows} - {""})
+    rows = columns.where(columns.notna(), None).itertuples(index=False)
+    return sorted({_code(row.commit, row.dirty) for row in rows} - {""})
 
 
-def where_of(point: dict[str, Any]) -> str:
-    """Where a number was measured, in words. point: of numbers.json."""
-    ranks = labels.ranks(point["world_size"], point["nodes"])
+def where_of(point: PointSource) -> str:
+    """Where a number was measured, in words."""
+    ranks = labels.ranks(point.world_size, point.nodes)
     return (
-        f"{point['workload']}, {point['variant']}, {point['scaling']} scaling, {ranks}, batch"
-        f" {point['batch_per_rank']} per rank, {point['global_batch']} global"
+        f"{point.workload}, {point.variant}, {point.scaling} scaling, {ranks}, batch"
+        f" {point.batch_per_rank} per rank, {point.global_batch} global"
     )
+
+
+def _code(commit: str | None, dirty: bool | None) -> str:
+    return f"commit {commit[:DIGITS]}{STATES.get(dirty, '')}" if commit else ""

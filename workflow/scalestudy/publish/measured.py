@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from math import isnan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.analyse.point.rows import waits_for_one
-from scalestudy.publish.phrases import Phrase, phrase
-from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE, shown
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.phrases import Phrase
 from scalestudy.publish.results import as_text
-from scalestudy.publish.rounding import DASH, Shown
+from scalestudy.publish.rounding import Shown
+from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 
 COMMUNICATION = (
     ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),
@@ -26,88 +26,69 @@ COMMUNICATION = (
 )
 
 
-def parts_view(row: pd.Series) -> list[dict[str, str]]:
+def parts_view(book: Book, point: str) -> list[dict[str, str]]:
     """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
-    probed = not isnan(row["exposed_span_s"])
+    probed = book.number(f"{point}.exposed_span_ms") is not None
     hidden = (WHOLE,) if probed else SPLIT
     found = []
-    for part, name in PARTS.items():
-        time, share = QUANTITIES[f"{part}_ms"].of(row)[0], QUANTITIES[f"{part}_share_percent"].of(row)[0]
-        if part in hidden or time == 0 or isnan(time):
+    for part, (name, _) in PARTS.items():
+        given = book.given(point, f"{part}_ms", f"{part}_share_percent")
+        if part in hidden or len(given) < 2 or not given[f"{part}_ms"].value:
             continue
-        found.append(
-            {
-                "name": name,
-                "part": part,
-                "ms": shown(row, f"{part}_ms").value,
-                "share": f"{shown(row, f'{part}_share_percent')}%",
-                # A difference of two measurements, such as backward computation, may come out below zero.
-                "bar": f"{min(max(share, 0), 100):.1f}%",
-            }
-        )
+        share = given[f"{part}_share_percent"]
+        # A difference of two measurements, such as backward computation, may be below zero.
+        bar = f"{min(max(share.value, 0), 100):.1f}%"
+        found.append({"name": name, "part": part, "ms": given[f"{part}_ms"].shown.value, "bar": bar})
+        found[-1]["share"] = f"{share.shown}%"
     return found
 
 
-def parts_sum_view(row: pd.Series) -> str:
-    """What the parts of a step add up to, in ms."""
-    return shown(row, "parts_ms").value
-
-
-def communication_view(row: pd.Series) -> list[dict[str, Any]]:
-    """name, quantity, ms with limits, how it was measured, and whether it is there at all, of what was probed."""
+def communication_view(book: Book, point: str) -> list[dict[str, Any]]:
+    """name, quantity, ms with limits, how it was measured, whether it differs from 0, of what was probed."""
     lines = []
     for quantity, name, how in COMMUNICATION:
-        value, low, high = QUANTITIES[quantity].of(row)
-        if isnan(value):
-            continue
-        lines.append(
-            {
-                "name": name,
-                "quantity": quantity,
-                "ms": shown(row, quantity),
-                "how": how,
-                "nothing": "not distinguishable from zero" if low <= 0 <= high else "",
-            }
-        )
+        number = book.number(f"{point}.{quantity}")
+        if number:
+            nothing = "not distinguishable from zero" if number.low <= 0 <= number.high else ""
+            lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
     return lines
 
 
-def memory_view(row: pd.Series) -> Phrase:
+def memory_view(book: Book, point: str) -> Phrase:
     """Memory of the rank that has most: on the device where it counts its own, and resident on the host."""
     resident = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
-    if isnan(row["peak_allocated_gib"]):
-        return phrase(row, resident)
+    if not book.number(f"{point}.peak_allocated_gib"):
+        return book.phrase(point, resident)
     allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
-    return phrase(row, f"{allocated}; {{peak_reserved_gib}} reserved; {resident}")
+    return book.phrase(point, f"{allocated}; {{peak_reserved_gib}} reserved; {resident}")
 
 
-def spread_view(row: pd.Series) -> Phrase:
+def spread_view(book: Book, point: str) -> Phrase:
     """How much steps and launches scatter, as coefficients of variation."""
-    launches = "" if isnan(row["launch_cv"]) else ", launches {launch_cv_percent}%"
-    return phrase(row, f"steps {{step_time_cv_percent}}% around their mean{launches}")
+    launches = ", launches {launch_cv_percent}%" if book.number(f"{point}.launch_cv_percent") else ""
+    return book.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}")
 
 
-def network_view(row: pd.Series) -> Phrase:
+def network_view(book: Book, point: str) -> Phrase:
     """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
-    if isnan(row["all_reduce_bus_gib_per_s"]):
+    given = book.given(point, "all_reduce_bus_gib_per_s", "all_reduce_latency_us")
+    if "all_reduce_bus_gib_per_s" not in given:
         return Phrase()
-    fitted = "" if shown(row, "all_reduce_latency_us").value == DASH else ", latency {all_reduce_latency_us} us"
+    fitted = ", latency {all_reduce_latency_us} us" if "all_reduce_latency_us" in given else ""
     bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
-    return phrase(row, f"All-reduce on the idle network: {bandwidth}{fitted}")
+    return book.phrase(point, f"All-reduce on the idle network: {bandwidth}{fitted}")
 
 
-def notes_view(row: pd.Series) -> list[Phrase]:
+def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
     if waits_for_one(row):
-        late = row["lateness_s"] / row["step_time_s"]
-        notes.append(
-            phrase(
-                row,
-                f"rank {int(row['late_rank'])} is late: its gradients came last in {row['late_share']:.0%} of the"
-                f" buckets, on average {{lateness_ms}} ms ({late:.0%} of a step) after those of the other ranks",
-            )
+        late = (
+            f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
+            " buckets, on average {lateness_ms} ms ({lateness_share_percent}% of a step) after those of the other"
+            " ranks"
         )
+        notes.append(book.phrase(point, late))
     if as_text(row["methods"]).startswith("disagree"):
         notes.append(Phrase(f"methods of measuring communication {row['methods']}"))
     if row["allocation_retries"] > 0:
@@ -116,17 +97,18 @@ def notes_view(row: pd.Series) -> list[Phrase]:
     return notes
 
 
-def work_view(row: pd.Series) -> str:
+def work_view(book: Book, point: str) -> str:
     """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
+    given = book.given(point, "parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
     said = []
-    if not isnan(row["parameters"]):
-        said.append(f"{shown(row, 'parameters')} parameters")
-    if not isnan(row["flops_per_sample"]):
-        rate = shown(row, "flop_per_s_per_rank")
-        done = "" if rate.value == DASH else f", {_joined(rate, 'FLOP/s')} a rank"
-        said.append(f"{_joined(shown(row, 'flop_per_sample'), 'FLOP')} a sample{done}")
-    if row["bytes_sent_per_step"] > 0:
-        said.append(f"each rank sends {shown(row, 'sent_mib_per_step')} MiB a step")
+    if "parameters" in given:
+        said.append(f"{given['parameters'].shown} parameters")
+    if "flop_per_sample" in given:
+        rate = given.get("flop_per_s_per_rank")
+        done = f", {_joined(rate.shown, 'FLOP/s')} a rank" if rate else ""
+        said.append(f"{_joined(given['flop_per_sample'].shown, 'FLOP')} a sample{done}")
+    if "sent_mib_per_step" in given and given["sent_mib_per_step"].value > 0:
+        said.append(f"each rank sends {given['sent_mib_per_step'].shown} MiB a step")
     return "; ".join(said)
 
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from string import Formatter
 from typing import NamedTuple
-
-import pandas as pd
-
-from scalestudy.publish.keys import point_key
-from scalestudy.publish.quantities import shown
-from scalestudy.publish.rounding import DASH
 
 
 class Piece(NamedTuple):
@@ -34,17 +27,6 @@ class Phrase(str):
         made = super().__new__(cls, "".join(piece.text for piece in found))
         made.pieces = tuple(found)
         return made
-
-
-def phrase(row: pd.Series, text: str) -> Phrase:
-    """'... {step_time_ms} ms ...' with the quantities of a row of the summary in the place of their names."""
-    point, pieces = point_key(row), []
-    for before, name, *_ in Formatter().parse(text):
-        pieces.append(Piece(before))
-        if name is not None:
-            number = shown(row, name)
-            pieces.append(Piece(str(number), "" if number.value == DASH else f"{point}.{name}"))
-    return Phrase(*pieces)
 
 
 def joined(phrases: list[Phrase]) -> Phrase:

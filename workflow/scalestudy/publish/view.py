@@ -16,25 +16,15 @@ from scalestudy.publish.measured import (
     memory_view,
     network_view,
     notes_view,
-    parts_sum_view,
     parts_view,
     spread_view,
     work_view,
 )
-from scalestudy.publish.phrases import Phrase, phrase
-from scalestudy.publish.quantities import HEADLINE, shown
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.phrases import Phrase
 from scalestudy.publish.results import as_text, failure_word
 from scalestudy.publish.rounding import DASH
 from scalestudy.study.plan import Plan
-
-PRINTED = (
-    *HEADLINE,
-    "step_time_p95_ms",
-    "overhead_ms",
-    "overhead_share_percent",
-    "accuracy_percent",
-)
-"""Quantities that a row has under their own names."""
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
@@ -60,22 +50,24 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
     }
 
 
-def rows_view(plan: Plan, summary: pd.DataFrame) -> list[dict[str, Any]]:
+def rows_view(plan: Plan, summary: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
     """The summary's rows as text, grouped by workload; reference rows are left to the CSV."""
     kept = summary[summary["scaling"] != "reference"]
     rows = []
     for workload in plan.study.workloads:
         for _, row in kept[kept["workload"] == workload].iterrows():
-            rows.append(_row(row, plan.study.workloads[workload].target_accuracy))
+            rows.append(_row(row, book, plan.study.workloads[workload].target_accuracy))
     for previous, row in zip([None, *rows], rows, strict=False):
         row["starts_workload"] = previous is None or previous["workload"] != row["workload"]
     return rows
 
 
-def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
+def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
+    point = point_key(row)
     ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return {
-        "key": point_key(row),
+        **book.quantities(point),
+        "key": point,
         "workload": row["workload"],
         "variant": row["variant"],
         "scaling": row["scaling"],
@@ -87,32 +79,30 @@ def _row(row: pd.Series, target: float | None) -> dict[str, Any]:
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         "batch_per_rank": int(row["batch_per_rank"]),
         "global_batch": int(row["global_batch"]),
-        "work": work_view(row),
+        "work": work_view(book, point),
         "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
         "settings": as_text(row["settings"]),
         "outcomes": row["outcomes"],
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
-        **{name: shown(row, name) for name in PRINTED},
         "has_overhead": not isnan(row["overhead_s"]),
-        "accuracy_kept": _accuracy_kept(row),
+        "accuracy_kept": _accuracy_kept(book, point, row),
         "target_accuracy": f"{target:.0%}" if target else "",
-        "time_to_accuracy": _time_to_accuracy(row),
+        "time_to_accuracy": _time_to_accuracy(book, point, row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
-        "memory": memory_view(row),
-        "spread": spread_view(row),
-        "parts": parts_view(row),
-        "parts_sum_ms": parts_sum_view(row),
-        "communication": communication_view(row),
+        "memory": memory_view(book, point),
+        "spread": spread_view(book, point),
+        "parts": parts_view(book, point),
+        "communication": communication_view(book, point),
         "methods": as_text(row["methods"]),
-        "network": network_view(row),
-        "notes": notes_view(row),
+        "network": network_view(book, point),
+        "notes": notes_view(book, point, row),
         "unsteady": bool(mostly_unsteady(row)),
         "stopped_because": as_text(row["stopped_because"]),
     }
 
 
-def _accuracy_kept(row: pd.Series) -> Phrase:
+def _accuracy_kept(book: Book, point: str, row: pd.Series) -> Phrase:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
     words = {
         "equivalent": "kept",
@@ -124,16 +114,16 @@ def _accuracy_kept(row: pd.Series) -> Phrase:
         return Phrase()
     if isnan(row["accuracy_difference"]):
         return Phrase("not compared: no launch of the base case has the same seed")
-    return phrase(row, f"{words[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
+    return book.phrase(point, f"{words[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
 
 
-def _time_to_accuracy(row: pd.Series) -> Phrase:
+def _time_to_accuracy(book: Book, point: str, row: pd.Series) -> Phrase:
     """Training time to the target accuracy and its speedup, in words."""
     launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
     if not row["launches_at_accuracy"]:
         return Phrase(f"reached by none of {int(row['launches_ok'])} launches")
     if row["launches_at_accuracy"] < row["launches_ok"]:
         return Phrase(f"reached by {launches} only")
-    known = shown(row, "time_to_accuracy_speedup").value != DASH
+    known = book.number(f"{point}.time_to_accuracy_speedup")
     speedup = ", speedup {time_to_accuracy_speedup}" if known else ""
-    return phrase(row, f"{{time_to_accuracy_s}} s of training ({launches}){speedup}")
+    return book.phrase(point, f"{{time_to_accuracy_s}} s of training ({launches}){speedup}")

@@ -1,47 +1,36 @@
-"""Tables of a paper and their columns, as the config names them."""
+"""The tables of a paper: their files, captions and columns, named as the config names them."""
 
 from __future__ import annotations
 
-from typing import Literal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-Column = Literal[
-    "ranks",
-    "nodes",
-    "batch_per_rank",
-    "global_batch",
-    "launches_ok",
-    "step_time_ms",
-    "step_time_p50_ms",
-    "step_time_p95_ms",
-    "step_time_p99_ms",
-    "throughput_samples_per_s",
-    "speedup",
-    "efficiency_percent",
-    "per_doubling_efficiency_percent",
-    "karp_flatt",
-    "relative_throughput",
-    "overhead_ms",
-    "overhead_share_percent",
-    "data_time_ms",
-    "h2d_time_ms",
-    "forward_time_ms",
-    "backward_time_ms",
-    "backward_compute_time_ms",
-    "exposed_span_ms",
-    "optimizer_time_ms",
-    "logging_time_ms",
-    "checkpoint_time_ms",
-    "remainder_time_ms",
-    "peak_allocated_gib",
-    "mean_allocated_gib",
-    "peak_reserved_gib",
-    "peak_resident_gib",
-    "accuracy_percent",
-    "time_to_accuracy_s",
-    "parameters",
-    "device_hours_per_million_samples",
-]
+from scalestudy.registry.points import PARTS, QUANTITIES, SPLIT
+
+if TYPE_CHECKING:
+    Column = str
+else:
+    Column = Literal[tuple(name for name, column in QUANTITIES.items() if column.printed.header)]
 """A quantity that a table may have a column of; its unit stands in its name."""
+
+Table = Literal[
+    "summary", "strong_scaling", "weak_scaling", "step_breakdown", "memory", "variants", "ddp_fsdp", "proposal"
+]
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A table of points."""
+
+    about: str
+    """The beginning of its caption."""
+    columns: tuple[Column, ...]
+    """Unless the study asks for others. One that no row has a number for is left out."""
+    file: str = ""
+    """Without its suffix, where it is not the table's name."""
+    names_scaling: bool = True
+    """Whether a row says how it was scaled."""
+
 
 _MEASURED: tuple[Column, ...] = (
     "ranks",
@@ -52,59 +41,60 @@ _MEASURED: tuple[Column, ...] = (
     "speedup",
     "efficiency_percent",
 )
+_BESIDE = ("ranks", "step_time_ms", "throughput_samples_per_s", "relative_throughput")
 
-Table = Literal[
-    "summary", "strong_scaling", "weak_scaling", "step_breakdown", "memory", "variants", "ddp_fsdp", "proposal"
-]
-
-COLUMNS: dict[Table, tuple[Column, ...]] = {
-    "summary": _MEASURED,
-    "strong_scaling": (*_MEASURED, "per_doubling_efficiency_percent"),
-    "weak_scaling": (*_MEASURED, "per_doubling_efficiency_percent"),
-    "step_breakdown": (
-        "ranks",
-        "data_time_ms",
-        "h2d_time_ms",
-        "forward_time_ms",
-        "backward_time_ms",
-        "exposed_span_ms",
-        "optimizer_time_ms",
-        "logging_time_ms",
-        "checkpoint_time_ms",
-        "remainder_time_ms",
+TABLES: dict[Table, TableEntry] = {
+    "summary": TableEntry("Scaling of study {study}.", _MEASURED, file="summary_table"),
+    "strong_scaling": TableEntry(
+        "Strong scaling of study {study}: the global batch is held.",
+        (*_MEASURED, "per_doubling_efficiency_percent"),
+        names_scaling=False,
     ),
-    "memory": (
-        "ranks",
-        "batch_per_rank",
-        "parameters",
-        "peak_allocated_gib",
-        "peak_reserved_gib",
-        "peak_resident_gib",
+    "weak_scaling": TableEntry(
+        "Weak scaling of study {study}: the batch per rank is held.",
+        (*_MEASURED, "per_doubling_efficiency_percent"),
+        names_scaling=False,
     ),
-    "variants": ("ranks", "step_time_ms", "throughput_samples_per_s", "relative_throughput", "accuracy_percent"),
-    "ddp_fsdp": (
-        "ranks",
-        "step_time_ms",
-        "throughput_samples_per_s",
-        "relative_throughput",
-        "peak_allocated_gib",
-        "peak_resident_gib",
+    "step_breakdown": TableEntry(
+        "Where a step's time goes in study {study}: means over steady steps, ranks and launches, in the order of"
+        " a step; exposed communication is part of the backward pass.",
+        ("ranks", *(f"{part}_ms" for part in PARTS if part != SPLIT[0])),
     ),
-    "proposal": (
-        "nodes",
-        "ranks",
-        "batch_per_rank",
-        "global_batch",
-        "step_time_ms",
-        "throughput_samples_per_s",
-        "speedup",
-        "efficiency_percent",
-        "per_doubling_efficiency_percent",
-        "peak_allocated_gib",
-        "device_hours_per_million_samples",
+    "memory": TableEntry(
+        "Memory of the rank that has most in study {study}.",
+        (
+            "ranks",
+            "batch_per_rank",
+            "parameters",
+            "peak_allocated_gib",
+            "peak_reserved_gib",
+            "peak_resident_gib",
+        ),
+    ),
+    "variants": TableEntry(
+        "Variants of study {study} at the same work and place, each against the first of its group.",
+        (*_BESIDE, "accuracy_percent"),
+    ),
+    "ddp_fsdp": TableEntry(
+        "Strategies of study {study} at the same work and place, each against the first of its group.",
+        (*_BESIDE, "peak_allocated_gib", "peak_resident_gib"),
+    ),
+    "proposal": TableEntry(
+        "Scaling of study {study}, and what a million samples cost in hours of all devices.",
+        (
+            "nodes",
+            "ranks",
+            "batch_per_rank",
+            "global_batch",
+            "step_time_ms",
+            "throughput_samples_per_s",
+            "speedup",
+            "efficiency_percent",
+            "per_doubling_efficiency_percent",
+            "peak_allocated_gib",
+            "device_hours_per_million_samples",
+        ),
     ),
 }
-"""Columns of a table unless the study asks for others. One that no row has a number for is left out."""
-
-FILES: dict[Table, str] = {name: "summary_table" if name == "summary" else name for name in COLUMNS}
-"""The file of a table, without its suffix. That of the summary is known by that name."""
+FILES: dict[Table, str] = {name: entry.file or name for name, entry in TABLES.items()}
+"""The file of a table, without its suffix."""

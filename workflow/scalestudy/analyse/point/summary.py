@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.run.clocks import throttled
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
@@ -47,7 +48,7 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points])
+    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import isfinite
 from typing import Any
 
-from scalestudy.publish.quantities import QUANTITIES, Quantity, Row
+from scalestudy.publish.numbers.quantities import shown_as, values_of
 from scalestudy.publish.rounding import DASH, Shown
+from scalestudy.registry.column import Column, Printed
+from scalestudy.registry.points import QUANTITIES
 
+Row = Mapping[str, Any]
 _OF_A_STUDY = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
 
-COMPARED: dict[str, Quantity] = {name: QUANTITIES[name] for name in _OF_A_STUDY} | {
-    "throughput_ratio": Quantity(
-        "throughput_ratio", "ratio of throughputs to the first study at the same point", limits="interval"
-    ),
-    "efficiency_difference_points": Quantity(
-        "efficiency_difference", "efficiency less that of the first study", "points", 100, "interval"
-    ),
-    "accuracy_difference_points": Quantity(
-        "accuracy_difference",
-        "validation accuracy less that of the first study's launch of the same seed, mean",
-        "points",
-        100,
+_RATIO = "ratio of throughputs to the first study at the same point"
+_EFFICIENCY = "efficiency less that of the first study"
+_POINTS = ("points", 100)
+_ACCURACY = "validation accuracy less that of the first study's launch of the same seed, mean"
+
+COMPARED: dict[str, Column] = {name: QUANTITIES[name] for name in _OF_A_STUDY} | {
+    "throughput_ratio": Column("throughput_ratio", _RATIO, "", "interval", Printed("throughput_ratio")),
+    "efficiency_difference_points": Column(
+        "efficiency_difference",
+        _EFFICIENCY,
+        "",
         "interval",
+        Printed("efficiency_difference_points", *_POINTS),
+    ),
+    "accuracy_difference_points": Column(
+        "accuracy_difference", _ACCURACY, "", "interval", Printed("accuracy_difference_points", *_POINTS)
     ),
 }
 """Of a row of a comparison's points."""
@@ -30,24 +37,24 @@ COMPARED: dict[str, Quantity] = {name: QUANTITIES[name] for name in _OF_A_STUDY}
 
 def shown(row: Row, name: str) -> Shown:
     """A number of a row, by name, as a reader sees it."""
-    return COMPARED[name].shown(row)
+    return shown_as(COMPARED[name], values_of(row, COMPARED[name]))
 
 
 def numbers_of(row: Row) -> dict[str, dict[str, Any]]:
     """Every number that a row has, with its unit, its limits, and the text that documents print."""
     found = {}
-    for name, quantity in COMPARED.items():
-        text = quantity.shown(row)
+    for name, column in COMPARED.items():
+        text = shown(row, name)
         if text.value == DASH:
             continue
-        value, low, high = (number if isfinite(number) else None for number in quantity.of(row))
+        value, low, high = (number if isfinite(number) else None for number in values_of(row, column))
         printed = [text.value, text.low, text.high] if text.low else [text.value]
         found[name] = {
             "value": value,
             "low": low,
             "high": high,
-            "unit": quantity.unit,
+            "unit": column.printed.unit if column.printed else "",
             "shown": printed,
-            "what": quantity.what,
+            "what": column.meaning,
         }
     return found

@@ -12,8 +12,7 @@ from scalestudy.analyse.study.compare import ONE_PROCESS, SAME_LAUNCHES, Compari
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain
-from scalestudy.publish.comparison.quantities import shown
-from scalestudy.publish.quantities import Row
+from scalestudy.publish.comparison.quantities import Row, shown
 from scalestudy.publish.results import as_text, failure_word
 
 COUNTED = {

@@ -7,6 +7,7 @@ from typing import Any
 from scalestudy.publish.effort import effort_view
 from scalestudy.publish.environment import environment_view, hardware_view
 from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.results import Results
 from scalestudy.publish.view import study_view
 from scalestudy.study.config.datasets import Dataset
@@ -17,7 +18,7 @@ PLACES = ("path", "url", "sha256", "files")
 VERSION = "version of "
 
 
-def artifact_view(plan: Plan, results: Results, *, command: str) -> dict[str, Any]:
+def artifact_view(plan: Plan, results: Results, book: Book, *, command: str) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
     facts = dict(environment_view(results.environment))
     versions = [(name.removeprefix(VERSION), text) for name, text in facts.items() if name.startswith(VERSION)]
@@ -32,7 +33,7 @@ def artifact_view(plan: Plan, results: Results, *, command: str) -> dict[str, An
             (name.removeprefix("variable "), text) for name, text in facts.items() if name.startswith("variable ")
         ],
         "data": _data(plan),
-        "effort": effort_view(plan, results.runs),
+        "effort": effort_view(plan, results.runs, book),
         "unneeded": len(results.runs) - len(made),
         "dates": dates_of(made),
         "code": codes_of(made),

@@ -13,17 +13,22 @@ from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
+from scalestudy.publish.keys import point_key
 from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.papers import PAPERS
-from scalestudy.publish.quantities import shown
-from scalestudy.publish.results import Results, failure_word
+from scalestudy.publish.results import Results
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
 
 
 def proposal_view(
-    plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
+    plan: Plan,
+    results: Results,
+    facts: dict[str, Any],
+    *,
+    tables: Mapping[str, str],
+    figures: Mapping[str, str],
 ) -> dict[str, Any]:
     """Values for report/templates/proposal.tex. tables, figures: paths of those that print something, by name."""
     summary = results.summary[results.summary["scaling"] != "reference"]
@@ -60,12 +65,12 @@ def _is_forecast(workload: str, facts: dict[str, Any]) -> bool:
 
 def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dict[str, Any]]:
     """By workload: the base case, and every distributed point with its verdict, cost and memory."""
-    memory = {_key(row): row["memory"] for row in facts["rows"]}
-    verdicts = {_key(d | {"ranks": d["world_size"]}): d for d in facts["diagnoses"]}
+    shown = {row["key"]: row for row in facts["rows"]}
+    verdicts = {diagnosis["row"]["key"]: diagnosis for diagnosis in facts["diagnoses"]}
     found = []
     for workload in plan.study.workloads:
         rows = [
-            _cost(row, verdicts, memory)
+            _cost(row, verdicts, shown[point_key(row)])
             for row in summary[summary["workload"] == workload].to_dict("records")
             if row["world_size"] > 1 or row["is_base"]
         ]
@@ -103,20 +108,16 @@ def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 
 
-def _key(row: Mapping[str, Any]) -> tuple:
-    return tuple(row[name] for name in ("workload", "variant", "scaling", "ranks", "nodes", "batch_per_rank"))
-
-
-def _cost(row: dict[str, Any], verdicts: Mapping[tuple, Any], memory: Mapping[tuple, str]) -> dict[str, Any]:
-    key = _key(row | {"ranks": int(row["world_size"])})
+def _cost(row: dict[str, Any], verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+    """shown: the row as documents print it."""
     return {
         "is_base": bool(row["is_base"]),
         "variant": row["variant"],
-        "failure": failure_word(row),
-        "diagnosis": verdicts.get(key),
-        "hours": shown(row, "device_hours_per_million_samples"),
-        "per_doubling": shown(row, "per_doubling_efficiency_percent"),
+        "failure": shown["failure"],
+        "diagnosis": verdicts.get(shown["key"]),
+        "hours": shown["device_hours_per_million_samples"],
+        "per_doubling": shown["per_doubling_efficiency_percent"],
         "where": labels.row(row),
-        "memory": memory[key],
+        "memory": shown["memory"],
         "peak_gib": row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"],
     }

@@ -12,7 +12,7 @@ from scalestudy.publish.figures.bars import bar_style, height_in, name_rows, row
 from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import legend_below
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.quantities import PARTS, QUANTITIES, SPLIT, WHOLE
+from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.study.plan import Plan
 
 COMPUTATION = SPLIT[0]
@@ -26,7 +26,7 @@ def draw(plan: Plan, workload: str, frames: Frames) -> Figure:
     figure, axes = plt.subplots(figsize=(paper_of(plan).page_in, height_in(rows.places)))
     left = np.zeros(len(rows.at))
     for index, part in enumerate(used):
-        axes.barh(rows.at, times[part], left=left, label=PARTS[part], height=0.7, **bar_style(index))
+        axes.barh(rows.at, times[part], left=left, label=PARTS[part][0], height=0.7, **bar_style(index))
         left += times[part]
     name_rows(axes, rows)
     axes.set_xlabel("Time of a step (ms)")
@@ -39,5 +39,5 @@ def _ms(row: dict, part: str) -> float:
     alone = row["world_size"] == 1  # its backward pass is computation and nothing else
     hidden = (WHOLE,) if alone or not isnan(row["exposed_span_s"]) else SPLIT
     shown = WHOLE if alone and part == COMPUTATION else part
-    value = QUANTITIES[f"{shown}_ms"].of(row)[0]
+    value = row[f"{shown}_s"] * 1e3
     return 0.0 if part in hidden or isnan(value) else max(value, 0.0)

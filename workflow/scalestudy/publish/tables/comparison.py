@@ -12,14 +12,13 @@ from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.named import Named
-from scalestudy.publish.comparison.quantities import shown
+from scalestudy.publish.comparison.quantities import Row, shown
 from scalestudy.publish.comparison.view import compared_points, study_view
 from scalestudy.publish.keys import slug
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.quantities import Row
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
-from scalestudy.publish.tables.headers import MS, PERCENT
+from scalestudy.publish.tables.headers import UNITS
 from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 
@@ -93,17 +92,17 @@ def _columns(letters: Sequence[str]) -> Iterator[Column]:
     """In the order of the table. What is of the first study alone has no ratio."""
     first, *others = letters
     for letter in letters:
-        yield Column(("Step time", letter, f"({MS})"), letter, "step_time_ms", limits=True)
+        yield Column(("Step time", letter, f"({UNITS['ms']})"), letter, "step_time_ms", limits=True)
     for letter in others:
         yield Column(("Throughput", f"{letter} over {first}"), letter, "throughput_ratio", limits=True)
     for letter in letters:
-        yield Column(("Effic.", letter, f"({PERCENT})"), letter, "efficiency_percent")
+        yield Column(("Effic.", letter, f"({UNITS['%']})"), letter, "efficiency_percent")
     for letter in others:
         yield Column(
             ("Effic.", f"{letter} less {first}", "(points)"), letter, "efficiency_difference_points", limits=True
         )
     for letter in letters:
-        yield Column(("Acc.", letter, f"({PERCENT})"), letter, "accuracy_percent")
+        yield Column(("Acc.", letter, f"({UNITS['%']})"), letter, "accuracy_percent")
     for letter in others:
         yield Column(("Acc.", f"{letter} to {first}"), letter, "accuracy_shows")
 

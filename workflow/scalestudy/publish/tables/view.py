@@ -7,16 +7,18 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.publish.keys import point_key
+from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.quantities import HEADLINE, shown
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import DASH
-from scalestudy.publish.tables.headers import WITH_LIMITS, lines
+from scalestudy.publish.tables.headers import header_lines
 from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
-from scalestudy.publish.tables.rows import CONTENTS
+from scalestudy.publish.tables.rows import pick
 from scalestudy.publish.view import study_view
-from scalestudy.registry.tables import COLUMNS, Column, Table
+from scalestudy.registry.points import HEADLINE, QUANTITIES
+from scalestudy.registry.tables import TABLES, Column, Table
 from scalestudy.study.plan import Plan
 
 Row = dict[str, Any]
@@ -27,21 +29,25 @@ IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "
 """Known of a point whatever became of its launches."""
 
 
-def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]:
+def table_view(plan: Plan, summary: pd.DataFrame, book: Book, name: Table) -> dict[str, Any]:
     """Values for report/templates/table.tex."""
-    content = CONTENTS[name]
-    rows = content.pick(summary[summary["scaling"] != "reference"]).to_dict("records")
+    rows = [
+        row | {"shown": book.quantities(point_key(row))}
+        for row in pick(name, summary[summary["scaling"] != "reference"]).to_dict("records")
+    ]
     columns = _columns(plan, name, rows)
-    groups = _groups(plan, rows, columns, scaling=content.names_scaling)
+    groups = _groups(plan, rows, columns, scaling=TABLES[name].names_scaling)
     made = [row for group in groups for row in group["rows"]]
-    heads = [head(lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)]
+    heads = [
+        head(header_lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)
+    ]
     stub = stub_of(made)
     repeated = sum(column in PLACE for column in columns)
     layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
         "name": name.replace("_", "-"),
         "study": study_view(plan, summary),
-        "about": content.about,
+        "about": TABLES[name].about,
         "parts": [
             [panel(heads, part, columns_of, stacked=layout.stacked) for columns_of in layout.panels]
             for part in portions(groups, lines=(2 if layout.stacked else 1) * len(layout.panels))
@@ -55,7 +61,7 @@ def table_view(plan: Plan, summary: pd.DataFrame, name: Table) -> dict[str, Any]
 
 def _columns(plan: Plan, name: Table, rows: list[Row]) -> list[Column]:
     """Those that the study asks for and that have a number; and the nodes, where there are several."""
-    wanted = plan.study.report.tables.get(name, COLUMNS[name])
+    wanted = plan.study.report.tables.get(name, TABLES[name].columns)
     found = [column for column in wanted if _has_number(rows, column)]
     several_nodes = any(row["nodes"] > 1 for row in rows) and "nodes" not in found
     found = ["nodes", *found] if several_nodes else found
@@ -66,7 +72,7 @@ def _has_number(rows: list[Row], column: Column) -> bool:
     """Also false for a part of the step that takes no time anywhere: nothing to copy to, nothing logged."""
     if column in HEADLINE and any(failure_word(row) for row in rows):
         return True  # their outcome stands there
-    texts = [shown(row, column).value for row in rows]
+    texts = [row["shown"][column].value for row in rows]
     nothing = (DASH, "0.00") if column.endswith("_time_ms") else (DASH,)
     return any(text not in nothing for text in texts)
 
@@ -87,9 +93,9 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
     failure = failure_word(row)
     cells = []
     for column in columns:
-        number = shown(row, column)
+        number, printed = row["shown"][column], QUANTITIES[column].printed
         text = failure if failure and column not in IDENTITY else number.value
-        cells.append({"value": text, "limits": number.limits if column in WITH_LIMITS else ""})
+        cells.append({"value": text, "limits": number.limits if printed.with_limits else ""})
     partial = row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],

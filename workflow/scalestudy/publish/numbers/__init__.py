@@ -1,0 +1,1 @@
+"""Every printed number by key: numbers.json and what is made of it."""

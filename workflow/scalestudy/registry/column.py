@@ -1,0 +1,48 @@
+"""What a column of our tables is. Keys of numbers, headers, rounding and docs/columns.md follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Limits = Literal["none", "interval", "range"]
+"""Columns X_low and X_high at the study's confidence, X_min and X_max of the launches, or none."""
+Rounding = Literal["measured", "share", "count", "scaled"]
+"""`measured`: as many digits as the interval supports. `share`: one decimal of a percentage. `scaled`: three
+digits and a prefix of the SI."""
+
+ENDS: dict[Limits, tuple[str, ...]] = {"none": (), "interval": ("_low", "_high"), "range": ("_min", "_max")}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """How a column is printed."""
+
+    name: str
+    """In keys of numbers, in `report.tables` of the config, and in templates."""
+    unit: str = ""
+    """'' for a ratio or a count."""
+    factor: float = 1
+    """From the column's unit to the printed one."""
+    rounding: Rounding = "measured"
+    header: str = ""
+    """Over a column of a LaTeX table; '' for what no table has."""
+    with_limits: bool = False
+    """Whether tables print its limits; where they do not, the limits follow from those of another column."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a CSV or parquet file."""
+
+    name: str
+    meaning: str
+    """With the statistic over steps, ranks and launches."""
+    unit: str = ""
+    limits: Limits = "none"
+    printed: Printed | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Its own name, and those of its limits."""
+        return self.name, *(f"{self.name}{end}" for end in ENDS[self.limits])
