@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import isnan
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from scipy.special import ndtri
@@ -43,8 +43,8 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
-    for named, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
-        workload, _, scaling = named
+    for key, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
+        workload, _, scaling = named = cast("tuple[str, str, str]", key)
         base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
         yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])
 

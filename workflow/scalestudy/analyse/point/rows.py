@@ -17,7 +17,8 @@ WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 
 def distributed(summary: pd.DataFrame) -> pd.DataFrame:
     """Rows of several ranks."""
-    return summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    rows: pd.DataFrame = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    return rows
 
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:

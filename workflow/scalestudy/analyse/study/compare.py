@@ -102,9 +102,11 @@ class Comparison:
     @property
     def compared(self) -> pd.DataFrame:
         """Its rows of other studies that are held against the first, whether or not both were measured."""
-        return self.points[
-            (self.points["study"] != self.points["study"].iloc[0]) & (self.points["not_compared"] == "")
+        points = self.points
+        others: pd.DataFrame = points[
+            (points["study"] != points["study"].iloc[0]) & (points["not_compared"] == "")
         ]
+        return others
 
 
 def compare_studies(sources: Sequence[Source]) -> Comparison:
