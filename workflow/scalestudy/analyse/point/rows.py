@@ -23,7 +23,7 @@ def distributed(summary: pd.DataFrame) -> pd.DataFrame:
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
     """Rows of one process of the workload and base variant of a point, one a batch size."""
-    single = summary[
+    single: pd.DataFrame = summary[
         (summary["workload"] == point["workload"])
         & (summary["variant"] == point["base_variant"])
         & (summary["world_size"] == 1)
