@@ -11,14 +11,16 @@ from scalestudy.analyse.forecast.held_out import held_out_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import runs_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.ledger import make_numbers, point_numbers
+from scalestudy.publish.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
@@ -158,9 +160,9 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
         runs=runs,
         forecasts=forecasts_frame(plan.study, summary),
         factors=factors_frame(summary),
-        findings=given.get("findings", [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]),
+        findings=given.get("findings", diagnosed(plan, summary)),
         traces=given.get("traces", []),
-        environment=given.get("environment", {}),
+        environment=given.get("environment", StudyEnvironment(facts={})),
     )
 
 
@@ -169,9 +171,18 @@ def book_of(plan: Plan, results: Results) -> Book:
     return Book(make_numbers(plan, results))
 
 
+def traces_book(traces: Sequence[Trace]) -> Book:
+    """The numbers of traces, by key."""
+    return book_from(dict(numbers_of_traces(traces)))
+
+
 def rows_book(summary: pd.DataFrame) -> Book:
     """The numbers of the rows of a summary, by key."""
-    numbers = dict(point_numbers(summary))
+    return book_from(dict(point_numbers(summary)))
+
+
+def book_from(numbers: dict[str, Number]) -> Book:
+    """A book of these numbers alone."""
     nothing: dict[str, Any] = {"points": {}, "runs": {}, "aliases": {}, "renamed": {}}
     return Book(NumbersFile(study="x", scalestudy="x", confidence=0.95, numbers=numbers, **nothing))
 

@@ -15,16 +15,16 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import random
 import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 from scalestudy.cli.demo import judge
 from scalestudy.demo.faults import ALL, CONTROLS
+from scalestudy.diagnose.findings import Diagnosis, FindingsFile
+from scalestudy.record.document import read_document
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
 OUTCOMES = Path(__file__).parents[2] / "docs/measurements/diagnosis.csv"
@@ -47,13 +47,13 @@ def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
     if done.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     print(f"{name} {seed}: {done.stdout.splitlines()[-2]}", flush=True)
-    return told(json.loads((folder / "findings.json").read_text(encoding="utf-8")))
+    (found,) = read_document(folder / "findings.json", FindingsFile).diagnoses
+    return told(found)
 
 
-def told(found: dict[str, Any]) -> dict[str, str]:
+def told(found: Diagnosis) -> dict[str, str]:
     """What is kept of a diagnosis."""
-    causes = " ".join(finding["cause"] for finding in found["findings"])
-    return {"verdict": found["verdict"], "causes": causes}
+    return {"verdict": found.verdict, "causes": " ".join(finding.cause for finding in found.findings)}
 
 
 def read(path: Path) -> Outcomes:
@@ -118,7 +118,7 @@ def main(argv: list[str] | None = None) -> int:
         folder = arguments.results / f"{name}-{seed}"
         if arguments.again:
             if (folder / "findings.json").exists():
-                outcomes[name, seed] = told(judge(ALL[name], folder).to_json())
+                outcomes[name, seed] = told(judge(ALL[name], folder))
         elif (name, seed) not in outcomes:
             outcomes[name, seed] = measure(name, seed, folder)
         write(arguments.outcomes, outcomes)

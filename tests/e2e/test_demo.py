@@ -11,6 +11,8 @@ import pytest
 from conftest import Checkout
 from launches import spec_of, step_losses, succeeded
 from scalestudy.demo.faults import ALL, FAULT
+from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.record.document import read_document
 from scalestudy.study.spec import WORKER
 
 pytestmark = [
@@ -23,8 +25,8 @@ def test_more_samples_on_a_rank_are_named(checkout: Checkout) -> None:
     """They are counted, and no time has to be judged for them."""
     done = checkout.run("scalestudy", "demo", "--fault", "uneven-batches", "--repeats", "1")
     assert "put in: imbalance\nright" in done.stdout
-    found = json.loads((checkout.root / "results/demo-uneven-batches/findings.json").read_text())
-    assert "Rank 1 has 20% more samples" in found["findings"][0]["explanation"]
+    (found,) = read_document(checkout.root / "results/demo-uneven-batches/findings.json", FindingsFile).diagnoses
+    assert "Rank 1 has 20% more samples" in found.findings[0].explanation
     (record,) = (checkout.root / "results/demo-uneven-batches/runs").glob("*ddp*/run.json")
     assert json.loads(record.read_text())["spec"]["host"]["environment"]["SCALESTUDY_FAULT"] == "uneven-batches"
 

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,10 @@ import pytest
 from builders import study_of
 from conftest import small_content
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.cli.main import main
 from scalestudy.publish.comparison.named import in_a_figure, plain
+from scalestudy.record.document import write_document
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -55,7 +58,11 @@ def content() -> dict[str, Any]:
 
 
 def write_study(
-    folder: Path, content: dict[str, Any], times: dict[Any, Any], environment: dict[str, Any] | None = None
+    folder: Path,
+    content: dict[str, Any],
+    times: dict[Any, Any],
+    facts: dict[str, Any] | None = None,
+    warnings: Sequence[WarningCount] = (),
 ) -> Path:
     """A results folder as the pipeline leaves it, as far as it is compared."""
     plan = make_plan(parse_study(content, source="x"))
@@ -66,8 +73,9 @@ def write_study(
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     runs.to_csv(folder / "runs.csv", index=False)
     summary_frame(plan, runs).to_csv(folder / "comprehensive_summary.csv", index=False)
-    facts = {"cpu": ["EPYC"], "version of torch": ["2.13.0"], "backend": ["gloo"]} | (environment or {})
-    (folder / "environment.json").write_text(json.dumps(facts), encoding="utf-8")
+    facts = {"cpu": ["EPYC"], "version of torch": ["2.13.0"], "backend": ["gloo"]} | (facts or {})
+    environment = StudyEnvironment(facts=facts, warnings=tuple(warnings))
+    write_document(folder / "environment.json", environment)
     return folder
 
 
@@ -75,8 +83,8 @@ def write_study(
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Studies `old` and `new`, made once. New has a workload and a variant of its own, and another host."""
     folder = tmp_path_factory.mktemp("results")
-    warning = {"kind": "busy host", "launches": 2, "example": "the host is busy"}
-    write_study(folder / "old", CONTENT, OLD, {"warnings": [warning]})
+    warning = WarningCount(kind="busy host", launches=2, example="the host is busy")
+    write_study(folder / "old", CONTENT, OLD, warnings=[warning])
     content = deepcopy(CONTENT)
     content["workloads"]["other"] = content["workloads"]["mlp"] | {"scaling": ["strong"]}
     content["variants"]["fsdp"] = {"strategy": "fsdp"}
@@ -320,11 +328,11 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("above", "it has no plan.json. Name the folder of one; in it are new, old"),
         ("empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
         ("no summary", "has not come to its end; run snakemake on it, or `scalestudy aggregate --plan"),
-        ("schema", "schema version 2; this scalestudy reads 1"),
+        ("schema", "plan.json: written by a newer scalestudy: schema 2, this one reads 1"),
         ("column", "no column throughput_samples_per_s; another version made it"),
         ("points", "not of the plan beside it: its points are others"),
         ("runs", "not of the plan beside it: no run mlp-"),
-        ("no environment", "environment.json: missing"),
+        ("no environment", "environment.json: no such file or directory; `scalestudy aggregate` makes it"),
         ("twice", "given twice"),
         ("link", "is the same); name two studies"),
         ("confidence", "report.confidence differs: 0.95 in"),

@@ -14,6 +14,7 @@ import pytest
 from builders import facts_of, frames_of, page_of, results_of, rows_book, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.frames import Frames
@@ -34,7 +35,7 @@ HOSTILE = "_ % & # { } \\ $ ~ ^ < > \" ' | \\input{/etc/passwd} 漢 \N{GRINNING 
 
 COLUMN_WIDE = ("throughput", "epoch_time_detailed", "memory", "communication", "step_time_distribution")
 
-ENVIRONMENT = {"device": ["cpu"], "cpu": [HOSTILE], "variable OMP_NUM_THREADS": ["1"]}
+ENVIRONMENT = StudyEnvironment(facts={"device": ("cpu",), "cpu": (HOSTILE,), "variable OMP_NUM_THREADS": ("1",)})
 
 
 @pytest.fixture

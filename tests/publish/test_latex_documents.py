@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from pathlib import Path
@@ -13,7 +12,10 @@ import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
 from conftest import mlp_workload
+from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
+from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
@@ -33,14 +35,16 @@ SIGNS = "_ % & # { } \\ $ ~ ^ < > \" ' ` -- | \\input{/etc/passwd} \\end{documen
 RIGHT_TO_LEFT = "\N{ARABIC LETTER ALEF}" * 40
 HOSTILE = f"{SIGNS} {'x' * 200} {RIGHT_TO_LEFT} {bytes(range(0xA1, 0x100)).decode('latin-1')}"
 LONG = "w" * 60
-ENVIRONMENT = {
-    "device": ["cpu"],
-    "cpu": [HOSTILE],
-    "python": ["3.11.7"],
-    "version of torch": ["2.13.0+cpu"],
-    "variable OMP_NUM_THREADS": [HOSTILE],
-    "warnings": [{"kind": "busy host", "launches": 1, "example": HOSTILE}],
-}
+ENVIRONMENT = StudyEnvironment(
+    facts={
+        "device": ("cpu",),
+        "cpu": (HOSTILE,),
+        "python": ("3.11.7",),
+        "version of torch": ("2.13.0+cpu",),
+        "variable OMP_NUM_THREADS": (HOSTILE,),
+    },
+    warnings=(WarningCount(kind="busy host", launches=1, example=HOSTILE),),
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,7 +78,7 @@ def content(**study: Any) -> dict[str, Any]:
     } | study
 
 
-def measured(environment: dict[str, Any] = ENVIRONMENT, **study: Any) -> tuple[Plan, Results]:
+def measured(environment: StudyEnvironment = ENVIRONMENT, **study: Any) -> tuple[Plan, Results]:
     """Some launches fail; probes, notes and a trace are there."""
     plan = make_plan(parse_study(content(**study), source="x"))
     runs = study_of(plan, SOME_FAIL)
@@ -112,9 +116,13 @@ def write_results(folder: Path, plan: Plan, results: Results) -> list[str]:
     for name in names:
         getattr(results, name).to_csv(folder / f"{name}.csv", index=False)
     write_document(folder / "numbers.json", make_numbers(plan, results))
-    contents = {name: getattr(results, name) for name in ("findings", "environment", "traces")}
+    contents = {
+        "findings": FindingsFile(study=plan.study.name, diagnoses=tuple(results.findings)),
+        "environment": results.environment,
+        "traces": TracesFile(traces=tuple(results.traces)),
+    }
     for name, content in contents.items():
-        (folder / f"{name}.json").write_text(json.dumps(content), encoding="utf-8")
+        write_document(folder / f"{name}.json", content)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     return [
         f"--plan={folder}/plan.json",
@@ -188,7 +196,7 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
 
 
 def test_every_number_is_in_numbers_json(tmp_path: Path, drawn: Path) -> None:
-    plan, results = measured(environment={})
+    plan, results = measured(environment=StudyEnvironment(facts={}))
     write_documents(tmp_path, drawn, plan, results)
     numbers = make_numbers(plan, results)
     report, proposal, artifact = (

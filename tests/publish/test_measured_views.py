@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 from html import unescape
@@ -12,15 +11,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of
+from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.trace.summary import CollectiveTime, OperatorTime, Trace, TracesFile, TraceSummary
 from scalestudy.cli.main import main
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish import labels
 from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
-from scalestudy.publish.rounding import show_share
+from scalestudy.publish.rounding import show_percent
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
 from scalestudy.publish.view import rows_view
@@ -57,30 +59,30 @@ NOTES = {
     "allocation_retries": 3.0,
 }
 KERNEL = "void at::native::vectorized_elementwise_kernel<4, at::native::(anonymous namespace)::clamp>(int)"
-TRACE = {
-    "run_id": "mlp-ddp-b16-n1g2-r1-abcdef",
-    "workload": "mlp",
-    "variant": "ddp",
-    "nodes": 1,
-    "world_size": 2,
-    "batch_per_rank": 16,
-    "summary": {
-        "device": "cuda",
-        "steps": 5,
-        "step_time_s": 0.010,
-        "computation_time_s": 0.006,
-        "collective_time_s": 0.004,
-        "overlap_time_s": 0.002,
-        "hidden_share": 0.5,
-        "other_time_s": 0.001,
-        "idle_time_s": 0.001,
-        "operators": [
-            {"name": "aten::mm", "calls_per_step": 9.0, "time_s": 0.0042, "share": 0.42},
-            {"name": KERNEL, "calls_per_step": 1234.3333, "time_s": 1.234, "share": 0.0001},
-        ],
-        "collectives": [{"name": "gloo:all_reduce", "calls_per_step": 2.0, "time_s": 0.0051, "bytes": None}],
-    },
-}
+TRACE = Trace(
+    run_id="mlp-ddp-b16-n1g2-r1-abcdef",
+    workload="mlp",
+    variant="ddp",
+    nodes=1,
+    world_size=2,
+    batch_per_rank=16,
+    summary=TraceSummary(
+        device="cuda",
+        steps=5,
+        step_time_s=0.010,
+        computation_time_s=0.006,
+        collective_time_s=0.004,
+        overlap_time_s=0.002,
+        hidden_share=0.5,
+        other_time_s=0.001,
+        idle_time_s=0.001,
+        operators=(
+            OperatorTime(name="aten::mm", calls_per_step=9.0, time_s=0.0042, share=0.42),
+            OperatorTime(name=KERNEL, calls_per_step=1234.3333, time_s=1.234, share=0.0001),
+        ),
+        collectives=(CollectiveTime(name="gloo:all_reduce", calls_per_step=2.0, time_s=0.0051, bytes=None),),
+    ),
+)
 
 
 @pytest.fixture
@@ -152,7 +154,11 @@ def documents(plan: Plan) -> Documents:
         runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": ""})
         runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
         results = results_of(
-            plan, runs, summary, traces=traces or [], environment={"hardware cpu model": ["a processor"]}
+            plan,
+            runs,
+            summary,
+            traces=traces or [],
+            environment=StudyEnvironment(facts={"hardware cpu model": ("a processor",)}),
         )
         text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
         page = page_of(plan, results)
@@ -321,11 +327,11 @@ def test_scatter_that_rounds_to_nothing_is_not_called_none(summary: pd.DataFrame
     assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean, launches <0.1%"
     frame = given(summary, step_time_cv=0.123, launch_cv=float("nan"))
     assert spread_view(rows_book(frame), POINT) == "steps 12.3% around their mean"
-    assert [show_share(share) for share in (0, 0.0004, 0.0006, 1)] == ["0.0%", "<0.1%", "0.1%", "100.0%"]
+    assert [show_percent(share).value for share in (0, 0.04, 0.06, 100)] == ["0.0", "<0.1", "0.1", "100.0"]
 
 
 def test_a_trace_says_where_all_of_its_step_went() -> None:
-    (view,) = traces_view([TRACE])
+    (view,) = traces_view([TRACE], traces_book([TRACE]))
     assert view["of"] == "mlp, ddp, 2 ranks, batch 16 per rank"
     for words in ("5 traced steps of 10.0 ms", "computation 60%", "other work 10%", "nothing running 10%"):
         assert words in view["step"]
@@ -339,8 +345,9 @@ def test_a_trace_says_where_all_of_its_step_went() -> None:
 
 
 def test_a_trace_without_a_collective_says_so() -> None:
-    summary = TRACE["summary"] | {"hidden_share": None, "collective_time_s": 0.0, "collectives": []}
-    assert traces_view([TRACE | {"summary": summary}])[0]["step"].endswith("; no collective")
+    none = {"hidden_share": None, "collective_time_s": 0.0, "collectives": ()}
+    trace = TRACE.model_copy(update={"summary": TRACE.summary.model_copy(update=none)})
+    assert traces_view([trace], traces_book([trace]))[0]["step"].endswith("; no collective")
 
 
 @pytest.mark.parametrize(
@@ -507,7 +514,7 @@ def test_numbers_of_the_page_are_those_of_the_frame(documents: Documents, summar
 
 def test_traces_are_in_both_documents(documents: Documents, summary: pd.DataFrame) -> None:
     text, page = documents(summary, [TRACE])
-    (view,) = traces_view([TRACE])
+    (view,) = traces_view([TRACE], traces_book([TRACE]))
     block = section(text, "TRACES")
     found = next(rows for caption, rows in tables(page) if caption == view["of"])
     assert found[0] == ["Operator or kernel", "Calls", "ms", "Share"]
@@ -517,7 +524,7 @@ def test_traces_are_in_both_documents(documents: Documents, summary: pd.DataFram
     assert ["Collectives"] in found
     for document in (flat(block), read(page)):
         assert f"{view['step']}." in document
-        assert f"runs/{TRACE['run_id']}" in document
+        assert f"runs/{TRACE.run_id}" in document
     assert "&lt;4, at::native" in page, "the whole name, escaped"
 
 
@@ -541,9 +548,12 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
     factors_frame(frame).to_csv(tmp_path / "factors.csv", index=False)
-    findings = [diagnosis.to_json() for diagnosis in diagnosed(plan, frame)]
-    for name, content in (("findings", findings), ("environment", {"device": ["cpu"]}), ("traces", [TRACE])):
-        (tmp_path / f"{name}.json").write_text(json.dumps(content))
+    for name, content in (
+        ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),
+        ("environment", StudyEnvironment(facts={"device": ("cpu",)})),
+        ("traces", TracesFile(traces=(TRACE,))),
+    ):
+        write_document(tmp_path / f"{name}.json", content)
     inputs = [
         *("--plan", f"{tmp_path}/plan.json", "--summary", f"{tmp_path}/summary.csv"),
         *("--runs", f"{tmp_path}/runs.csv", "--findings", f"{tmp_path}/findings.json"),

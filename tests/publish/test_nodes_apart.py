@@ -41,7 +41,7 @@ def test_labels() -> None:
 
 def test_each_verdict_speaks_of_its_own_row(plan: Plan, summary: pd.DataFrame) -> None:
     rows = rows_view(plan, summary, rows_book(summary))
-    views = diagnoses_view([found.to_json() for found in diagnosed(plan, summary)], rows)
+    views = diagnoses_view(diagnosed(plan, summary), rows, rows_book(summary))
     assert [view["ranks"] for view in views] == ["2 ranks", "2 ranks on 2 nodes", "4 ranks on 2 nodes"]
     assert len({id(view["row"]) for view in views}) == 3
     for view in views:

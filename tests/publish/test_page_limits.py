@@ -15,6 +15,8 @@ from browser import Page
 from builders import book_of, frames_of, page_from, page_of, printed_of, results_of, study_of
 from conftest import mlp_workload
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
+from scalestudy.analyse.trace.summary import Trace
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, drawing
@@ -84,9 +86,11 @@ def named() -> tuple[Plan, Results]:
     plan = make_plan(parse_study(study, source="x"))
     runs = study_of(plan, {("victim", *key[1:]): value for key, value in TIMES.items()})
     runs["reason"] = "for victim"
-    trace = renamed(TRACE, "aten::mm", "victim::mm") | {"run_id": "victim-run"}
-    environment = {"device": ["victim"], "cpu": ["victim"], "variable victim": ["victim"]}
-    environment |= {"warnings": [{"kind": "victim", "launches": 1, "example": "victim"}]}
+    trace = Trace.model_validate(renamed(TRACE.model_dump(), "aten::mm", "victim::mm") | {"run_id": "victim-run"})
+    environment = StudyEnvironment(
+        facts={"device": ("victim",), "cpu": ("victim",), "variable victim": ("victim",)},
+        warnings=(WarningCount(kind="victim", launches=1, example="victim"),),
+    )
     summary = summary_frame(plan, runs)
     summary["settings"] = "set by victim"
     return plan, results_of(plan, runs, summary, traces=[trace], environment=environment)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -14,6 +13,7 @@ import pypdfium2
 import pytest
 from builders import frames_of, results_of, study_of
 from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.cli.main import main
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
@@ -113,12 +113,13 @@ MIXED = {
         "fsdp": {"strategy": "fsdp"},
     },
 }
-ENVIRONMENT = {
+FACTS = {
     "device": ["NVIDIA A100-SXM4-80GB"],
     "cpu": ["AMD EPYC 7763 64-Core Processor _ % & # { } \\ $ ~ ^ < > | 漢 \N{GRINNING FACE} \u202e"],
     "version of torch": ["2.13.0+cu130"],
     "hardware gpu links": ["NV12 between all, a sentence that is long enough to be broken into several lines"],
 }
+ENVIRONMENT = StudyEnvironment.model_validate({"facts": FACTS})
 
 
 def mixed_study(content: dict[str, Any]) -> tuple[Plan, pd.DataFrame]:
@@ -146,7 +147,7 @@ def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
     results.summary.to_csv(folder / "summary.csv", index=False)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     write_document(folder / "numbers.json", make_numbers(plan, results))
-    (folder / "environment.json").write_text(json.dumps(ENVIRONMENT), encoding="utf-8")
+    write_document(folder / "environment.json", ENVIRONMENT)
     files = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
     assert main(["tables", *files, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
     return sorted(path.stem for path in (folder / "tables").glob("*.tex"))
@@ -237,6 +238,21 @@ def test_an_unknown_key_is_an_error_that_names_it(numbers: NumbersFile, tmp_path
     )
     assert status != 0
     assert "no number 'mlp.ddp.n3.speedup'" in " ".join(log.split())
+
+
+def test_a_key_of_an_older_release_is_an_error_that_names_the_new_one(
+    numbers: NumbersFile, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "numbers.json"
+    write_document(path, numbers)
+    old = "mlp.ddp.weak.n2.finding.healthy.share-of-overhead-in-the-step"
+    new = "mlp.ddp.weak.n2.finding.healthy.overhead_share"
+    assert numbers.renamed[old] == new
+    status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=f"\\scalenum{{{old}}}")
+    assert status != 0
+    assert f"The number `{old}' has another key now: `{new}'" in "".join(log.split("\n")), log[-1500:]
+    assert main(["number", old, "--numbers", str(path)]) == 2
+    assert f"{old}: the key is now {new}" in capsys.readouterr().err
 
 
 def test_two_studies_need_a_prefix_each(numbers: NumbersFile, tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from builders import study_of
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_logs
 from scalestudy.analyse.study.compare import Comparison, Source, compare_studies, shows
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import environment_differences, setting_differences
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -48,7 +49,7 @@ def source(letter: str, content: dict[str, Any], times: dict[Any, Any] | None = 
     keys = {(spec.workload, spec.world_size, spec.batch_per_rank) for spec in plan.runs.values()}
     given = {key: (times or OLD).get(key, [0.01] * plan.study.repeats) for key in keys}
     runs = study_of(plan, given, **options)
-    return Source(letter, plan, summary_frame(plan, runs), runs, environment={})
+    return Source(letter, plan, summary_frame(plan, runs), runs, environment=StudyEnvironment(facts={}))
 
 
 def row(comparison: Comparison, letter: str = "B", **where: Any) -> pd.Series:
@@ -312,6 +313,7 @@ def test_three_studies_are_held_against_the_first(content: dict[str, Any]) -> No
 
 
 def test_environments_differ_by_what_they_hold_and_not_by_its_order() -> None:
-    first = {"host": ["a", "b"], "cpu": ["X"], "warnings": [{}], "hardware cpu current clock mhz": [1]}
-    other = {"host": ["b", "a"], "cpu": ["Y"], "hardware cpu current clock mhz": [2], "backend": ["nccl"]}
-    assert environment_differences([first, other]) == [{"cpu": ["X"]}, {"cpu": ["Y"], "backend": ["nccl"]}]
+    first = {"host": ("a", "b"), "cpu": ("X",), "hardware cpu current clock mhz": (1,)}
+    other = {"host": ("b", "a"), "cpu": ("Y",), "hardware cpu current clock mhz": (2,), "backend": ("nccl",)}
+    differing = environment_differences([StudyEnvironment(facts=facts) for facts in (first, other)])
+    assert differing == [{"cpu": ["X"]}, {"cpu": ["Y"], "backend": ["nccl"]}]

@@ -7,12 +7,12 @@ from math import isnan, nan
 from typing import Any
 
 import pytest
-from builders import diagnosed, rows_book, summary_of
+from builders import book_of, diagnosed, results_of, rows_book, study_of, summary_of
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.context import usual
-from scalestudy.diagnose.findings import Recommendation
+from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at, saving
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.view import rows_view
@@ -77,7 +77,7 @@ def test_memory_at_another_batch_follows_one_process(plan: Plan) -> None:
     case = case_of(plan)
     alone = case.alone.assign(peak_resident_gib=[0.4 if b == 16 else 0.6 for b in case.alone["batch_per_rank"]])
     assert peak_memory_at(replace(case, alone=alone), 32) == pytest.approx(0.5 + 0.2)
-    assert peak_memory_at(replace(case, alone=alone.iloc[:1]), 32) is None
+    assert isnan(peak_memory_at(replace(case, alone=alone.iloc[:1]), 32))
 
 
 def test_what_keeps_the_work_comes_first_and_then_what_gains_most(plan: Plan) -> None:
@@ -87,11 +87,11 @@ def test_what_keeps_the_work_comes_first_and_then_what_gains_most(plan: Plan) ->
         return saving(case, Interval(seconds), "")
 
     wanted = [
-        Recommendation("much", prediction=saved(0.002)),
-        Recommendation("little", prediction=saved(0.001)),
-        Recommendation("unknown", unpredicted="not measured."),
-        Recommendation("larger", prediction=saved(0.003), keeps_the_work=False),
-        Recommendation("other", unpredicted="not measured.", keeps_the_work=False),
+        Recommendation(id="much", change="", prediction=saved(0.002)),
+        Recommendation(id="little", change="", prediction=saved(0.001)),
+        Recommendation(id="unknown", change="", unpredicted="not measured."),
+        Recommendation(id="larger", change="", prediction=saved(0.003), keeps_the_work=False),
+        Recommendation(id="other", change="", unpredicted="not measured.", keeps_the_work=False),
     ]
     shuffled = [wanted[at] for at in (3, 1, 4, 0, 2)]
     assert sorted(shuffled, key=lambda one: one.order) == wanted
@@ -135,17 +135,20 @@ def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
 
 
 def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
-    summary = summary_of(plan, {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()})
-    plain = [diagnosis.to_json() for diagnosis in diagnosed(plan, summary)]
-    (view,) = (
-        v for v in diagnoses_view(plain, rows_view(plan, summary, rows_book(summary))) if v["scaling"] == "strong"
-    )
-    (given,) = (d for d in plain if d["scaling"] == "strong")
+    times = {key: [time * f for f in (1.0, 1.01, 0.99)] for key, time in SLOW.items()}
+    summary = summary_of(plan, times)
+    written = FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, summary))).model_dump_json()
+    plain = FindingsFile.model_validate_json(written).diagnoses
+    rows = rows_view(plan, summary, rows_book(summary))
+    book = book_of(plan, results_of(plan, study_of(plan, times), summary))
+    (view,) = (v for v in diagnoses_view(plain, rows, book) if v["scaling"] == "strong")
+    (given,) = (d for d in plain if d.scaling == "strong")
     assert view["causes"] == "comm-bound"
     assert view["limited_by"].startswith("communication (communication 85%, ")
-    assert [r["cause"] for r in given["recommendations"]] == ["comm-bound", "comm-bound"]
-    for shown, one in zip(view["recommendations"], given["recommendations"], strict=True):
-        assert f"{one['prediction']['speedup']['value']:.1f}" in shown["prediction"]
+    assert [cause for cause, _ in given.recommendations] == ["comm-bound", "comm-bound"]
+    for shown, (_, one) in zip(view["recommendations"], given.recommendations, strict=True):
+        assert one.prediction
+        assert f"{one.prediction.speedup.value:.1f}" in shown["prediction"]
         assert "GiB a rank" in shown["prediction"]
     texts = sorted(shown["prediction"].split(":")[0] for shown in view["recommendations"])
     assert texts == ["Measured", "Predicted"]

@@ -86,18 +86,18 @@ def test_an_mlp_of_batch_256_on_two_v100() -> None:
     overhead = {"overhead_s_low": 0.033, "overhead_s_high": 0.0346}
     found = judged({(1, 256): 0.0076, (2, 256): 0.0414}, ranks=2, batch=256, scaling="weak", seen=overhead)["ddp"]
     assert (found.verdict, causes(found)) == ("negative scaling", ["comm-bound"])
-    evidence = {item.name: item.value for item in found.findings[0].evidence}
-    assert evidence["overhead per step"] == pytest.approx(33.8)
-    assert evidence["share of the step"] == pytest.approx(81.6, abs=0.1)
+    evidence = {item.id: item.value for item in found.findings[0].evidence}
+    assert evidence["overhead"] == pytest.approx(33.8)
+    assert evidence["share_of_step"] == pytest.approx(81.6, abs=0.1)
 
 
 def test_the_same_mlp_at_batch_4096() -> None:
     """99.77 to 114.24 ms: 1.75 times, 87 %; 14.5 ms exposed, 12.7 % of the step."""
     found = judged({(1, 4096): 0.09977, (2, 4096): 0.11424}, ranks=2, batch=4096, scaling="weak")["ddp"]
     assert (found.verdict, causes(found)) == ("healthy", ["healthy"])
-    evidence = {item.name: item.value for item in found.findings[0].evidence}
+    evidence = {item.id: item.value for item in found.findings[0].evidence}
     assert evidence["efficiency"] == pytest.approx(87.3, abs=0.1)
-    assert evidence["share of overhead in the step"] == pytest.approx(12.7, abs=0.1)
+    assert evidence["overhead_share"] == pytest.approx(12.7, abs=0.1)
     assert show(1.7467).value == "1.75"
 
 

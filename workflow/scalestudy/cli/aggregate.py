@@ -7,7 +7,6 @@ import hashlib
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,10 +17,11 @@ from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.study.environment import study_environment
-from scalestudy.analyse.trace.summary import summarise_trace
+from scalestudy.analyse.trace.summary import Trace, TracesFile, summarise_trace
 from scalestudy.cli.inputs import read_plan
 from scalestudy.cli.processes import cores, spread
-from scalestudy.record.files import write_json, write_text
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
 from scalestudy.record.observation import Observation, RunRecord, read_observation
 from scalestudy.record.parts import TRACES
 from scalestudy.record.traces import read_trace
@@ -49,7 +49,7 @@ class Read:
     """Of run.json, which vouches for the rest."""
     reduced: Reduced
     epochs: pd.DataFrame
-    traces: list[dict[str, Any]]
+    traces: list[Trace]
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -70,8 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
     }
     for name, frame in frames.items():
         write_text(arguments.results / name, frame.to_csv(index=False))
-    write_json(arguments.results / "environment.json", study_environment([one.record for one in read]))
-    write_json(arguments.results / "traces.json", list(chain.from_iterable(one.traces for one in read)))
+    write_document(arguments.results / "environment.json", study_environment([one.record for one in read]))
+    traces = tuple(chain.from_iterable(one.traces for one in read))
+    write_document(arguments.results / "traces.json", TracesFile(traces=traces))
     print(f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}")
     return 0
 
@@ -90,7 +91,7 @@ def read_run(study: Study, directory: Path) -> Read:
         record_sha256=hashlib.sha256((directory / "run.json").read_bytes()).hexdigest(),
         reduced=reduce_run(study, observation),
         epochs=observation.epochs,
-        traces=[trace_row(observation, path) for path in trace_files(directory)],
+        traces=[read_summary(observation, path) for path in trace_files(directory)],
     )
 
 
@@ -105,15 +106,15 @@ def trace_files(directory: Path) -> list[Path]:
     return sorted(directory.glob(TRACES.replace("*", "trace-rank0")))
 
 
-def trace_row(observation: Observation, path: Path) -> dict[str, Any]:
+def read_summary(observation: Observation, path: Path) -> Trace:
     """A summary of a trace, with what it is of."""
     spec = observation.record.spec
-    return {
-        "run_id": spec.run_id,
-        "workload": spec.workload,
-        "variant": spec.variant,
-        "nodes": spec.nodes,
-        "world_size": spec.world_size,
-        "batch_per_rank": spec.batch_per_rank,
-        "summary": summarise_trace(read_trace(path)).to_json(),
-    }
+    return Trace(
+        run_id=spec.run_id,
+        workload=spec.workload,
+        variant=spec.variant,
+        nodes=spec.nodes,
+        world_size=spec.world_size,
+        batch_per_rank=spec.batch_per_rank,
+        summary=summarise_trace(read_trace(path)),
+    )

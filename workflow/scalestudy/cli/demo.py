@@ -18,10 +18,11 @@ import yaml
 from scalestudy.cli import aggregate
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.demo.faults import ALL, Fault
-from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.findings import Diagnosis, FindingsFile
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run
+from scalestudy.record.document import write_document
 from scalestudy.record.files import write_json, write_text
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -88,7 +89,7 @@ def judge(fault: Fault, results: Path) -> Diagnosis:
         aggregate.run(argparse.Namespace(plan=results / "plan.json", results=results))
     summary, forecasts = (read_table(results / name) for name in ("comprehensive_summary.csv", "forecasts.csv"))
     found = next(d for d in diagnose_study(study, summary, forecasts) if d.variant == fault.variant)
-    write_json(results / "findings.json", found.to_json())
+    write_document(results / "findings.json", FindingsFile(study=study.name, diagnoses=(found,)))
     return found
 
 

@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 
 from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.record.files import write_json
+from scalestudy.record.document import write_document
 
 HELP = "summary -> verdicts, findings and recommendations (findings.json)"
 
@@ -21,8 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(arguments.plan)
-    diagnoses = diagnose_study(plan.study, read_table(arguments.summary), read_table(arguments.forecasts))
-    write_json(arguments.out, [diagnosis.to_json() for diagnosis in diagnoses])
-    for d in diagnoses:
+    found = diagnose_study(plan.study, read_table(arguments.summary), read_table(arguments.forecasts))
+    write_document(arguments.out, FindingsFile(study=plan.study.name, diagnoses=tuple(found)))
+    for d in found:
         print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {d.verdict} ({d.sentence})")
     return 0

@@ -6,7 +6,10 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.trace.summary import TracesFile
+from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
@@ -43,9 +46,9 @@ def read_results(arguments: argparse.Namespace) -> Results:
         runs=read_table(arguments.runs),
         forecasts=read_table(arguments.forecasts),
         factors=read_table(arguments.factors),
-        findings=read_json(arguments.findings),
-        traces=read_json(arguments.traces),
-        environment=read_json(arguments.environment),
+        findings=read_document(arguments.findings, FindingsFile).diagnoses,
+        traces=read_document(arguments.traces, TracesFile).traces,
+        environment=read_document(arguments.environment, StudyEnvironment),
     )
 
 

@@ -12,10 +12,12 @@ from string import ascii_uppercase
 import pandas as pd
 
 from scalestudy.analyse.study.compare import MEASURED, OF_A_LAUNCH, Source
-from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
-from scalestudy.study.plan import SCHEMA_VERSION, Plan
+from scalestudy.record.document import read_document
+from scalestudy.study.plan import Plan
 
 MOST = len(ascii_uppercase)
 SUMMARY = "comprehensive_summary.csv"
@@ -51,12 +53,6 @@ def read_finished(folder: Path, letter: str) -> Source:
         below = sorted(path.parent.name for path in folder.glob("*/plan.json"))
         near = f"; in it are {', '.join(below)}" if below else ", such as results/STUDY"
         raise UserError(f"{folder}: no results of a study: it has no plan.json. Name the folder of one{near}")
-    version = _version(folder / "plan.json")
-    if version != SCHEMA_VERSION:
-        raise UserError(
-            f"{folder / 'plan.json'}: schema version {version}; this scalestudy reads {SCHEMA_VERSION}. Compare"
-            " with the version that made it, or plan and aggregate the study again"
-        )
     plan = read_plan(folder / "plan.json")
     if not (folder / SUMMARY).exists():
         raise UserError(
@@ -68,15 +64,10 @@ def read_finished(folder: Path, letter: str) -> Source:
         plan=plan,
         summary=read_table(folder / SUMMARY),
         runs=read_table(folder / "runs.csv"),
-        environment=read_json(folder / "environment.json"),
+        environment=read_document(folder / "environment.json", StudyEnvironment),
     )
     _refuse_other_tables(folder, source)
     return source
-
-
-def _version(path: Path) -> object:
-    content = read_json(path)
-    return content.get("schema_version") if isinstance(content, dict) else None
 
 
 def _refuse_other_tables(folder: Path, source: Source) -> None:

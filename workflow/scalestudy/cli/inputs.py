@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
-from pydantic import ValidationError
 
 from scalestudy.errors import UserError
+from scalestudy.record.document import read_model
 from scalestudy.study.plan import Plan
 
 
 def read_plan(path: Path) -> Plan:
     """Plan from plan.json; UserError names the file where it is missing or not a plan."""
-    try:
-        return Plan.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such plan; `scalestudy plan --out {path}` makes it") from None
-    except ValidationError as error:
-        raise UserError(f"{path}: not a plan of this version: {error.errors()[0]['msg']}") from None
+    return read_model(path, Plan, f"scalestudy plan --out {path}")
 
 
 def read_table(path: Path) -> pd.DataFrame:
@@ -32,13 +25,3 @@ def read_table(path: Path) -> pd.DataFrame:
         raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None
-
-
-def read_json(path: Path) -> Any:
-    """Content of a JSON file of an earlier stage; UserError names it where it is missing or cut short."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: missing; an earlier stage makes it") from None
-    except ValueError as error:
-        raise UserError(f"{path}: not JSON: {error}") from None

@@ -10,6 +10,7 @@ from scalestudy.errors import UserError
 from scalestudy.publish.number_text import number_text
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.renamed import new_key
 from scalestudy.record.document import read_document
 
 HELP = "one number by its key, with its interval, unit and the launches behind it"
@@ -25,8 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     path = arguments.numbers or only_study()
     numbers = read_document(path, NumbersFile)
-    found = Book(numbers).find(arguments.key)
+    book = Book(numbers)
+    found = book.find(arguments.key)
     if found is None:
+        for key in book.full_keys(arguments.key):
+            if now := numbers.renamed.get(key) or new_key(key):
+                raise UserError(f"{arguments.key}: the key is now {now}")
         raise UserError(f"{arguments.key}: no such number in {path}; {suggestion(numbers, arguments.key)}")
     print(number_text(numbers, *found))
     return 0

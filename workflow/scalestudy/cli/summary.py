@@ -6,8 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.cli.study_files import add_study
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
@@ -38,12 +39,12 @@ def run(arguments: argparse.Namespace) -> int:
     plan = read_plan(results / "plan.json")
     book = Book(read_document(results / "numbers.json", NumbersFile))
     rows = rows_view(plan, read_table(results / "comprehensive_summary.csv"), book)
-    findings = read_json(results / "findings.json")
+    findings = read_document(results / "findings.json", FindingsFile).diagnoses
     outcomes = read_table(results / "runs.csv")["outcome"].value_counts().to_dict()
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
-    for view in leading(diagnoses_view(findings, rows)):
+    for view in leading(diagnoses_view(findings, rows, book)):
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"

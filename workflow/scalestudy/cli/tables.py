@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from scalestudy.cli.inputs import read_json, read_plan, read_table
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.tables.environment import environment_table_view
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     plan, summary = read_plan(arguments.plan), read_table(arguments.summary)
     book = Book(read_document(arguments.numbers, NumbersFile))
-    environment = environment_table_view(plan, summary, read_json(arguments.environment))
+    environment = environment_table_view(plan, summary, read_document(arguments.environment, StudyEnvironment))
     made = {file: ("table.tex", table_view(plan, summary, book, name)) for name, file in FILES.items()} | {
         "environment": ("environment_table.tex", environment),
         "provenance": ("provenance.tex", provenance_view(book.content)),

@@ -21,11 +21,11 @@ def find_bottleneck(case: Case) -> Bottleneck:
     """
     point = case.point
     if not point["launches_ok"]:
-        return Bottleneck("memory" if "oom" in str(point["outcomes"]) else "", {})
+        return Bottleneck(kind="memory" if "oom" in str(point["outcomes"]) else "", shares={})
     step_s = point["step_time_s"]
     together_s = point["overhead_s"] if isnan(point["differential_s"]) else point["differential_s"]
     if isnan(step_s) or isnan(together_s):
-        return Bottleneck("", {})
+        return Bottleneck(kind="", shares={})
     seconds = {
         "input": _sum(case, INPUT),
         "bookkeeping": _sum(case, BOOKKEEPING),
@@ -41,7 +41,7 @@ def find_bottleneck(case: Case) -> Bottleneck:
         left_s -= taken_s
         shares[kind] = taken_s / step_s
     shares["compute"] = left_s / step_s
-    return Bottleneck(max(shares, key=shares.__getitem__), shares)
+    return Bottleneck(kind=max(shares, key=shares.__getitem__), shares=shares)
 
 
 def _sum(case: Case, columns: tuple[str, ...]) -> float:

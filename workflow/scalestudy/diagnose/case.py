@@ -72,16 +72,24 @@ class Case:
     def overhead_evidence(self) -> tuple[Evidence, ...]:
         """The overhead of a step, where it was measured."""
         overhead = self.interval("overhead_s")
-        return () if isnan(overhead.value) else (Evidence.of("overhead per step", overhead, "ms", factor=1e3),)
+        return (
+            ()
+            if isnan(overhead.value)
+            else (Evidence.of("overhead", "overhead per step", overhead, "ms", factor=1e3),)
+        )
 
     def share_evidence(self, seconds: float, threshold: float, source: str = "") -> Evidence:
         """What so many seconds are of the step, in percent, held against a share of it."""
         share = seconds / self.point["step_time_s"] * 100
-        return Evidence("share of the step", share, "%", threshold=f">= {threshold:.0%}{source}")
+        return Evidence.of(
+            "share_of_step", "share of the step", share, "%", threshold=f">= {threshold:.0%}{source}"
+        )
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""
-        return Evidence.of("efficiency", self.interval("efficiency"), "%", factor=100, threshold=threshold)
+        return Evidence.of(
+            "efficiency", "efficiency", self.interval("efficiency"), "%", factor=100, threshold=threshold
+        )
 
 
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:

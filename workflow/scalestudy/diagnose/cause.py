@@ -6,7 +6,7 @@ An entry that says how it is recognised, what it means, what to change and what 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
@@ -64,7 +64,7 @@ class Cause:
     silences: bool = False
     """Until it is put right no other cause can be told from it."""
 
-    def finding(self, case: Case, seen: Seen) -> Finding:
+    def finding(self, case: Case, seen: Seen, *, beside: bool = False) -> Finding:
         """What a reader is told."""
         return Finding(
             cause=self.id,
@@ -72,6 +72,7 @@ class Cause:
             evidence=seen.evidence,
             refuted_by=self.refuted_by,
             recommendations=tuple(_accepted(case.study, one) for one in self.recommend(case, seen)),
+            beside=beside,
         )
 
 
@@ -81,4 +82,4 @@ def _accepted(study: Study, recommendation: Recommendation) -> Recommendation:
     if not refused:
         return recommendation
     warning = f"{recommendation.warning} The study would refuse that as it stands: {refused}.".strip()
-    return replace(recommendation, patch=None, warning=warning)
+    return recommendation.model_copy(update={"patch": None, "warning": warning})

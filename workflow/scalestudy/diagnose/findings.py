@@ -1,54 +1,60 @@
-"""What a diagnosis consists of. Plain data: the documents print it, nobody computes with it."""
+"""What a diagnosis consists of, and findings.json. Plain data: the documents print it, nobody computes with it."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from math import inf, isfinite, isnan, nan
-from typing import Any
+from math import inf, isnan, nan
+from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.record.document import Document, Part, Real
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """A number a finding rests on, with its limits (None where there are none) and what it is held against."""
+class Evidence(Part):
+    """A number a finding rests on, with its limits (null where there are none) and what it is held against."""
 
+    id: str
+    """Part of the key of the number: it stays when the name is reworded."""
     name: str
-    value: float
+    value: Real
     unit: str
-    low: float | None = None
-    high: float | None = None
-    threshold: str = ""
+    low: Real
+    high: Real
+    threshold: str
 
     @classmethod
-    def of(cls, name: str, found: Interval, unit: str, *, factor: float = 1.0, threshold: str = "") -> Evidence:
-        """`factor` times a quantity, with its limits."""
-        return cls(name, found.value * factor, unit, found.low * factor, found.high * factor, threshold)
+    def of(
+        cls, key: str, name: str, found: Interval | float, unit: str, *, factor: float = 1.0, threshold: str = ""
+    ) -> Evidence:
+        """`factor` times a quantity, with its limits if it has any. key: its id, one of its own in a finding."""
+        if not isinstance(found, Interval):
+            found = Interval(found)
+        value, low, high = found.value * factor, found.low * factor, found.high * factor
+        return cls(id=key, name=name, value=value, unit=unit, low=low, high=high, threshold=threshold)
 
 
 AS_MEASURED = "as measured"
 
 
-@dataclass(frozen=True)
-class Prediction:
-    """What a point should become. Limits are nan where what is saved was measured once only."""
+class Prediction(Part):
+    """What a point should become. Limits are null where what is saved was measured once only."""
 
     step_time_s: Interval
     gain: Interval
-    """Times the throughput of now; nan where there is none now."""
+    """Times the throughput of now; null where there is none now."""
     speedup: Interval
     """Over one process at the same work."""
     efficiency: Interval
-    peak_memory_gib: float | None
-    """Of a rank; None where nothing tells."""
+    peak_memory_gib: Real
+    """Of a rank; null where nothing tells."""
     assumes: str
     """What has to hold for that, as the end of a sentence; AS_MEASURED where nothing has to."""
 
 
-@dataclass(frozen=True)
-class Recommendation:
-    """A change worth trying: a patch of the study's own config, or None where it is advice only."""
+class Recommendation(Part):
+    """A change worth trying: a patch of the study's own config, or null where it is advice only."""
 
+    id: str
+    """Part of the keys of its numbers: one of its own among the recommendations for a cause."""
     change: str
     patch: dict[str, Any] | None = None
     prediction: Prediction | None = None
@@ -65,8 +71,7 @@ class Recommendation:
         return not self.keeps_the_work, inf if isnan(gain) else -gain
 
 
-@dataclass(frozen=True)
-class Finding:
+class Finding(Part):
     """A cause, why it is believed, what to do about it, and what would prove it wrong."""
 
     cause: str
@@ -78,8 +83,7 @@ class Finding:
     """Worth knowing, and not what holds the point back."""
 
 
-@dataclass(frozen=True)
-class Bottleneck:
+class Bottleneck(Part):
     """What most of a step's time goes to, or `memory` where there is too little; '' where that is not known."""
 
     kind: str
@@ -87,8 +91,7 @@ class Bottleneck:
     """Of the step, by kind; they add up to 1. Empty where there are none."""
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+class Diagnosis(Part):
     """Verdict and findings of one point."""
 
     workload: str
@@ -104,7 +107,8 @@ class Diagnosis:
     bottleneck: Bottleneck
     context: tuple[str, ...]
     """What is usual, to be read beside what was measured and never instead of it."""
-    findings: tuple[Finding, ...] = field(default=())
+    findings: tuple[Finding, ...]
+    """The first is to be put right first."""
 
     @property
     def recommendations(self) -> list[tuple[str, Recommendation]]:
@@ -113,23 +117,11 @@ class Diagnosis:
         given.sort(key=lambda item: (item[0].beside, item[1].order))
         return [(finding.cause, one) for finding, one in given]
 
-    def to_json(self) -> dict[str, Any]:
-        """Nested dictionaries and lists; numbers that are not finite become None.
 
-        Recommendations stand beside the findings, ranked, each with its cause.
-        """
-        plain = asdict(self)
-        for finding in plain["findings"]:
-            del finding["recommendations"]
-        plain["recommendations"] = [{"cause": cause} | asdict(one) for cause, one in self.recommendations]
-        return _plain(plain)
+class FindingsFile(Document):
+    """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    if isinstance(value, float) and not isfinite(value):
-        return None
-    return value.item() if hasattr(value, "item") else value
+    made_by: ClassVar[str] = "scalestudy diagnose"
+    schema_version: Literal[2] = 2
+    study: str
+    diagnoses: tuple[Diagnosis, ...]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 
 import pandas as pd
 
@@ -44,19 +44,18 @@ def as_measured(case: Case, row: pd.Series) -> Prediction:
     )
 
 
-def peak_memory_gib(row: pd.Series) -> float | None:
-    """Allocated on a device, resident on a host, the largest over ranks; None where it was not measured."""
-    peak = row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
-    return None if isnan(peak) else float(peak)
+def peak_memory_gib(row: pd.Series) -> float:
+    """Allocated on a device, resident on a host, the largest over ranks; nan where it was not measured."""
+    return row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
 
 
-def peak_memory_at(case: Case, batch_per_rank: float) -> float | None:
-    """At another batch: by what a sample adds on one process; None where that was measured at one batch only."""
+def peak_memory_at(case: Case, batch_per_rank: float) -> float:
+    """At another batch: by what a sample adds on one process; nan where that was measured at one batch only."""
     alone = case.alone.assign(peak=[peak_memory_gib(row) for _, row in case.alone.iterrows()])
     alone = alone.dropna(subset=["peak"]).sort_values("batch_per_rank")
     mine = peak_memory_gib(case.point)
-    if mine is None or alone["batch_per_rank"].nunique() < 2:
-        return None
+    if alone["batch_per_rank"].nunique() < 2:
+        return nan
     low, high = alone.iloc[0], alone.iloc[-1]
     slope = (high["peak"] - low["peak"]) / (high["batch_per_rank"] - low["batch_per_rank"])
     return mine + max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"])

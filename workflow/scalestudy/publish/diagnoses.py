@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isnan, nan
 from typing import Any
 
-from scalestudy.diagnose.findings import AS_MEASURED
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Prediction, Recommendation
 from scalestudy.publish import labels
-from scalestudy.publish.keys import evidence_keys, point_key, prediction_key, share_key
-from scalestudy.publish.phrases import Phrase, Piece, joined
-from scalestudy.publish.rounding import DASH, Shown, show, show_count
+from scalestudy.publish.keys import evidence_key, point_key, prediction_key, share_key
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.phrases import Phrase, joined
+from scalestudy.publish.rounding import Shown, show, show_count
 
 MOST_LISTED = 8
 """Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""
@@ -20,31 +24,31 @@ class Predicted:
     """A number of a prediction."""
 
     field: str
-    sentence: str
+    before: str = ""
+    """What stands before it in a sentence."""
+    after: str = ""
     unit: str = ""
     factor: float = 1
 
-    def of(self, prediction: dict[str, Any] | None) -> tuple[Shown, tuple[float | None, ...]]:
-        """(as a reader sees it, (value, low, high) in the printed unit); None for what is not there."""
-        given = prediction[self.field] if prediction else None
-        parts = given.values() if isinstance(given, dict) else (given, None, None)
-        numbers = tuple(None if part is None else part * self.factor for part in parts)
-        return show(*numbers), numbers
+    def of(self, prediction: Prediction | None) -> Interval:
+        """In the printed unit; nan for what is not there."""
+        found = getattr(prediction, self.field, nan)
+        return (found if isinstance(found, Interval) else Interval(found)).scaled(self.factor)
 
 
 PREDICTED = {
-    "gain": Predicted("gain", "{} times the throughput"),
-    "step_time_ms": Predicted("step_time_s", "a step of {} ms", "ms", 1e3),
-    "speedup": Predicted("speedup", "speedup {}"),
-    "efficiency_percent": Predicted("efficiency", "efficiency {} %", "%", 100),
-    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {} GiB a rank", "GiB"),
+    "gain": Predicted("gain", after=" times the throughput"),
+    "step_time_ms": Predicted("step_time_s", "a step of ", " ms", "ms", 1e3),
+    "speedup": Predicted("speedup", "speedup "),
+    "efficiency_percent": Predicted("efficiency", "efficiency ", " %", "%", 100),
+    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory ", " GiB a rank", "GiB"),
 }
 
 
-def diagnoses_view(diagnoses: list[dict[str, Any]], rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def diagnoses_view(diagnoses: Sequence[Diagnosis], rows: list[dict[str, Any]], book: Book) -> list[dict[str, Any]]:
     """Each diagnosis with the row it speaks of and everything in it as text."""
     by_key = {row["key"]: row for row in rows}
-    return [_diagnosis(diagnosis, by_key[point_key(diagnosis)]) for diagnosis in diagnoses]
+    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], book) for diagnosis in diagnoses]
 
 
 def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
@@ -82,57 +86,57 @@ def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
-def _diagnosis(diagnosis: dict[str, Any], row: dict[str, Any]) -> dict[str, Any]:
+def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], book: Book) -> dict[str, Any]:
     point = row["key"]
-    return diagnosis | {
-        "ranks": labels.ranks(diagnosis["world_size"], diagnosis["nodes"]),
+    return dict(diagnosis) | {
+        "ranks": labels.ranks(diagnosis.world_size, diagnosis.nodes),
         "row": row,
-        "causes": ", ".join(f["cause"] for f in diagnosis["findings"] if f["cause"] != diagnosis["verdict"]),
-        "limited_by": _limited_by(diagnosis["bottleneck"], point),
+        "causes": ", ".join(f.cause for f in diagnosis.findings if f.cause != diagnosis.verdict),
+        "limited_by": _limited_by(book, diagnosis.bottleneck, point),
         "findings": [
-            finding | {"evidence": [*map(_evidence, finding["evidence"], evidence_keys(point, finding))]}
-            for finding in diagnosis["findings"]
+            dict(finding)
+            | {"evidence": [_evidence(book, point, finding.cause, item) for item in finding.evidence]}
+            for finding in diagnosis.findings
         ],
         "recommendations": [
-            item | {"prediction": _prediction(item, point, position)}
-            for position, item in enumerate(diagnosis["recommendations"], start=1)
+            dict(item) | {"cause": cause, "prediction": _prediction(book, point, cause, item)}
+            for cause, item in diagnosis.recommendations
         ],
     }
 
 
-def _limited_by(bottleneck: dict[str, Any], point: str) -> Phrase:
+def _limited_by(book: Book, bottleneck: Bottleneck, point: str) -> Phrase:
     """'communication (communication 41%, compute 38%, launch 21%)'; '' where it is not known."""
-    shares = sorted(bottleneck["shares"].items(), key=lambda item: -item[1])
+    shares = sorted(bottleneck.shares.items(), key=lambda item: -item[1])
     said = [
-        Phrase(f"{kind} ", Piece(f"{share:.0%}", share_key(point, kind)))
-        for kind, share in shares
-        if share >= 0.005
+        Phrase(f"{kind} ", book.piece(share_key(point, kind), "{}%")) for kind, share in shares if share >= 0.005
     ]
-    return Phrase(f"{bottleneck['kind']} (", joined(said), ")") if said else Phrase(bottleneck["kind"])
+    return Phrase(f"{bottleneck.kind} (", joined(said), ")") if said else Phrase(bottleneck.kind)
 
 
-def evidence_shown(item: dict[str, Any]) -> Shown:
+def evidence_shown(item: Evidence) -> Shown:
     """The number of a piece of evidence; what was counted, in full."""
-    counted = item["low"] is None and not item["unit"] and float(item["value"] or 0.5).is_integer()
-    return show_count(item["value"]) if counted else show(item["value"], item["low"], item["high"])
+    counted = isnan(item.low) and not item.unit and (item.value or 0.5).is_integer()
+    return show_count(item.value) if counted else show(item.value, item.low, item.high)
 
 
-def _evidence(item: dict[str, Any], key: str) -> Phrase:
-    unit = f" {item['unit']}" if item["unit"] else ""
-    threshold = f" ({item['threshold']})" if item["threshold"] else ""
-    return Phrase(f"{item['name']}: ", Piece(str(evidence_shown(item)), key), f"{unit}{threshold}")
+def _evidence(book: Book, point: str, cause: str, item: Evidence) -> Phrase:
+    unit = f" {item.unit}" if item.unit else ""
+    threshold = f" ({item.threshold})" if item.threshold else ""
+    return Phrase(f"{item.name}: ", book.piece(evidence_key(point, cause, item.id)), f"{unit}{threshold}")
 
 
-def _prediction(recommendation: dict[str, Any], point: str, position: int) -> Phrase:
+def _prediction(book: Book, point: str, cause: str, recommendation: Recommendation) -> Phrase:
     """What a recommendation should bring, in a sentence; or why that cannot be told."""
-    prediction, numbers = recommendation["prediction"], []
-    for name, quantity in PREDICTED.items():
-        text, _ = quantity.of(prediction)
-        if text.value != DASH:
-            before, after = quantity.sentence.split("{}")
-            numbers.append(Phrase(before, Piece(str(text), prediction_key(point, position, name)), after))
+    prediction = recommendation.prediction
+    keys = {name: prediction_key(point, cause, recommendation.id, name) for name in PREDICTED}
+    numbers = [
+        Phrase(PREDICTED[name].before, book.piece(key), PREDICTED[name].after)
+        for name, key in keys.items()
+        if book.number(key)
+    ]
     if prediction is None:
-        return Phrase(f"Not predicted: {recommendation['unpredicted']}")
-    if prediction["assumes"] == AS_MEASURED:
+        return Phrase(f"Not predicted: {recommendation.unpredicted}")
+    if prediction.assumes == AS_MEASURED:
         return Phrase("Measured: ", joined(numbers), ".")
-    return Phrase("Predicted: ", joined(numbers), f", {prediction['assumes']}.")
+    return Phrase("Predicted: ", joined(numbers), f", {prediction.assumes}.")

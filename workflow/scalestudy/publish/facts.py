@@ -21,7 +21,7 @@ def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
     add_factors(rows, results.factors, book)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
-    diagnoses = diagnoses_view(list(results.findings), rows)
+    diagnoses = diagnoses_view(results.findings, rows, book)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -29,12 +29,12 @@ def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
         "forecasts": forecasts_view(results.forecasts, book),
-        "hardware": hardware_view(results.environment),
-        "environment": environment_view(results.environment),
+        "hardware": hardware_view(results.environment.facts),
+        "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "runs": len(needed),
         "unneeded": len(results.runs) - len(needed),
-        "traces": traces_view(list(results.traces)),
+        "traces": traces_view(results.traces, book),
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }

@@ -11,11 +11,14 @@ Names of workloads and variants are lower-case letters, digits and hyphens: no k
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from scalestudy.study.plan import Point
+
+LONGEST = 40  # characters of an operator in a key
 
 
 def point_key(row: Any) -> str:
@@ -34,12 +37,12 @@ def forecast_key(row: Any) -> str:
 
 def law_key(row: Any, law: str) -> str:
     """Key of the weight of a law of overhead in a row of forecasts.csv."""
-    return f"{forecast_key(row)}.law.{slug(law)}_percent"
+    return f"{forecast_key(row)}.law.{law}_percent"
 
 
 def factor_key(row: Any) -> str:
     """Key of a row of efficiency_factors.csv."""
-    return f"{point_key(row)}.factor.{slug(row['factor'])}_percent"
+    return f"{point_key(row)}.factor.{row['factor']}_percent"
 
 
 def share_key(point: str, kind: str) -> str:
@@ -47,19 +50,25 @@ def share_key(point: str, kind: str) -> str:
     return f"{point}.share.{kind}_percent"
 
 
-def evidence_keys(point: str, finding: dict[str, Any]) -> list[str]:
-    """Keys of the evidence for a finding, in its order; what has the name of another is counted on."""
-    names = [slug(item["name"]) for item in finding["evidence"]]
-    found = []
-    for index, name in enumerate(names):
-        again = names[:index].count(name)
-        found.append(f"{point}.finding.{finding['cause']}.{name}" + (f"-{again + 1}" if again else ""))
-    return found
+def evidence_key(point: str, cause: str, evidence: str) -> str:
+    """Key of the evidence for a cause, by the ids of both."""
+    return f"{point}.finding.{cause}.{evidence}"
 
 
-def prediction_key(point: str, position: int, quantity: str) -> str:
-    """Key of what the recommendation at this position, from 1, should bring."""
-    return f"{point}.recommendation{position}.{quantity}"
+def prediction_key(point: str, cause: str, recommendation: str, quantity: str) -> str:
+    """Key of what a recommendation for a cause should bring, by the ids of both."""
+    return f"{point}.recommendation.{cause}.{recommendation}.{quantity}"
+
+
+def operator_key(kind: str, name: str) -> str:
+    """Key of an operator (kind `operator`) or collective of a trace, by its name.
+
+    Words joined by hyphens; where letters are lost by that, or the name is long, a hash of the name ends it.
+    """
+    words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-")
+    if words != re.sub(":+", "-", name) or len(words) > LONGEST:
+        words = f"{words[:LONGEST]}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+    return f"{kind}.{words}"
 
 
 def key_of(point: Point) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from math import nan
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
+from scalestudy.analyse.trace.summary import Trace
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.effort import effort_numbers
 from scalestudy.publish.forecasts import law_weights, points_behind
 from scalestudy.publish.keys import (
     aliases,
-    evidence_keys,
+    evidence_key,
     factor_key,
     forecast_key,
     key_of,
@@ -25,6 +26,7 @@ from scalestudy.publish.keys import (
 )
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource, RunSource
 from scalestudy.publish.numbers.quantities import Values, shown_as, values_of
+from scalestudy.publish.numbers.renamed import renamed_keys
 from scalestudy.publish.results import Results, as_text, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
@@ -43,7 +45,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *_of_findings(results),
-        *_of_traces(results),
+        *numbers_of_traces(results.traces),
         *_of_effort(results),
     ]
     numbers = dict(entries)
@@ -64,7 +66,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         numbers={
             key: number.model_copy(update={"limits": words[number.limits]}) for key, number in numbers.items()
         },
-        renamed={},
+        renamed={old: new for old, new in renamed_keys(results).items() if new in numbers},
     )
 
 
@@ -121,29 +123,30 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
 
 def _of_findings(results: Results) -> Iterator[Entry]:
     for diagnosis in results.findings:
-        point = point_key(diagnosis)
-        for kind, share in diagnosis["bottleneck"]["shares"].items():
+        point = point_key(vars(diagnosis))
+        for kind, share in diagnosis.bottleneck.shares.items():
             value = (share * 100, nan, nan)
             key, what = share_key(point, kind), f"share of {kind} in a step"
             yield _entry(key, Shown(f"{share:.0%}".removesuffix("%")), value, "%", what, point=point)
-        for finding in diagnosis["findings"]:
-            for key, item in zip(evidence_keys(point, finding), finding["evidence"], strict=True):
-                limits = (item["value"], item["low"], item["high"])
-                what = f"evidence for {finding['cause']}: {item['name']}"
-                yield _entry(key, evidence_shown(item), limits, item["unit"], what, "interval", point)
-        for index, item in enumerate(diagnosis["recommendations"], start=1):
+        for finding in diagnosis.findings:
+            for item in finding.evidence:
+                key, limits = evidence_key(point, finding.cause, item.id), (item.value, item.low, item.high)
+                what = f"evidence for {finding.cause}: {item.name}"
+                yield _entry(key, evidence_shown(item), limits, item.unit, what, "interval", point)
+        for cause, advice in diagnosis.recommendations:
             for name, quantity in PREDICTED.items():
-                text, limits = quantity.of(item["prediction"])
-                if text.value != DASH:
-                    key = prediction_key(point, index, name)
-                    what = f"prediction for: {item['change']}"
-                    yield _entry(key, text, limits, quantity.unit, what, "interval", point)
+                found = quantity.of(advice.prediction)
+                if not isnan(found.value):
+                    limits, what = (found.value, found.low, found.high), f"prediction for: {advice.change}"
+                    key = prediction_key(point, cause, advice.id, name)
+                    yield _entry(key, show(*limits), limits, quantity.unit, what, "interval", point)
 
 
-def _of_traces(results: Results) -> Iterator[Entry]:
-    for trace in results.traces:
+def numbers_of_traces(traces: Sequence[Trace]) -> Iterator[Entry]:
+    """All numbers of the summaries of traces."""
+    for trace in traces:
         for name, text, value, unit, what in trace_numbers(trace):
-            yield _entry(f"trace.{trace['run_id']}.{name}", text, (value, nan, nan), unit, what)
+            yield _entry(f"trace.{trace.run_id}.{name}", text, (value, nan, nan), unit, what)
 
 
 def _of_effort(results: Results) -> Iterator[Entry]:

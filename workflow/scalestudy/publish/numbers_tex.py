@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, TypeVar
 
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.templates import latex
 
 NO_INTERVAL = "no interval"
+T = TypeVar("T")
 _UNITS = {"us": r"\ensuremath{\mu}s", "%": r"\%"}
 
 
 def numbers_view(numbers: NumbersFile) -> dict[str, Any]:
-    """Values for the template: every number, then once more by its shorter key."""
-    found = numbers.numbers
-    keys = {key: key for key in found}
-    for short, point in numbers.aliases.items():
-        keys |= {f"{short}{key.removeprefix(point)}": key for key in found if key.startswith(f"{point}.")}
+    """Values for the template."""
     return {
         "study": numbers.study,
         "version": numbers.scalestudy,
-        "numbers": [{"key": key} | _item(found[full]) for key, full in keys.items()],
+        "numbers": [{"key": key} | _item(number) for key, number in _also_short(numbers, numbers.numbers)],
+        "renamed": [{"key": key, "now": now} for key, now in _also_short(numbers, numbers.renamed)],
     }
+
+
+def _also_short(numbers: NumbersFile, found: dict[str, T]) -> Iterator[tuple[str, T]]:
+    """What is found by key, then once more by the shorter key of its point."""
+    yield from found.items()
+    for short, point in numbers.aliases.items():
+        for key, item in found.items():
+            if key.startswith(f"{point}."):
+                yield f"{short}{key.removeprefix(point)}", item
 
 
 def _item(number: Number) -> dict[str, str]:

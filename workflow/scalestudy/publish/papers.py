@@ -17,6 +17,16 @@ class Paper:
     page_pt: float
 
     @property
+    def two_columns(self) -> bool:
+        """Whether prose stands in two columns."""
+        return self.column_pt < self.page_pt
+
+    @property
+    def gap_pt(self) -> float:
+        """Between two columns."""
+        return max(self.page_pt - 2 * self.column_pt, 0.0)
+
+    @property
     def column_in(self) -> float:
         """Width of a figure in one column, in inches."""
         return self.column_pt / POINTS_PER_INCH

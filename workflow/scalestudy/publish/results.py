@@ -8,6 +8,10 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.trace.summary import Trace
+from scalestudy.diagnose.findings import Diagnosis
+
 OUTCOME_WORDS = {"oom": "OOM"}
 
 
@@ -19,9 +23,9 @@ class Results:
     runs: pd.DataFrame
     forecasts: pd.DataFrame
     factors: pd.DataFrame
-    findings: Sequence[dict[str, Any]]
-    traces: Sequence[dict[str, Any]]
-    environment: dict[str, Any]
+    findings: Sequence[Diagnosis]
+    traces: Sequence[Trace]
+    environment: StudyEnvironment
 
 
 def failure_word(row: Any) -> str:

@@ -52,11 +52,6 @@ def show_percent(percent: float) -> Shown:
     return Shown("<0.1" if 0 < abs(percent) < 0.05 else f"{percent:.1f}")
 
 
-def show_share(share: float) -> str:
-    """A fraction as show_percent has it, with its sign: '12.5%'."""
-    return f"{show_percent(100 * share)}%"
-
-
 def show_count(number: float) -> Shown:
     """What was counted, in full."""
     return Shown(f"{number:.0f}")

@@ -14,14 +14,16 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from scalestudy.record.document import Real
+
 
 @dataclass(frozen=True)
 class Interval:
     """A value with its confidence limits; the limits are nan where fewer than two launches were made."""
 
-    value: float
-    low: float = nan
-    high: float = nan
+    value: Real
+    low: Real = nan
+    high: Real = nan
 
     def scaled(self, factor: float) -> Interval:
         """The interval of `factor` times the quantity; factor > 0."""

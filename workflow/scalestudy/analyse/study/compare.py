@@ -12,7 +12,8 @@ import pandas as pd
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.summary import launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
-from scalestudy.analyse.study.questions import Difference, Environment, question_differences
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.study.questions import Difference, question_differences
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
@@ -55,7 +56,7 @@ class Source:
     plan: Plan
     summary: pd.DataFrame
     runs: pd.DataFrame
-    environment: Environment
+    environment: StudyEnvironment
 
     @property
     def points(self) -> dict[Question, tuple[Point, pd.Series]]:

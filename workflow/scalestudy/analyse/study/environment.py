@@ -4,38 +4,54 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
+from typing import Any, ClassVar, Literal
 
+from scalestudy.record.document import Document, Part
 from scalestudy.record.observation import RunRecord
 
 # Recorded with the environment by the rank that knows them, but properties of the model.
 OF_A_WORKLOAD = ("parameters", "gradient_bytes", "bytes_sent_per_step", "flops_per_sample")
 
 
-def study_environment(records: list[RunRecord]) -> dict[str, list[Any]]:
-    """For every fact of the runs' environments, its distinct values in order of appearance.
+class WarningCount(Part):
+    """A kind of warning by the launcher, the number of launches that had it, and the first of their texts."""
 
-    `warnings` is there if any launch had one: how many launches had which kind, with the first text as example.
-    """
+    kind: str
+    launches: int
+    example: str
+
+
+class StudyEnvironment(Document):
+    """environment.json: the facts of all runs' environments, and the launcher's warnings."""
+
+    made_by: ClassVar[str] = "scalestudy aggregate"
+    schema_version: Literal[2] = 2
+    facts: dict[str, tuple[bool | int | float | str, ...]]
+    """By name, the distinct values in order of appearance."""
+    warnings: tuple[WarningCount, ...] = ()
+    """The most frequent first."""
+
+
+def study_environment(records: list[RunRecord]) -> StudyEnvironment:
+    """What the runs' environments have, together."""
     facts: dict[str, list[Any]] = {}
     for record in records:
         for key, value in _facts(record.environment):
             values = facts.setdefault(key, [])
             if value is not None and value not in values:
                 values.append(value)
-    known = {key: _range(values) if is_reading(key) else values for key, values in facts.items() if values}
-    warnings = study_warnings(records)
-    return known | ({"warnings": warnings} if warnings else {})
+    known = {key: _range(values) if is_reading(key) else tuple(values) for key, values in facts.items() if values}
+    return StudyEnvironment(facts=known, warnings=_warnings(records))
 
 
-def study_warnings(records: list[RunRecord]) -> list[dict[str, Any]]:
-    """Each kind of warning with the number of launches that had it, the most frequent first."""
-    found: dict[str, dict[str, Any]] = {}
+def _warnings(records: list[RunRecord]) -> tuple[WarningCount, ...]:
+    texts: dict[str, list[str]] = {}
     for record in records:
-        warnings = {w["kind"]: w["text"] for w in reversed(record.environment.get("warnings", []))}
-        for kind, text in warnings.items():
-            found.setdefault(kind, {"kind": kind, "launches": 0, "example": text})["launches"] += 1
-    return sorted(found.values(), key=lambda warning: (-warning["launches"], warning["kind"]))
+        of_run = {w["kind"]: w["text"] for w in reversed(record.environment.get("warnings", []))}
+        for kind, text in of_run.items():
+            texts.setdefault(kind, []).append(text)
+    found = [WarningCount(kind=kind, launches=len(said), example=said[0]) for kind, said in texts.items()]
+    return tuple(sorted(found, key=lambda warning: (-warning.launches, warning.kind)))
 
 
 def is_reading(key: str) -> bool:
@@ -83,7 +99,7 @@ def _links(links: dict[str, str]) -> str:
     return "; ".join(parts)
 
 
-def _range(values: list[Any]) -> list[Any]:
+def _range(values: list[Any]) -> tuple[Any, ...]:
     """The only value, or the smallest and the largest as one text."""
     low, high = min(values), max(values)
-    return [low] if low == high else [f"{low:g} to {high:g}"]
+    return (low,) if low == high else (f"{low:g} to {high:g}",)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.study.environment import is_reading
+from scalestudy.analyse.study.environment import StudyEnvironment, is_reading
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
@@ -23,8 +23,6 @@ NOT_A_SETTING = ("name", "description", "scales", "variants", "workloads", "repo
 PLACES = ("path", "url")
 """Keys of data that say where they lie."""
 NOT_SET = "not set"
-
-Environment = Mapping[str, Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -60,23 +58,18 @@ def setting_differences(plans: Sequence[Plan]) -> list[Difference]:
     return _differences(*(_settings(plan.study, variants, workloads) for plan in plans))
 
 
-def environment_differences(environments: Sequence[Environment]) -> list[dict[str, list[Any]]]:
+def environment_differences(environments: Sequence[StudyEnvironment]) -> list[dict[str, list[Any]]]:
     """Of each environment the facts that are not the same in all, with their values in order.
 
-    Readings of a moment and warnings are left out: no two are alike.
+    Readings of a moment are left out: no two are alike.
     """
-    names = dict.fromkeys(name for environment in environments for name in environment)
+    given = [environment.facts for environment in environments]
     differing = [
         name
-        for name in names
-        if name != "warnings"
-        and not is_reading(name)
-        and len({str(_sorted(environment.get(name, []))) for environment in environments}) > 1
+        for name in dict.fromkeys(name for facts in given for name in facts)
+        if not is_reading(name) and len({str(_sorted(facts.get(name, ()))) for facts in given}) > 1
     ]
-    return [
-        {name: _sorted(environment[name]) for name in differing if name in environment}
-        for environment in environments
-    ]
+    return [{name: _sorted(facts[name]) for name in differing if name in facts} for facts in given]
 
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:

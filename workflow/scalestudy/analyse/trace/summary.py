@@ -23,42 +23,40 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.trace.spans import Spans, contains, difference, intersection, length, union
 from scalestudy.analyse.trace.work import Event, Work, device_span, device_work, host_work, read_events
 from scalestudy.errors import UserError
+from scalestudy.record.document import Document, Part
 
 US_PER_S = 1e6  # the trace format counts in microseconds
 
 
-@dataclass(frozen=True)
-class OperatorTime:
-    """An operator or kernel, by name, means over the steps."""
+class TimeOf(Part):
+    """What runs in a step, by name, means over the steps."""
 
     name: str
     calls_per_step: float
     time_s: float
-    """Seconds a step."""
+    """Seconds a step; of collectives two at once count twice."""
+
+
+class OperatorTime(TimeOf):
+    """An operator or kernel."""
+
     share: float
     """Of the step; shares of several threads or streams may add up to more than one."""
 
 
-@dataclass(frozen=True)
-class CollectiveTime:
-    """A collective, by name, means over the steps."""
+class CollectiveTime(TimeOf):
+    """A collective."""
 
-    name: str
-    calls_per_step: float
-    time_s: float
-    """Seconds a step; two of them at once count twice here."""
     bytes: float | None
-    """Bytes a step, of the larger of each call's input and output; None where the trace does not say (gloo)."""
+    """Bytes a step, of the larger of each call's input and output; null where the trace does not say (gloo)."""
 
 
-@dataclass(frozen=True)
-class TraceSummary:
+class TraceSummary(Part):
     """One rank's trace in numbers; times are seconds a step."""
 
     device: Literal["cpu", "cuda"]
@@ -70,7 +68,7 @@ class TraceSummary:
     overlap_time_s: float
     """A collective and computation run at the same time."""
     hidden_share: float | None
-    """Overlap over collectives; None without a collective."""
+    """Overlap over collectives; null without a collective."""
     other_time_s: float
     """Something runs that is neither: copies on CUDA; on the CPU the autograd engine and calls that only issue."""
     idle_time_s: float
@@ -79,10 +77,25 @@ class TraceSummary:
     """The longest first; collectives are not among them."""
     collectives: tuple[CollectiveTime, ...]
 
-    def to_json(self) -> dict[str, Any]:
-        """Nested dictionaries and lists."""
-        plain = asdict(self)
-        return plain | {key: list(plain[key]) for key in ("operators", "collectives")}
+
+class Trace(Part):
+    """A trace of a run, and what the run is."""
+
+    run_id: str
+    workload: str
+    variant: str
+    nodes: int
+    world_size: int
+    batch_per_rank: int
+    summary: TraceSummary
+
+
+class TracesFile(Document):
+    """traces.json."""
+
+    made_by: ClassVar[str] = "scalestudy aggregate"
+    schema_version: Literal[2] = 2
+    traces: tuple[Trace, ...]
 
 
 def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> TraceSummary:

@@ -6,8 +6,6 @@ found earlier is put right first, and the size of the work is blamed only for wh
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, forward, fsdp, parts, structure, validity
@@ -69,9 +67,7 @@ def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
         return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
 
     kept.sort(key=lambda item: stage(item[0]))
-    findings = tuple(
-        replace(cause.finding(case, found), beside=stage(cause) == Stage.BESIDE) for cause, found in kept
-    )
+    findings = tuple(cause.finding(case, found, beside=stage(cause) == Stage.BESIDE) for cause, found in kept)
     if any(stage(cause) < Stage.BESIDE for cause, _ in kept):
         return findings
     return ((healthy(case) if verdict == "healthy" else unexplained(case, verdict)), *findings)

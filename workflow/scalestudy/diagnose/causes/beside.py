@@ -19,8 +19,10 @@ def _grows(case: Case) -> Seen | None:
     growing, launches = case.point["launches_growing"], case.point["launches_ok"]
     return Seen(
         (
-            Evidence("launches that grow", growing, "", threshold=f"more than half of {int(launches)}"),
-            Evidence("peak of resident memory", case.point["peak_resident_gib"], "GiB"),
+            Evidence.of(
+                "growing_runs", "launches that grow", growing, "", threshold=f"more than half of {int(launches)}"
+            ),
+            Evidence.of("peak_resident_memory", "peak of resident memory", case.point["peak_resident_gib"], "GiB"),
         )
     )
 
@@ -38,6 +40,7 @@ MEMORY_GROWTH = Cause(
     refuted_by="memory that stops growing in a longer run",
     recommend=lambda case, seen: (
         Recommendation(
+            id="keep_numbers",
             change="Keep numbers, not tensors: loss.item(), or loss.detach() where it is to stay on the device.",
             unpredicted="a run that is long enough ends out of memory.",
         ),
@@ -49,7 +52,9 @@ def _retries(case: Case) -> Seen | None:
     retries = case.point["allocation_retries"]
     if isnan(retries) or not retries > 0:
         return None
-    return Seen((Evidence("retries of the CUDA allocator", retries, "", threshold="> 0"),))
+    return Seen(
+        (Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", threshold="> 0"),)
+    )
 
 
 def _smaller(case: Case) -> dict[str, Any]:
@@ -70,6 +75,7 @@ MEMORY_PRESSURE = Cause(
     refuted_by="the same jitter with half the batch",
     recommend=lambda case, seen: (
         Recommendation(
+            id="more_micro_batches",
             change="Pass the batch in more micro-batches.",
             patch=_smaller(case),
             unpredicted="about half the memory of activations goes, and a step has more and smaller kernels.",
@@ -86,8 +92,14 @@ def _fragmented(case: Case) -> Seen | None:
         return None  # memory that nobody else wants is no loss
     return Seen(
         (
-            Evidence("reserved memory", reserved, "GiB", threshold=f">= {FRAGMENTED:g} times what is allocated"),
-            Evidence("allocated memory", allocated, "GiB"),
+            Evidence.of(
+                "reserved_memory",
+                "reserved memory",
+                reserved,
+                "GiB",
+                threshold=f">= {FRAGMENTED:g} times what is allocated",
+            ),
+            Evidence.of("allocated_memory", "allocated memory", allocated, "GiB"),
         )
     )
 
@@ -101,6 +113,7 @@ FRAGMENTATION = Cause(
     refuted_by="the same retries with expandable segments",
     recommend=lambda case, seen: (
         Recommendation(
+            id="expandable_segments",
             change="Let segments of the allocator grow.",
             patch=case.variant_patch({"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}),
             unpredicted="up to the difference of the two.",
@@ -112,15 +125,23 @@ FRAGMENTATION = Cause(
 def _less_accurate(case: Case) -> Seen | None:
     if case.point["accuracy_kept"] != "lower":
         return None
-    values = (case.point[f"accuracy_difference{limit}"] * 100 for limit in ("", "_low", "_high"))
-    value, low, high = values
     margin = case.study.report.accuracy_margin
     return Seen(
         (
-            Evidence(
-                "accuracy against the base case", value, "points", low, high, f"within {margin * 100:g} points"
+            Evidence.of(
+                "accuracy_difference",
+                "accuracy against the base case",
+                case.interval("accuracy_difference"),
+                "points",
+                factor=100,
+                threshold=f"within {margin * 100:g} points",
             ),
-            Evidence("global batch", case.point["global_batch"], f"(base case {case.base['global_batch']:g})"),
+            Evidence.of(
+                "global_batch",
+                "global batch",
+                case.point["global_batch"],
+                f"(base case {case.base['global_batch']:g})",
+            ),
         )
     )
 
@@ -140,6 +161,7 @@ LARGE_BATCH = Cause(
     refuted_by="equal accuracy at a learning rate that follows the batch",
     recommend=lambda case, seen: (
         Recommendation(
+            id="scale_learning_rate",
             change="Let the learning rate follow the global batch, with warm-up.",
             patch={
                 "workloads": {

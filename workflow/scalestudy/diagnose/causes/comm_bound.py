@@ -33,7 +33,7 @@ def look(case: Case) -> Seen | None:
     evidence = (
         *case.overhead_evidence(),
         case.share_evidence(overhead.value, SHARE),
-        Evidence.of("step of one process at equal batch per rank", alone, "ms", factor=1e3),
+        Evidence.of("step_of_one_process", "step of one process at equal batch per rank", alone, "ms", factor=1e3),
         *_probed(case),
     )
     return Seen(evidence, overhead)
@@ -53,6 +53,7 @@ def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     if not case.point["speedup"] < 1:
         return (larger,)
     alone = Recommendation(
+        id="one_process",
         change="Use one process for this workload as it stands: it is faster.",
         prediction=as_measured(case, case.base),
         keeps_the_work=False,
@@ -76,14 +77,14 @@ def _what_it_holds(case: Case) -> str:
 def _probed(case: Case) -> list[Evidence]:
     """What the probes measured of synchronisation; nothing where it was not probed."""
     names = {
-        "differential_s": "synchronisation, by blocks with it against blocks without",
-        "exposed_span_s": "of it exposed communication",
-        "interference_s": "of it interference with computation",
-        "wait_time_s": "waiting for the latest rank",
+        "differential_s": ("synchronisation", "synchronisation, by blocks with it against blocks without"),
+        "exposed_span_s": ("exposed_communication", "of it exposed communication"),
+        "interference_s": ("interference", "of it interference with computation"),
+        "wait_time_s": ("wait_for_latest_rank", "waiting for the latest rank"),
     }
     return [
-        Evidence.of(name, case.interval(column), "ms", factor=1e3)
-        for column, name in names.items()
+        Evidence.of(key, name, case.interval(column), "ms", factor=1e3)
+        for column, (key, name) in names.items()
         if not isnan(case.point[column])
     ]
 
@@ -95,6 +96,7 @@ def _larger_batch(case: Case) -> Recommendation:
         model = case.step_model()
     except ValueError as error:
         return Recommendation(
+            id="larger_batch",
             change="Raise the batch per rank.",
             unpredicted=f"how far cannot be told: {error}.",
             keeps_the_work=False,
@@ -113,6 +115,7 @@ def _larger_batch(case: Case) -> Recommendation:
     whose = "global" if strong else "per rank"
     if batch * (1 if strong else max(all_ranks)) > samples:
         return Recommendation(
+            id="larger_model",
             change="Take a larger model or fewer ranks: these data hold no batch that is large enough.",
             unpredicted=f"an efficiency of {target:.0%} takes a batch of {batch} samples"
             f" {'in all' if strong else f'a rank, on {max(all_ranks)} ranks'}; the data hold {samples}.",
@@ -126,6 +129,7 @@ def _larger_batch(case: Case) -> Recommendation:
         steps = known // (batch if strong else batch * case.ranks)
         grown += f" and an epoch shrinks to {steps} {'step' if steps == 1 else 'steps'}"
     return Recommendation(
+        id="larger_batch",
         change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
         patch={"workloads": {point["workload"]: change}},
         prediction=_prediction(case, model, batch),

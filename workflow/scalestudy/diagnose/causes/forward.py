@@ -20,8 +20,8 @@ def _broadcast(case: Case) -> Seen | None:
     if not sending_s >= SHARE * step_s:
         return None
     evidence = (
-        Evidence("buffers", case.point["buffer_bytes"] / 2**20, "MiB"),
-        Evidence("their broadcast on the idle network", sending_s * 1e3, "ms"),
+        Evidence.of("buffers", "buffers", case.point["buffer_bytes"] / 2**20, "MiB"),
+        Evidence.of("broadcast", "their broadcast on the idle network", sending_s * 1e3, "ms"),
         case.share_evidence(sending_s, SHARE),
     )
     return Seen(evidence, case.interval("buffer_broadcast_s"))
@@ -39,6 +39,7 @@ BUFFERS = Cause(
     refuted_by="the same step time with broadcast_buffers off",
     recommend=lambda case, seen: (
         Recommendation(
+            id="broadcast_buffers_off",
             change="Leave broadcast_buffers off; masks and tables that never change may be no buffers at all.",
             patch=case.variant_patch({"ddp": {"broadcast_buffers": False}}),
             prediction=saving(case, seen.loss_s, "if the broadcast takes what it takes on the idle network"),
@@ -57,7 +58,9 @@ def _statistics(case: Case) -> Seen | None:
     layers, latency_s, step_s = point["synchronised_norms"], point["all_reduce_latency_s"], point["step_time_s"]
     if not layers > 0:
         return None
-    count = Evidence("layers that take statistics over all ranks", layers, "", threshold="> 0")
+    count = Evidence.of(
+        "synchronised_layers", "layers that take statistics over all ranks", layers, "", threshold="> 0"
+    )
     if not latency_s > 0:
         return Seen((count,))
     waiting_s = MESSAGES * layers * latency_s
@@ -65,8 +68,8 @@ def _statistics(case: Case) -> Seen | None:
         return None
     evidence = (
         count,
-        Evidence("latency of the all-reduce", latency_s * 1e6, "us"),
-        Evidence(f"latencies of {MESSAGES} messages a layer", waiting_s * 1e3, "ms"),
+        Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s * 1e6, "us"),
+        Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s * 1e3, "ms"),
         case.share_evidence(waiting_s, SHARE),
     )
     return Seen(evidence, case.interval("all_reduce_latency_s").scaled(MESSAGES * layers))
@@ -84,6 +87,7 @@ SYNC_BN = Cause(
     refuted_by="the same step time with plain batch normalisation",
     recommend=lambda case, seen: (
         Recommendation(
+            id="plain_batch_norm",
             change="Plain batch normalisation, where a rank has samples enough for its own statistics; or"
             " GroupNorm, which needs none.",
             patch=case.variant_patch({"ddp": {"sync_batch_norm": False}}),

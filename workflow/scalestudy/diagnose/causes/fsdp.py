@@ -32,18 +32,18 @@ def _slower_than_ddp(case: Case) -> Seen | None:
         return None
     return Seen(
         (
-            Evidence.of("step of FSDP", mine, "ms", factor=1e3),
-            Evidence.of(f"step of {ddp['variant']}", theirs, "ms", factor=1e3),
-            *_peaks(case.point, "FSDP"),
-            *_peaks(ddp, ddp["variant"]),
+            Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms", factor=1e3),
+            Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms", factor=1e3),
+            *_peaks(case.point, "fsdp", "FSDP"),
+            *_peaks(ddp, "ddp", ddp["variant"]),
         ),
         Interval(mine.value - theirs.value, mine.low - theirs.high, mine.high - theirs.low),
     )
 
 
-def _peaks(row: pd.Series, name: str) -> list[Evidence]:
+def _peaks(row: pd.Series, key: str, name: str) -> list[Evidence]:
     peak = peak_memory_gib(row)
-    return [] if peak is None else [Evidence(f"peak memory of {name}", peak, "GiB")]
+    return [] if isnan(peak) else [Evidence.of(f"peak_memory_of_{key}", f"peak memory of {name}", peak, "GiB")]
 
 
 def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
@@ -51,6 +51,7 @@ def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     assert ddp is not None
     found = [
         Recommendation(
+            id="use_ddp",
             change=f"Use {ddp['variant']}: the model fits without sharding.",
             prediction=as_measured(case, ddp),
             warning="A larger model or batch may not fit; then FSDP is what is left.",
@@ -59,6 +60,7 @@ def _use_ddp(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     if case.knobs.fsdp.sharding == "full":
         found.append(
             Recommendation(
+                id="shard_gradients",
                 change="Or shard gradients and optimizer states only: parameters are then gathered once a step.",
                 patch=case.variant_patch({"fsdp": {"sharding": "gradients"}}),
                 unpredicted="a third of the bytes less; the parameters stay on every rank.",
@@ -87,9 +89,13 @@ def _out_of_memory(case: Case) -> Seen | None:
     if case.point["strategy"] != "ddp" or case.point["launches_ok"] or "oom" not in outcomes:
         return None
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
-    evidence = [Evidence("launches out of memory", case.point["launches"], "", threshold="all of them")]
+    evidence = [
+        Evidence.of(
+            "runs_out_of_memory", "launches out of memory", case.point["launches"], "", threshold="all of them"
+        )
+    ]
     for _, row in fits.iterrows():
-        evidence += _peaks(row, f"{row['variant']}, which fits")
+        evidence += _peaks(row, row["variant"], f"{row['variant']}, which fits")
     return Seen(tuple(evidence))
 
 
@@ -97,6 +103,7 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
     parts = 2 * case.knobs.accumulation_steps
     smaller = Recommendation(
+        id="more_micro_batches",
         change="Or pass the batch in more micro-batches: less memory for activations at the same global batch.",
         patch=case.variant_patch({"accumulation_steps": parts}),
         unpredicted="how much of the memory is activations was not measured.",
@@ -104,12 +111,14 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     if len(fits):
         best = fits.loc[fits["step_time_s"].idxmin()]
         first = Recommendation(
+            id="use_fsdp",
             change=f"Use {best['variant']}, which fits.",
             prediction=as_measured(case, best),
         )
     else:
         shown = {"strategy": "fsdp"} | ({"base": case.base["variant"]} if len(case.study.variants) > 1 else {})
         first = Recommendation(
+            id="use_fsdp",
             change="Shard the model (FSDP): ranks share parameters, gradients and optimizer states.",
             patch={"variants": {"fsdp": shown}},
             unpredicted=f"about 1/{case.ranks} of the model's state is left on a rank; activations stay.",

@@ -33,11 +33,22 @@ def look(case: Case) -> Seen | None:
         return None
     mine = case.interval("step_time_alone_s")
     evidence = (
-        Evidence.of(f"one process at {point['batch_per_rank']} samples", mine, "ms a step", factor=1e3),
-        Evidence(
-            f"1/{case.ranks} of its step at {case.base['batch_per_rank']} samples", base / case.ranks * 1e3, "ms"
+        Evidence.of(
+            "step_of_one_process",
+            f"one process at {point['batch_per_rank']} samples",
+            mine,
+            "ms a step",
+            factor=1e3,
         ),
-        Evidence("part of the step that does not depend on the batch", min(1.0, fixed / alone) * 100, "%"),
+        Evidence.of(
+            "ideal_step",
+            f"1/{case.ranks} of its step at {case.base['batch_per_rank']} samples",
+            base / case.ranks * 1e3,
+            "ms",
+        ),
+        Evidence.of(
+            "fixed_share", "part of the step that does not depend on the batch", min(1.0, fixed / alone) * 100, "%"
+        ),
     )
     return Seen(evidence, Interval(lost))
 
@@ -56,6 +67,7 @@ LAUNCH_BOUND = Cause(
     refuted_by="a step of one process that shrinks in proportion to its batch",
     recommend=lambda case, seen: (
         Recommendation(
+            id="compile",
             change="Compile the model, so that fewer and larger operations are started.",
             patch={
                 "variants": {name: {"compile": True} for name in (case.point["variant"], case.base["variant"])}
@@ -64,6 +76,7 @@ LAUNCH_BOUND = Cause(
             f" {seen.loss_s.value * 1e3:.3g} ms a step less at the most.",
         ),
         Recommendation(
+            id="weak_scaling",
             change="Or hold the batch of a rank instead of the global one (weak scaling), if training bears it.",
             unpredicted="the rows of weak scaling say it, where they were measured.",
             keeps_the_work=False,

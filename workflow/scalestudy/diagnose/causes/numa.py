@@ -17,8 +17,11 @@ def look(case: Case) -> Seen | None:
     if not excess_s >= SHARE * step_s:
         return None
     evidence = (
-        Evidence(
-            f"host work of {case.point['numa_ranks']} beyond that of the others", excess_s * 1e3, "ms a step"
+        Evidence.of(
+            "extra_host_work",
+            f"host work of {case.point['numa_ranks']} beyond that of the others",
+            excess_s * 1e3,
+            "ms a step",
         ),
         case.share_evidence(excess_s, SHARE),
     )
@@ -37,6 +40,7 @@ NUMA = Cause(
     refuted_by="the same difference when every rank is bound to the cores of one node",
     recommend=lambda case, seen: (
         Recommendation(
+            id="bind_to_numa_node",
             change="Bind every rank to cores of one NUMA node, that of its GPU: host.pin with cores_per_rank that"
             " divides a node, or srun --cpu-bind=ldoms.",
             patch=None if case.study.host.pin else {"host": {"pin": True}},

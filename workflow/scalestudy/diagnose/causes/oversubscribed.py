@@ -14,7 +14,9 @@ def look(case: Case) -> Seen | None:
     ratio = case.point["threads_per_core"]
     if not ratio > THREADS_PER_CORE:
         return None
-    return Seen((Evidence("threads per core", ratio, "", threshold=f"> {THREADS_PER_CORE:g}"),))
+    return Seen(
+        (Evidence.of("threads_per_core", "threads per core", ratio, "", threshold=f"> {THREADS_PER_CORE:g}"),)
+    )
 
 
 def _threads_and_cores(case: Case) -> tuple[int, int]:
@@ -37,6 +39,7 @@ def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     ranks = int(case.point["devices_per_node"])
     return (
         Recommendation(
+            id="cores_of_its_own",
             change="Give every rank cores of its own, and as many threads as cores.",
             patch={"host": {"pin": True, "cores_per_rank": max(1, cores // ranks)}},
             unpredicted="time slices follow no model we have. Measure again.",

@@ -26,7 +26,7 @@ def _look(column: str, name: str, threshold: float, source: str) -> Callable[[Ca
         if not least >= threshold * step:
             return None
         evidence = (
-            Evidence.of(name, part, "ms a step", factor=1e3),
+            Evidence.of(column.removesuffix("_s"), name, part, "ms a step", factor=1e3),
             case.share_evidence(part.value, threshold, source),
         )
         return Seen(evidence, part, of_overhead_s=case.beyond_alone(column))
@@ -49,6 +49,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         change["pin_memory"] = True
     return (
         Recommendation(
+            id="read_ahead",
             change=f"Read ahead with {workers} processes a rank.",
             patch=case.variant_patch({"input": change}),
             prediction=saving(
@@ -58,6 +59,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
             " (scalestudy prepare), or keep them on the device.",
         ),
         Recommendation(
+            id="synthetic_data",
             change="Measure with synthetic data of the same shape to see how fast training is without its input.",
             prediction=saving(
                 case, seen.loss_s, "if nothing is waited for at all: the most that there is to gain"
@@ -70,6 +72,7 @@ def _log_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     every = (case.knobs.log_every_steps or 1) * TEN_TIMES
     return (
         Recommendation(
+            id="log_less_often",
             change=f"Log every {every} steps.",
             patch=case.variant_patch({"log_every_steps": every}),
             prediction=saving(case, seen.loss_s.scaled(1 - 1 / TEN_TIMES), RARER),
@@ -80,12 +83,14 @@ def _log_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
 def _save_rarer(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     every = (case.knobs.checkpoint_every_steps or 1) * TEN_TIMES
     rarer = Recommendation(
+        id="save_less_often",
         change=f"Write a checkpoint every {every} steps.",
         patch=case.variant_patch({"checkpoint_every_steps": every}),
         prediction=saving(case, seen.loss_s.scaled(1 - 1 / TEN_TIMES), RARER),
         warning=f"A run that is ended loses up to {every} steps.",
     )
     beside = Recommendation(
+        id="save_asynchronously",
         change="Write checkpoints while training goes on.",
         patch=case.variant_patch({"checkpoint_async": True}),
         unpredicted="the copy stays in the step, and writing takes a core of the host.",

@@ -18,7 +18,8 @@ def uneven(case: Case) -> Seen | None:
     if not excess >= EXCESS:
         return None
     evidence = (
-        Evidence(
+        Evidence.of(
+            "excess_samples",
             f"samples of rank {int(case.point['heaviest_rank'])} beyond those of the mean rank",
             excess * 100,
             "%",
@@ -40,6 +41,7 @@ IMBALANCE = Cause(
     refuted_by="equal samples on all ranks, and the same step time",
     recommend=lambda case, seen: (
         Recommendation(
+            id="equal_samples",
             change="Give every rank as many samples: a batch that divides, drop_last, or padding.",
             prediction=saving(case, seen.loss_s, "if the step follows the samples of the rank that has most"),
         ),
@@ -56,13 +58,14 @@ def look(case: Case) -> Seen | None:
         return None
     lateness = case.interval("lateness_s")
     evidence = (
-        Evidence(
+        Evidence.of(
+            "last_share",
             f"buckets for which rank {int(point['late_rank'])} came last",
             point["late_share"] * 100,
             "%",
             threshold=f">= {last_often(case.ranks):.0%}",
         ),
-        Evidence.of("its lateness", lateness, "ms a step", factor=1e3),
+        Evidence.of("lateness", "its lateness", lateness, "ms a step", factor=1e3),
         case.share_evidence(lateness.value, LATE_SHARE, " (TraceML)"),
     )
     return Seen(evidence, lateness)
@@ -72,6 +75,7 @@ def _balance(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     rank = int(case.point["late_rank"])
     return (
         Recommendation(
+            id="compare_ranks",
             change=f"Look at what rank {rank} has that others have not: device, cores, share of the data.",
             prediction=saving(case, seen.loss_s, "if it becomes as fast as the others"),
         ),

@@ -25,7 +25,7 @@ def _synchronised_each_time(case: Case) -> Seen | None:
     parts = knobs.accumulation_steps
     spared = case.interval("overhead_s").scaled(1 - 1 / parts)
     evidence = (
-        Evidence("synchronisations of an optimizer step", parts, "", threshold="> 1"),
+        Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", threshold="> 1"),
         *case.overhead_evidence(),
     )
     return Seen(evidence, spared)
@@ -35,6 +35,7 @@ def _spare(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     known = seen.loss_s.value > 0
     return (
         Recommendation(
+            id="synchronise_once",
             change="Synchronise gradients with the last micro-batch only.",
             patch=case.variant_patch({"accumulation_sync": False}),
             prediction=saving(case, seen.loss_s, "if the overhead is synchronisation") if known else None,
@@ -64,7 +65,17 @@ ACCUM_NO_NOSYNC = Cause(
 def _walks_the_graph(case: Case) -> Seen | None:
     if not case.knobs.ddp.find_unused_parameters or case.point["unused_parameter_bytes"] != 0:
         return None
-    return Seen((Evidence("parameters without a gradient", 0, "bytes", threshold="0: nothing to look for"),))
+    return Seen(
+        (
+            Evidence.of(
+                "unused_parameters",
+                "parameters without a gradient",
+                0,
+                "bytes",
+                threshold="0: nothing to look for",
+            ),
+        )
+    )
 
 
 UNUSED_PARAMS = Cause(
@@ -80,6 +91,7 @@ UNUSED_PARAMS = Cause(
     refuted_by="an error of DDP about parameters that were not used",
     recommend=lambda case, seen: (
         Recommendation(
+            id="find_unused_off",
             change="Leave find_unused_parameters off.",
             patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
             unpredicted="what the walk costs depends on the graph. It cannot be slower.",
@@ -93,25 +105,30 @@ UNUSED_PARAMS = Cause(
 MANY = 2.0  # latencies of all buckets over the time their bytes take
 
 
+def _latencies_s(case: Case) -> float:
+    """Of all buckets of a step, as on the idle network."""
+    return case.point["buckets"] * case.point["all_reduce_latency_s"]
+
+
 def _buckets(case: Case) -> Seen | None:
     """Many that are small, so that their latency rules; or one that holds everything, so that nothing overlaps."""
     point, cap = case.point, case.knobs.ddp.bucket_cap_mb
     count, whole = point["buckets"], point["gradient_bytes"]
     if isnan(count) or isnan(whole) or cap == BUCKET_CAP_MIB:
         return None
-    latency_s = count * point["all_reduce_latency_s"]
+    latency_s = _latencies_s(case)
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
-    size = Evidence("bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
+    size = Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
         lost_s = case.interval("all_reduce_latency_s").scaled(count - usual)
         if latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]:
             return Seen(
                 (
                     size,
-                    Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
-                    Evidence("their latencies", latency_s * 1e3, "ms"),
-                    Evidence("their bytes on the idle network", bytes_s * 1e3, "ms"),
+                    Evidence.of("buckets", "buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                    Evidence.of("bucket_latencies", "their latencies", latency_s * 1e3, "ms"),
+                    Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s * 1e3, "ms"),
                 ),
                 lost_s,
             )
@@ -119,8 +136,14 @@ def _buckets(case: Case) -> Seen | None:
         return Seen(
             (
                 size,
-                Evidence("buckets a step", count, "", threshold=f"{usual} at torch's own size"),
-                Evidence.of("exposed communication", case.interval("exposed_span_s"), "ms", factor=1e3),
+                Evidence.of("buckets", "buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                Evidence.of(
+                    "exposed_communication",
+                    "exposed communication",
+                    case.interval("exposed_span_s"),
+                    "ms",
+                    factor=1e3,
+                ),
             ),
             Interval(nan),
         )
@@ -136,7 +159,7 @@ BUCKET_SIZE = Cause(
     explanation=lambda case, seen: (
         f"Gradients travel in {case.point['buckets']:.0f} buckets: "
         + (
-            f"so many that their latencies add up to {seen.evidence[2].value:.3g} ms a step."
+            f"so many that their latencies add up to {_latencies_s(case) * 1e3:.3g} ms a step."
             if case.knobs.ddp.bucket_cap_mb < BUCKET_CAP_MIB
             else "nothing is sent before the whole backward pass is over, and nothing overlaps."
         )
@@ -144,6 +167,7 @@ BUCKET_SIZE = Cause(
     refuted_by="the same step time at torch's own bucket size",
     recommend=lambda case, seen: (
         Recommendation(
+            id="default_buckets",
             change="Take torch's own bucket size, or sweep it.",
             patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
             prediction=(

@@ -37,17 +37,22 @@ def look(case: Case) -> Seen | None:
     if not min(cost.value, lost_s) >= SHARE * point["step_time_s"]:
         return None
     evidence = (
-        Evidence(
+        Evidence.of(
+            "bus_bandwidth",
             "bus bandwidth of the all-reduce on the idle network",
             bus,
             "GiB/s",
             threshold=f"< {SLOW_GIB_PER_S[kind]:g} inside a node",
         ),
-        Evidence("its latency", point["all_reduce_latency_s"] * 1e6, "us"),
-        Evidence(
-            "lost by that in sending the gradients", lost_s * 1e3, "ms a step", threshold=f">= {SHARE:.0%} of it"
+        Evidence.of("latency", "its latency", point["all_reduce_latency_s"] * 1e6, "us"),
+        Evidence.of(
+            "lost_time",
+            "lost by that in sending the gradients",
+            lost_s * 1e3,
+            "ms a step",
+            threshold=f">= {SHARE:.0%} of it",
         ),
-        Evidence.of("synchronisation", cost, "ms a step", factor=1e3),
+        Evidence.of("synchronisation", "synchronisation", cost, "ms a step", factor=1e3),
     )
     return Seen(evidence, cost)
 
@@ -65,6 +70,7 @@ def _repair(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
     names = "GLOO_SOCKET_IFNAME" if kind == "cpu" else "NCCL_SOCKET_IFNAME"
     return (
         Recommendation(
+            id="choose_interface",
             change=f"Find what the ranks talk over: name the interface ({names}), and see whether GPUs reach each"
             " other directly (nvidia-smi topo -m; NCCL_DEBUG=INFO says NET/Socket where they do not).",
             prediction=saving(case, saved, "at the least bandwidth that is usual inside a node"),

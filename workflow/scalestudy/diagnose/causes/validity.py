@@ -15,7 +15,8 @@ def _in_most(case: Case, column: str) -> Seen | None:
         return None
     return Seen(
         (
-            Evidence(
+            Evidence.of(
+                "affected_runs",
                 "launches of which it holds",
                 point[column],
                 "",
@@ -43,6 +44,7 @@ TWO_MODES = Cause(
     refuted_by="a single mode on a host that does nothing else",
     recommend=lambda case, seen: (
         Recommendation(
+            id="measure_again",
             change="Measure again where nothing else runs, with cores of its own for every rank.",
             patch=None if case.study.host.pin else {"host": {"pin": True}},
             unpredicted="which of the two is the training itself is not known.",
@@ -60,6 +62,7 @@ THERMAL = Cause(
     refuted_by="clocks that stay the same on a cooler host, and steps that become slower all the same",
     recommend=lambda case, seen: (
         Recommendation(
+            id="longer_warmup",
             change="Warm up for longer, and look at clocks and temperature of the blocks.",
             patch={"measure": {"max_warmup_steps": 2 * case.study.measure.max_warmup_steps}},
             unpredicted="which level lasts is not known.",

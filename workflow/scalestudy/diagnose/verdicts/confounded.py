@@ -33,24 +33,16 @@ def find(case: Case) -> Finding | None:
     superlinear = point["speedup_low"] > case.ranks
     if not differ and not superlinear:
         return None
-    evidence = [
-        Evidence(
-            "speedup",
-            point["speedup"],
-            "x",
-            point["speedup_low"],
-            point["speedup_high"],
-            f"more than {case.ranks} ranks can give" if superlinear else "",
-        )
-    ]
+    beyond = f"more than {case.ranks} ranks can give" if superlinear else ""
     reasons = differ or [f"the speedup is above {case.ranks}, the number of ranks, with its whole interval"]
     return Finding(
         cause="confounded",
         explanation="Not the same work: " + "; ".join(reasons) + ".",
-        evidence=tuple(evidence),
+        evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", threshold=beyond),),
         refuted_by="rows that differ in the number of ranks alone and give the same ratio",
         recommendations=(
             Recommendation(
+                id="same_settings",
                 change="Run the base case with the settings of this variant: name a single variant"
                 " with the same precision as its base, on the same devices and versions.",
                 unpredicted="a ratio of different work predicts nothing.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -23,11 +23,12 @@ def healthy(case: Case) -> Finding:
         explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            Evidence("share of overhead in the step", point["overhead_share"] * 100, "%"),
+            Evidence.of("overhead_share", "share of overhead in the step", point["overhead_share"] * 100, "%"),
         ),
         refuted_by="a base case that was held back, by fewer threads or a busy host",
         recommendations=(
             Recommendation(
+                id="more_ranks",
                 change=f"Add ranks: measure {wider} too, on a host that has them.",
                 patch=None if refused else patch,
                 prediction=prediction,
@@ -55,7 +56,7 @@ def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
         gain=Interval.of(row, "throughput_samples_per_s").scaled(1 / case.point["throughput_samples_per_s"]),
         speedup=speedup,
         efficiency=speedup.scaled(1 / (nodes * devices)),
-        peak_memory_gib=None,
+        peak_memory_gib=nan,
         assumes="over all laws of overhead that the measured scales allow",
     )
     return wider, ""

@@ -19,25 +19,28 @@ def unexplained(case: Case, verdict: str) -> Finding:
     oftener: dict[str, Any] | None = {"repeats": case.study.repeats * 2}
     if verdict == "undecided":
         reason = "there is no interval" if isnan(point["speedup_low"]) else "the interval holds the target"
-        change, patch = f"Launch more often: {reason}.", oftener
+        key, change, patch = "more_repeats", f"Launch more often: {reason}.", oftener
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
-        change = "Measure one process at equal batch per rank: without it the overhead is unknown."
+        key, change = (
+            "equal_batch_reference",
+            "Measure one process at equal batch per rank: without it the overhead is unknown.",
+        )
         patch = {"report": {"overhead_reference": True}}
     elif not point["overhead_s_low"] > 0:
-        change, patch = "Launch more often: the overhead cannot be told from noise.", oftener
+        key, change, patch = "more_repeats", "Launch more often: the overhead cannot be told from noise.", oftener
     else:
+        key, patch = "larger_batch", None
         change = (
             f"Raise the batch: the overhead is but {point['overhead_share']:.0%} of the step. The loss is in the"
             " step of one process itself, which does not shrink in proportion to its batch."
         )
-        patch = None
     return Finding(
         cause="unexplained",
         explanation="The evidence at hand does not decide between causes." + _unrest(case),
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
-            Recommendation(change=change, patch=patch, unpredicted=UNPREDICTED),
+            Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED),
             *(worth_trying(case) if verdict != "undecided" else ()),
         ),
     )
@@ -59,6 +62,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
     if knobs.log_every_steps and knobs.log_every_steps < OFTEN:
         found.append(
             Recommendation(
+                id="log_less_often",
                 change=f"Log every {OFTEN * knobs.log_every_steps} steps instead of every {knobs.log_every_steps}:"
                 " reading the loss waits for the device.",
                 patch={"variants": {mine: {"log_every_steps": OFTEN * knobs.log_every_steps}}},
@@ -69,6 +73,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
         parts = knobs.accumulation_steps // 2
         found.append(
             Recommendation(
+                id="larger_micro_batches",
                 change=f"Pass larger micro-batches: {parts} instead of {knobs.accumulation_steps} a step, as far"
                 " as memory goes.",
                 patch={"variants": {name: {"accumulation_steps": parts} for name in (mine, base)}},
@@ -78,6 +83,7 @@ def worth_trying(case: Case) -> tuple[Recommendation, ...]:
     if not knobs.input.workers:
         found.append(
             Recommendation(
+                id="read_ahead",
                 change="Let processes read ahead.",
                 patch={"variants": {mine: {"input": {"loader": "dataloader", "workers": 2}}}},
                 unpredicted=UNPREDICTED,

@@ -37,7 +37,7 @@ def conditions_view(named: Sequence[Named]) -> dict[str, list[dict[str, Any]]]:
             {"letter": source.letter, **warning}
             for source in sources
             for warning in warnings_view(
-                dict(source.environment), launches=int((source.runs["outcome"] != "unneeded").sum())
+                source.environment, launches=int((source.runs["outcome"] != "unneeded").sum())
             )
         ],
     }

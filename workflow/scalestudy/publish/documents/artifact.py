@@ -20,13 +20,13 @@ VERSION = "version of "
 
 def artifact_view(plan: Plan, results: Results, book: Book, *, command: str) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
-    facts = dict(environment_view(results.environment))
+    facts = dict(environment_view(results.environment.facts))
     versions = [(name.removeprefix(VERSION), text) for name, text in facts.items() if name.startswith(VERSION)]
     python = [("Python", facts["python"])] if "python" in facts else []
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return {
         "study": study_view(plan, results.summary),
-        "hardware": hardware_view(results.environment),
+        "hardware": hardware_view(results.environment.facts),
         "hosts": facts.get("nodes") or facts.get("host", ""),
         "versions": [*python, *versions],
         "variables": [

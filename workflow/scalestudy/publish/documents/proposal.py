@@ -10,7 +10,6 @@ import pandas as pd
 
 from scalestudy.publish import labels
 from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
-from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.documents.report import launches_each
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.keys import point_key
@@ -40,7 +39,7 @@ def proposal_view(
     }
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
     return facts | {
-        "page": Page.of(PAPERS["ieee"]),  # the widest: whatever the paper, a proposal is short
+        "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
         "dates": dates_of(made),
         "code": codes_of(made),

@@ -7,7 +7,6 @@ from typing import Any
 
 from scalestudy.publish.diagnoses import leading
 from scalestudy.publish.documents.figures import figure_rows
-from scalestudy.publish.documents.layout import Page
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.launches import codes_of, dates_of
 from scalestudy.publish.papers import paper_of
@@ -23,7 +22,7 @@ def report_view(
     plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
 ) -> dict[str, Any]:
     """Values for report/templates/report.tex. tables, figures: paths of those that print something, by name."""
-    page = Page.of(paper_of(plan))
+    page = paper_of(plan)
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return facts | {
         "page": page,

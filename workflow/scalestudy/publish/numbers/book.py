@@ -57,13 +57,12 @@ class Book:
     def find(self, key: str) -> tuple[str, Number] | None:
         """(full key, number) for a key or a shorter one; None where there is no such number."""
         numbers = self.content.numbers
-        if key in numbers:
-            return key, numbers[key]
-        for short, point in self.content.aliases.items():
-            full = f"{point}{key.removeprefix(short)}"
-            if key.startswith(f"{short}.") and full in numbers:
-                return full, numbers[full]
-        return None
+        return next(((full, numbers[full]) for full in self.full_keys(key) if full in numbers), None)
+
+    def full_keys(self, key: str) -> list[str]:
+        """The key, and what it is in full if its point is a shorter one."""
+        aliases = self.content.aliases.items()
+        return [key, *(f"{point}{key.removeprefix(at)}" for at, point in aliases if key.startswith(f"{at}."))]
 
     def given(self, prefix: str, *names: str) -> dict[str, Any]:
         """Numbers by name, those that there are."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.publish.environment import as_text, hardware_view
 from scalestudy.publish.view import study_view
 from scalestudy.study.plan import Plan
@@ -15,7 +16,8 @@ SOFTWARE = {"python": "Python"} | {
 }
 
 
-def environment_table_view(plan: Plan, summary: pd.DataFrame, environment: dict[str, Any]) -> dict[str, Any]:
+def environment_table_view(plan: Plan, summary: pd.DataFrame, environment: StudyEnvironment) -> dict[str, Any]:
     """Values for report/templates/environment_table.tex."""
-    software = [(name, as_text(environment[key])) for key, name in SOFTWARE.items() if environment.get(key)]
-    return {"study": study_view(plan, summary), "rows": [*hardware_view(environment), *software]}
+    facts = environment.facts
+    software = [(name, as_text(facts[key])) for key, name in SOFTWARE.items() if facts.get(key)]
+    return {"study": study_view(plan, summary), "rows": [*hardware_view(facts), *software]}

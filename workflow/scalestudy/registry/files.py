@@ -1,0 +1,144 @@
+"""Every table that a study writes: its file, what a row is, and its columns. docs/columns.md is made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from scalestudy.registry.column import Column
+from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
+from scalestudy.registry.points import POINT_COLUMNS
+from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
+
+_RUN_ID = Column("run_id", "run that the row is from")
+_SCALING = Column(
+    "scaling", "strong, weak, or reference for one process at a batch that strong scaling gives a rank"
+)
+_WITH_LIMITS = ("lateness_s", "all_reduce_latency_s", "buffer_broadcast_s")
+"""Times that have an interval over launches, and none in a launch."""
+
+
+def _of_a_point() -> tuple[Column, ...]:
+    """The columns of a point: printed ones as they are declared, the others as in runs.csv."""
+    others = (
+        *WHERE,
+        _SCALING,
+        *KNOBS,
+        Column("is_base", "whether the point is the base case of its workload and way of scaling"),
+        Column("base_variant", "variant that the point is compared with"),
+        *(
+            Column(f"launches_{end}", f"launches that ended as {end.replace('_', ' ')}")
+            for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")
+        ),
+        Column("half_width_target", "half-width that the study asks for, over the step time"),
+        Column("stopped_because", "target_reached, budget_ended or one_launch: why there are so many launches"),
+        *STEADINESS,
+        Column("launches_unsteady", "launches that no single step time describes"),
+        Column("launches_throttled", "launches that became slower with a clock that fell"),
+        Column("launches_of_two_modes", "launches with two modes of step times"),
+        Column("interval", "welch_t or hierarchical_bootstrap: how the limits of the speedup were made"),
+        Column("beside_variant", "first variant of the study with the same work at the same place"),
+        *COMMUNICATION,
+        Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),
+        *MEMORY,
+        Column("launches_growing", "launches whose memory grows"),
+        Column("accuracy_kept", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
+        Column("launches_at_accuracy", "launches that reached the target accuracy"),
+        *MODEL,
+        *RANKS,
+        *PLACE,
+    )
+    known = {column.name: column for column in others} | {column.name: column for column in POINT_COLUMNS}
+    return tuple(
+        replace(column, limits="interval") if column.name in _WITH_LIMITS else column for column in known.values()
+    )
+
+
+def _named(columns: Sequence[Column], *names: str) -> tuple[Column, ...]:
+    return tuple(column for column in columns if column.name in names)
+
+
+@dataclass(frozen=True)
+class File:
+    """A table on disk."""
+
+    about: str
+    """What a row is."""
+    columns: tuple[Column, ...]
+
+
+POINTS = _of_a_point()
+_FORECAST = (
+    *_named(POINTS, "workload", "variant", "scaling"),
+    Column("forecast_of", "scale, or batch at a scale that was measured"),
+    *_named(POINTS, "nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch"),
+    *_named(POINTS, "step_time_s", "throughput_samples_per_s", "speedup", "efficiency"),
+    Column("from_scales", "scales that the forecast rests on, as a JSON list"),
+    Column("from_batches", "batches of one process that the forecast rests on, as a JSON list"),
+    Column(
+        "overhead_model", "laws, laws_alike, as_measured or bucket_pipeline: how the overhead was extrapolated"
+    ),
+    *(
+        Column(f"law_{law}_weight", f"weight of the law of {law} growth of the overhead")
+        for law in ("constant", "share", "logarithmic", "linear", "usl")
+    ),
+    Column("refused", "why there is no forecast; none where there is one"),
+    Column("refused_value", "number that the refusal names"),
+    Column("refused_limit", "limit that the refusal names"),
+    Column("refused_scale", "scale that the refusal names"),
+)
+
+FILES: dict[str, File] = {
+    "comprehensive_summary.csv": File(
+        "a point: the launches of a variant at a scale, against its base case", POINTS
+    ),
+    "runs.csv": File("a launch", RUNS),
+    "epochs.csv": File(
+        "a launch and epoch",
+        (*_named(RUNS, "run_id", "workload", "variant", "world_size", "global_batch", "repeat"), *EPOCHS),
+    ),
+    "forecasts.csv": File("a scale or batch that was not measured", _FORECAST),
+    "held_out_forecasts.csv": File(
+        "a measured scale, forecast from the smaller ones alone",
+        (
+            *_FORECAST,
+            Column("measured_step_time_s", "step time that was measured there", "s", "interval"),
+            Column("measured_speedup", "speedup that was measured there", limits="interval"),
+        ),
+    ),
+    "efficiency_factors.csv": File(
+        "a factor of the efficiency of a distributed point",
+        (
+            *_named(POINTS, "workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank"),
+            Column("factor", "name of the factor"),
+            Column("level", "depth in the tree; factors of a level multiply to the one above"),
+            Column("share", "share of the time that is kept", limits="interval"),
+        ),
+    ),
+    "collectives.csv": File(
+        "a launch, collective and message size on the idle network",
+        (
+            Column("collective", "all-reduce, all-gather, reduce-scatter or broadcast"),
+            Column("bytes", "size of the message", "bytes"),
+            Column("calls", "calls that were measured"),
+            Column("time_s", "median over calls of the maximum over ranks", "s"),
+            Column("time_p95_s", "95th percentile over calls of the maximum over ranks", "s"),
+            Column("bandwidth_gib_per_s", "bytes over time", "GiB/s"),
+            Column("bus_bandwidth_gib_per_s", "bandwidth times the bus factor of nccl-tests", "GiB/s"),
+            _RUN_ID,
+        ),
+    ),
+    "step_quantiles.csv": File(
+        "a launch and quantile of its steady steps",
+        (
+            Column("quantile", "share of the steps that took no longer"),
+            Column("step_time_s", "step time of the slowest rank at this quantile", "s"),
+            _RUN_ID,
+        ),
+    ),
+    "runs/RUN/steps.parquet": File("a rank and step", STEPS),
+    "runs/RUN/blocks.parquet": File("a rank and block of steps", BLOCKS),
+    "runs/RUN/buckets.parquet": File("a rank, step and gradient bucket, in probes with timestamps", BUCKETS),
+    "runs/RUN/collectives.parquet": File("a rank and call of the collectives' micro-benchmark", CALLS),
+    "runs/RUN/epochs.csv": File("an epoch", EPOCHS),
+}

@@ -1,0 +1,146 @@
+"""The columns of runs.csv: a row a launch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from scalestudy.registry.column import Column
+from scalestudy.registry.points import PARTS, SPLIT
+
+WHERE = (
+    Column("workload", "name of the workload"),
+    Column("variant", "name of the variant"),
+    Column("nodes", "number of nodes"),
+    Column("devices_per_node", "devices, and ranks, of each node"),
+    Column("world_size", "number of ranks"),
+    Column("batch_per_rank", "samples of a step, of one rank"),
+    Column("global_batch", "samples of a step, of all ranks"),
+)
+KNOBS = (
+    Column("strategy", "single, ddp or fsdp"),
+    Column("precision", "arithmetic of forward and backward: fp32, tf32, bf16 or fp16"),
+    Column("micro_batch", "samples of a micro-batch of one rank"),
+    Column("accumulation_steps", "micro-batches of an optimizer step"),
+    Column("compile", "whether torch.compile was on"),
+    Column("activation_checkpointing", "whether activations were computed again in the backward pass"),
+    Column("settings", "what of the variant differs from the defaults, as a study's file has it"),
+)
+PLACE = (
+    Column("device", "cpu, or the name of the GPU"),
+    Column("hosts", "hosts of the ranks"),
+    Column("torch", "version of torch"),
+    Column("threads_per_rank", "threads of torch's intra-op pool, maximum over ranks"),
+    Column("threads_per_core", "threads of all ranks of a host over the cores they may use, maximum over hosts"),
+)
+MODEL = (
+    Column("parameters", "trained parameters"),
+    Column("gradient_bytes", "gradients synchronised in a step", "bytes"),
+    Column("unused_parameter_bytes", "parameters without a gradient, as DDP counts them", "bytes"),
+    Column("buffer_bytes", "buffers of the model, such as running statistics", "bytes"),
+    Column("synchronised_norms", "normalisation layers that take their statistics over all ranks"),
+    Column("bytes_sent_per_step", "sent by a rank in a step, by its strategy's algorithm", "bytes"),
+    Column("flops_per_sample", "floating-point operations of a sample, forward and backward", "FLOP"),
+)
+MEMORY = (
+    *(
+        Column(f"{statistic}_{kind}_gib", f"{statistic} {kind} memory of a rank, maximum over ranks", "GiB")
+        for kind in ("resident", "allocated", "reserved")
+        for statistic in ("peak", "mean")
+    ),
+    Column("allocation_retries", "times that torch's CUDA allocator gave memory back and asked again"),
+    Column("memory_growth_gib_per_1000_steps", "slope of memory over 1000 steady steps", "GiB", "interval"),
+    Column("memory_growth_rank", "rank whose memory grows most"),
+    Column("memory_growth_kind", "which memory that is: allocated or resident"),
+)
+STEADINESS = (
+    Column("steadiness", "steady, level_change or two_modes: whether one mean describes the steady steps"),
+    Column("level_change", "relative change of the step time where its level changed for good"),
+    Column("level_changed_after_steps", "steady steps before that change"),
+    Column("fast_mode_s", "step time of the fast mode where there are two", "s"),
+    Column("slow_mode_s", "step time of the slow mode", "s"),
+    Column("slow_mode_share", "share of the steps in the slow mode"),
+)
+
+
+def _probes() -> Iterator[Column]:
+    for name, meaning in {
+        "differential": "step time with synchronisation of gradients less that without, mean over ranks",
+        "exposed_span": "communication that no backward computation overlaps with, by DDP's logger",
+        "interference": "backward computation slowed by the communication that it overlaps with",
+        "remainder": "differential less exposed communication and interference",
+        "imbalance": "slowest rank's own work less the mean, without synchronisation",
+        "hook_cost": "overhead of the bucket timestamps",
+        "exposed_hook": "exposed communication by the timestamps of gradient buckets",
+        "wait_time": "of it, waiting for the slowest rank",
+        "transfer_time": "of it, from then to the end of the last bucket",
+        "hook_difference": "exposed communication by timestamps less that by DDP's logger",
+    }.items():
+        yield Column(f"{name}_s", meaning, "s", "interval")
+
+
+COMMUNICATION = (
+    *_probes(),
+    Column("methods", "agree, disagree or not_compared_*: whether the methods of measuring communication agree"),
+    Column("late_rank", "rank whose gradients come last for most buckets"),
+    Column("late_share", "share of the buckets for which it comes last"),
+    Column("lateness_s", "how much later its gradients come than the mean of the others", "s"),
+    Column("buckets", "gradient buckets of a step"),
+    Column("all_reduce_latency_s", "latency of the all-reduce on the idle network, fitted", "s"),
+    Column("buffer_broadcast_s", "broadcast of the model's buffers on the idle network", "s"),
+    Column("all_reduce_gib_per_s", "bandwidth of the all-reduce on the idle network, fitted", "GiB/s"),
+    Column("all_reduce_bus_gib_per_s", "bus bandwidth of the all-reduce at the largest message", "GiB/s"),
+    Column(
+        "all_reduce_small_share", "time of an all-reduce of 1/8 of the largest message over that of the largest"
+    ),
+)
+RANKS = (
+    Column("heaviest_rank", "rank with most samples"),
+    Column("samples_excess", "share by which it has more samples than the mean rank"),
+    Column("numa_ranks", "ranks whose cores lie on several NUMA nodes, as a JSON list"),
+    Column("numa_excess_s", "host work of a step on those ranks beyond that of the others", "s"),
+)
+PARTS_OF_A_STEP = tuple(
+    Column(f"{part}_s", f"{name}, mean over steady steps and ranks", "s")
+    for part, (name, _) in PARTS.items()
+    if part not in SPLIT
+)
+
+RUNS: tuple[Column, ...] = (
+    Column("run_id", "name of the run's folder"),
+    *WHERE,
+    *KNOBS,
+    Column("repeat", "number of the repeat, from 1"),
+    Column("outcome", "ok, oom, diverged, timeout, failed, preempted, or unneeded for a launch held in reserve"),
+    Column("reason", "one sentence where the outcome is not ok"),
+    *PLACE,
+    *MODEL,
+    Column("steps", "steps of training, warm-up included"),
+    Column("stopped_because", "why the launch ended after so many steps, as it was judged then"),
+    *MEMORY,
+    Column("wall_time_s", "from the start of the processes to their end", "s"),
+    Column("fingerprint", "hash of the code that measured"),
+    Column("commit", "commit of the code that measured"),
+    Column("dirty", "whether that code had changes that were not committed"),
+    Column("started_at", "when the launch was started"),
+    Column("warmup_steps", "steps dropped from the start"),
+    Column("steady_steps", "steps after the warm-up"),
+    Column("step_time_s", "step time of the slowest rank, mean over steady steps", "s"),
+    *(
+        Column(f"step_time_{name}_s", f"{meaning} of the steady steps, maximum over ranks", "s")
+        for name, meaning in {"p50": "median", "p95": "95th percentile", "p99": "99th percentile"}.items()
+    ),
+    Column("step_time_cv", "coefficient of variation of the steady steps"),
+    Column("step_time_half_width", "half-width of the interval of this launch's mean, over the mean"),
+    *PARTS_OF_A_STEP,
+    Column("rank_skew_s", "slowest rank's step less the fastest one's, mean over steps", "s"),
+    *STEADINESS,
+    Column("level_changed_at_step", "number of the step at which the level changed"),
+    Column("throughput_samples_per_s", "samples a second, of all ranks", "samples/s"),
+    Column("backward_compute_time_s", "backward pass less exposed communication", "s"),
+    *COMMUNICATION,
+    *RANKS,
+    Column("memory_grows", "whether memory grows over the steady steps"),
+    Column("clock_change", "relative change of the clock where the level of the step time changed"),
+    Column("validation_accuracy", "accuracy on held-out data after the last epoch"),
+    Column("time_to_accuracy_s", "training time to the study's target accuracy", "s"),
+)
