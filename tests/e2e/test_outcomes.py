@@ -46,12 +46,20 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
     return read_record(checkout.root / "results/tiny/runs" / name)
 
 
-def test_a_loss_that_is_no_number_is_diverged(checkout: Checkout) -> None:
-    record = train(checkout, variation(learning_rate=1e20), 2)
+def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
+    checkout.configure(study := variation(learning_rate=1e20))
+    checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")
+    results = checkout.root / "results/tiny"
+    record = read_record(results / "runs" / run_id(study, 2))
     assert record.outcome == "diverged"
     assert "loss is nan at step" in record.reason or "loss is inf at step" in record.reason
     assert "on rank" in record.reason
     assert record.log_tail
+    text = (results / "performance_report.txt").read_text()
+    assert "NOT MEASURED" in text
+    assert "2 launches: 2 diverged." in text
+    assert "LAUNCHES THAT DID NOT END WELL" in text
+    assert "diverged" in (results / "tables/summary_table.tex").read_text()
 
 
 def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,26 +84,12 @@ def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkou
     assert record.reason.startswith("2 ranks x 64 cores need 128 cores on this host; this job may use")
 
 
-def test_cuda_that_is_not_there_is_refused_in_words(checkout: Checkout) -> None:
-    record = train(checkout, variation(host={"device": "cuda"}), 1)
+def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
+    checkout.configure(study := variation(host={"device": "cuda"}))
+    checkout.run("snakemake", "results/tiny/findings.json")
+    record = read_record(checkout.root / "results/tiny/runs" / run_id(study, 1))
     assert record.outcome == "failed"
     assert record.reason == "host.device is cuda, but no CUDA device is visible to this job"
-
-
-def test_a_study_with_a_failing_point_still_ends_in_a_report(checkout: Checkout) -> None:
-    checkout.configure(variation(learning_rate=1e20))
-    checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")
-    results = checkout.root / "results/tiny"
-    text = (results / "performance_report.txt").read_text()
-    assert "NOT MEASURED" in text
-    assert "2 launches: 2 diverged." in text
-    assert "LAUNCHES THAT DID NOT END WELL" in text
-    assert "diverged" in (results / "tables/summary_table.tex").read_text()
-
-
-def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
-    checkout.configure(variation(host={"device": "cuda"}))
-    checkout.run("snakemake", "results/tiny/findings.json")
     summary = checkout.run("scalestudy", "summary", check=False)
     assert summary.returncode == 1
     assert "2 launches failed; the report says why" in summary.stdout
