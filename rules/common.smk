@@ -20,6 +20,7 @@ from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
+from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 from scalestudy.registry.tables import FILES
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
@@ -53,27 +54,11 @@ LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
 MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
-# Name of the file after that of the workload: caption and title in Snakemake's report.
-FIGURES = {
-    "epoch_time_detailed": ("epoch_time", "epoch time"),
-    "speedup_efficiency": ("speedup", "speedup and efficiency"),
-    "throughput": ("throughput", "throughput"),
-    "accuracy": ("accuracy", "accuracy"),
-    "step_breakdown": ("breakdown", "parts of a step"),
-    "memory": ("memory", "memory"),
-    "communication": ("communication", "communication"),
-    "step_time_distribution": ("distribution", "distribution of step times"),
-    "measured_forecast": ("held_out", "measured against forecast"),
-}
 # Of the study as a whole: only those that it is about.
-STUDY_FIGURES = (
-    {"ddp_fsdp_crossover": ("crossover", "DDP against FSDP")}
-    if PLAN.compares("ddp", "fsdp")
-    else {}
-)
+STUDY_FIGURES = [figure for figure in OF_STUDY if PLAN.compares(*figure.strategies)]
 DRAWN = [
-    *(f"{workload}_{figure}" for workload in WORKLOADS for figure in FIGURES),
-    *STUDY_FIGURES,
+    *(f"{workload}_{figure.name}" for workload in WORKLOADS for figure in OF_WORKLOAD),
+    *(figure.name for figure in STUDY_FIGURES),
 ]
 TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
@@ -124,21 +109,21 @@ def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
     return [
         *(
-            get_reported(f"{workload}_{name}", *said, workload=workload)
+            get_reported(f"{workload}_{figure.name}", figure, workload=workload)
             for workload in WORKLOADS
-            for name, said in FIGURES.items()
+            for figure in OF_WORKLOAD
         ),
-        *(get_reported(name, *said, workload=None) for name, said in STUDY_FIGURES.items()),
+        *(get_reported(figure.name, figure, workload=None) for figure in STUDY_FIGURES),
     ]
 
 
-def get_reported(name, caption, title, *, workload):
+def get_reported(name, figure, *, workload):
     return report(
         f"<results>/figures/{name}.svg",
-        caption=f"../report/captions/{caption}.rst",
+        caption=f"../report/captions/{figure.caption}.rst",
         category="Figures",
         subcategory=workload,
-        labels={"figure": title},
+        labels={"figure": figure.title},
     )
 
 

@@ -10,7 +10,9 @@ their new names; what is still different is printed as a unified diff.
 from __future__ import annotations
 
 import argparse
+import csv
 import difflib
+import io
 import json
 import os
 import re
@@ -20,11 +22,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+from PIL import Image
+
 ROOT = Path(__file__).resolve().parents[2]
-COMPARED = ("*.txt", "*.tex", "*.html", "tables/*.tex", "figures/*.csv", "figures/*.txt", "figures/*.svg")
+COMPARED = ("*.txt", "*.tex", "*.html", "tables/*.tex", "figures/*.csv", "figures/*.txt")
 MAKE = """
 import sys
 from pathlib import Path
+
+import numpy as np
+from PIL import Image
 from bench.documents import run_job, stages
 from scalestudy.study.{config}load import load_study
 from scalestudy.study.plan import make_plan
@@ -63,6 +71,25 @@ def renamed(text: str, names: dict[str, str]) -> str:
     return re.sub(rf"(?<![\w.-])(?:{pattern})(?![\w-])", lambda match: names[match[0]], text)
 
 
+def with_columns_of(old: str, new: str) -> str:
+    """The points of a figure's new table, without columns that the old one does not have."""
+    columns = next(csv.reader(io.StringIO(old)))
+    rows = list(csv.DictReader(io.StringIO(new)))
+    shown = io.StringIO()
+    writer = csv.DictWriter(shown, columns, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: _number(row[name]) for name in columns} for row in rows if row["y"])
+    return shown.getvalue()
+
+
+def _number(text: str) -> str:
+    """A number as Python writes it; other text as it is."""
+    try:
+        return f"{float(text):.12g}"  # the last digits of a float are those of its computation
+    except ValueError:
+        return text
+
+
 def differences(before: Path, after: Path, names: dict[str, str]) -> list[str]:
     """Lines of unified diffs of all documents, the older ones with the new names."""
     paths = sorted(
@@ -70,15 +97,29 @@ def differences(before: Path, after: Path, names: dict[str, str]) -> list[str]:
     )
     lines: list[str] = []
     for path in paths:
-        texts = [
+        old, new = (
             (side / path).read_text(encoding="utf-8") if (side / path).exists() else "" for side in (before, after)
-        ]
-        old, new = renamed(texts[0], names), texts[1]
+        )
+        old = renamed(old, names)
+        if path.suffix == ".csv" and old and new:
+            old, new = with_columns_of(old, old), with_columns_of(old, new)
         lines += difflib.unified_diff(
             old.splitlines(), new.splitlines(), f"before/{path}", f"after/{path}", lineterm="", n=0
         )
-    print(f"{after.name}: {len(paths)} documents compared, {len(names)} names replaced")
+    pictures = sorted(path.relative_to(after) for path in after.glob("figures/*.png"))
+    for path in pictures:
+        pixels = different_pixels(before / path, after / path)
+        lines += [f"{path}: {pixels} pixels differ"] if pixels else []
+    print(f"{after.name}: {len(paths)} documents and {len(pictures)} figures, {len(names)} names replaced")
     return lines
+
+
+def different_pixels(before: Path, after: Path) -> int:
+    """Pixels of two pictures that are not alike; all of the second one's where they differ in size."""
+    first, second = (Image.open(path).convert("RGB") for path in (before, after))
+    if first.size != second.size:
+        return second.size[0] * second.size[1]
+    return int((np.asarray(first) != np.asarray(second)).any(axis=2).sum())
 
 
 def main(argv: list[str] | None = None) -> int:

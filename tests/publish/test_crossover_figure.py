@@ -7,11 +7,11 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from artists import assert_drawn
 from builders import frames_of, study_of
 from scalestudy.analyse.point.crossover import Overtaking, beside_ddp, overtaking
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing, study_figures
-from scalestudy.publish.figures.data import describe, drawn_frame
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -78,11 +78,11 @@ def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> N
     assert study_figures(plan) == ["ddp_fsdp_crossover"]
     summary = summary_of(plan, failing=("large",))
     with paper_style():
-        figure = drawing("ddp_fsdp_crossover")(plan, frames_of(plan, summary))
+        figure, drawn, words = drawing("ddp_fsdp_crossover")(plan, frames_of(plan, summary))
         figure.canvas.draw()
     left, right = figure.axes
-    drawn = drawn_frame(figure)
-    ratios = drawn[drawn["panel"] == 1]
+    assert_drawn(figure, drawn)
+    ratios = drawn[(drawn["panel"] == 1) & drawn["y"].notna()]
     assert ratios["x"].tolist() == [1e6, 1e7], "none for the model that DDP cannot train"
     assert ratios["y"].tolist() == pytest.approx([1 / 1.5, 1 / 0.98])
     assert ratios[["y_low", "y_high"]].notna().all(axis=None)
@@ -90,7 +90,9 @@ def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> N
     assert set(drawn[drawn["panel"] == 2]["series"]) == {"fsdp", "ddp"}
     assert [label.get_text() for label in right.get_xticklabels()] == ["1 M", "10 M", "100 M"]
     assert len(left.patches) == 1, "where it overtakes is shaded"
-    assert describe(drawn).startswith("Throughput over DDP against parameters: fsdp from 0.667")
+    missing = drawn[drawn["y"].isna()]
+    assert missing[["panel", "x", "outcome"]].values.tolist() == [[1, 1e8, "ddp: OOM"], [2, 1e8, "ddp: OOM"]]
+    assert words.startswith("Throughput over DDP against parameters: fsdp from 0.667")
     plt.close(figure)
 
 

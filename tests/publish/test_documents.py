@@ -154,11 +154,12 @@ def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None
 def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: Path, name: str) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = drawing(name)(plan, "mlp", frames(plan, summary))
+        drawn = drawing(name)(plan, "mlp", frames(plan, summary))
+        figure = drawn.figure
         of_a_column = name in COLUMN_WIDE
         assert figure.get_figwidth() == pytest.approx(3.487 if of_a_column else 7.14, abs=0.001)
         inches = figure.get_figwidth()
-        pdf, svg, png, *_ = save_figure(figure, tmp_path / f"mlp_{name}")
+        pdf, svg, png, *_ = save_figure(drawn, tmp_path / f"mlp_{name}")
     box = re.search(rb"/MediaBox \[ 0 0 ([\d.]+) ([\d.]+) \]", pdf.read_bytes())
     assert box is not None
     assert float(box[1]) / 72 == pytest.approx(inches, abs=0.01)
@@ -170,8 +171,8 @@ def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: 
 def test_a_figure_has_its_data_and_its_words_beside_it(plan: Plan, tmp_path: Path) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary))
-        _, svg, png, csv, words = save_figure(figure, tmp_path / "speedup")
+        made = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary))
+        _, svg, png, csv, words = save_figure(made, tmp_path / "speedup")
     drawn = pd.read_csv(csv)
     measured = summary[(summary["world_size"] == 2) & (summary["scaling"] == "weak")].iloc[0]
     point = drawn[(drawn["panel"] == 1) & (drawn["series"] == "ddp, weak scaling") & (drawn["x"] == 2)].iloc[0]
@@ -199,7 +200,8 @@ def test_figures_have_the_widths_of_the_paper(
     plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        widths = [drawing(name)(plan, "mlp", frames(plan, summary)).get_figwidth() for name in FIGURES]
+        figures = [drawing(name)(plan, "mlp", frames(plan, summary)).figure for name in FIGURES]
+    widths = [figure.get_figwidth() for figure in figures]
     expected = [column_in if name in COLUMN_WIDE else page_in for name in FIGURES]
     assert widths == pytest.approx(expected, abs=0.001)
 
@@ -233,7 +235,7 @@ def test_ticks_stand_at_counts_that_have_a_point(content: dict[str, Any], scales
     with paper_style():
         measured = [1, *(int(scale.removeprefix("1x")) for scale in scales)]
         for name, counts in (("throughput", measured), ("speedup_efficiency", [*measured, 2 * measured[-1]])):
-            figure = drawing(name)(plan, "mlp", frames(plan, summary))
+            figure = drawing(name)(plan, "mlp", frames(plan, summary)).figure
             assert ticks(figure) == [str(count) for count in counts]  # the last is a forecast
 
 
@@ -245,7 +247,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
     wrapped = (runs["variant"] == "ddp") & (runs["world_size"] == 1)
     runs.loc[wrapped, "throughput_samples_per_s"] *= 0.8
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary_frame(plan, runs)))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary_frame(plan, runs))).figure
     measured = figure.axes[0].containers[0].lines[0]
     assert measured.get_xdata().tolist() == [1, 2]
     assert measured.get_ydata()[0] == pytest.approx(0.8)
@@ -254,7 +256,7 @@ def test_a_wrapped_model_on_one_rank_begins_its_series(content: dict[str, Any]) 
 def test_a_point_that_failed_is_marked_in_the_figure(plan: Plan) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES | {("mlp", 2, 16): ["oom", "oom"]}))
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames(plan, summary)).figure
     for axes in figure.axes[:2]:  # the third has larger batches of what was measured
         assert [text.get_text() for text in axes.texts] == ["2 oom"]
 

@@ -1,18 +1,19 @@
-"""Figures of parts, memory and collectives: what is drawn is what was measured, and what failed is named."""
+"""Figures and their data: what is drawn is the frame, the frame is what was measured, and what failed is named."""
 
 from __future__ import annotations
 
 import itertools
 from typing import Any
 
+import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
+from artists import assert_drawn
 from builders import NO_CALLS, frames_of, study_of
-from matplotlib.figure import Figure
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.publish.figures import drawing
-from scalestudy.publish.figures.data import describe, drawn_frame
+from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.figures.tidy import COLUMNS, Drawn
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_measured_views import probed
@@ -40,16 +41,48 @@ def summary(plan: Plan) -> pd.DataFrame:
     return probed(summary_frame(plan, study_of(plan, TIMES)))
 
 
-def draw(plan: Plan, name: str, summary: pd.DataFrame, calls: pd.DataFrame = NO_CALLS) -> Figure:
+def draw(plan: Plan, name: str, summary: pd.DataFrame, calls: pd.DataFrame = NO_CALLS) -> Drawn:
     with paper_style():
-        figure = drawing(name)(plan, "mlp", frames_of(plan, summary, calls=calls))
-        figure.canvas.draw()
-    return figure
+        drawn = drawing(name)(plan, "mlp", frames_of(plan, summary, calls=calls))
+        drawn.figure.canvas.draw()
+    return drawn
+
+
+@pytest.mark.parametrize("failing", [False, True], ids=["measured", "failing"])
+@pytest.mark.parametrize("name", list(FIGURES))
+def test_the_picture_is_the_frame(content: dict[str, Any], name: str, failing: bool) -> None:
+    """Of a study of two sizes of nodes, with forecasts, and in panels where there are many points."""
+    plan = make_plan(parse_study(content | {"scales": ["1x2", "1x4", "2x2", "2x4"]}, source="x"))
+    times = {}
+    for number, spec in enumerate(plan.runs.values()):
+        ranks, batch = spec.world_size, spec.batch_per_rank
+        mean_s = 0.01 * batch / 32 + 0.001 * ranks
+        times[("mlp", ranks, batch)] = [mean_s * (1 + 0.01 * number), mean_s]
+    if failing:
+        times |= {("mlp", 4, 8): ["oom", "oom"], ("mlp", 8, 32): ["failed", "failed"]}
+    summary = probed(summary_frame(plan, study_of(plan, times)))
+    rows = [(run, epoch, epoch / 8, 0.3 * epoch) for run in plan.runs for epoch in (1, 2, 3)]
+    epochs = pd.DataFrame(rows, columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
+    calls = pd.DataFrame(
+        [
+            {"collective": name, "bytes": size, "time_s": 1e-4 + size / 1e9 * index, "run_id": run}
+            for index, (run, spec) in enumerate(plan.runs.items())
+            for name in ("all-gather", "all-reduce")
+            for size in (8, 1024)
+            if spec.world_size > 1
+        ]
+    )
+    with paper_style():
+        figure, frame, _ = drawing(name)(plan, "mlp", frames_of(plan, summary, epochs=epochs, calls=calls))
+        assert_drawn(figure, frame)
+        plt.close(figure)
+    assert frame["y"].notna().any()
+    assert frame.columns.tolist()[: len(COLUMNS)] == list(COLUMNS)
 
 
 def test_parts_are_those_of_the_summary_and_stand_end_to_end(plan: Plan, summary: pd.DataFrame) -> None:
-    figure = draw(plan, "step_breakdown", summary)
-    drawn = drawn_frame(figure).pivot(index="x", columns="series", values="y")
+    figure, frame, _ = draw(plan, "step_breakdown", summary)
+    drawn = frame.pivot(index="x", columns="series", values="y")
     row = summary[(summary["world_size"] == 2) & (summary["scaling"] == "strong")].iloc[0]
     assert drawn.loc[STRONG, "exposed communication"] == pytest.approx(row["exposed_span_s"] * 1e3)
     assert drawn.loc[STRONG, "backward computation"] == pytest.approx(row["backward_compute_time_s"] * 1e3)
@@ -66,13 +99,12 @@ def test_parts_are_those_of_the_summary_and_stand_end_to_end(plan: Plan, summary
 
 
 def test_memory_is_that_of_the_summary_and_what_did_not_fit_is_named(plan: Plan, summary: pd.DataFrame) -> None:
-    figure = draw(plan, "memory", summary.assign(peak_allocated_gib=[1.5] * len(summary)))
-    frame = drawn_frame(figure)
+    figure, frame, words = draw(plan, "memory", summary.assign(peak_allocated_gib=[1.5] * len(summary)))
     assert set(frame["series"]) == {"peak allocated", "peak resident on the host"}
     assert set(frame["x"]) == {BASE, STRONG, WEAK}
     assert (frame[frame["series"] == "peak allocated"]["y"] == 1.5).all()
     assert [text.get_text() for text in figure.axes[0].texts] == ["OOM"]
-    assert f"{STRONG}: peak allocated 1.50, peak resident on the host 0.500" in describe(frame)
+    assert f"{STRONG}: peak allocated 1.50, peak resident on the host 0.500" in words
 
 
 def test_collectives_are_medians_and_ranges_of_launches(plan: Plan, summary: pd.DataFrame) -> None:
@@ -85,8 +117,7 @@ def test_collectives_are_medians_and_ranges_of_launches(plan: Plan, summary: pd.
             for size in (8, 1024, 1_000_000)
         ]
     )
-    figure = draw(plan, "communication", summary.assign(all_reduce_gib_per_s=1.0), calls)
-    frame = drawn_frame(figure)
+    figure, frame, _ = draw(plan, "communication", summary.assign(all_reduce_gib_per_s=1.0), calls)
     assert set(frame["series"]) == {"all-reduce, 2 ranks"}
     largest = frame[frame["x"] == 1_000_000].iloc[0]
     assert [largest["y"], largest["y_low"], largest["y_high"]] == pytest.approx([1.21, 1.1, 1.32])
@@ -95,6 +126,6 @@ def test_collectives_are_medians_and_ranges_of_launches(plan: Plan, summary: pd.
 
 
 def test_collectives_that_were_not_measured_are_said_to_be_missing(plan: Plan, summary: pd.DataFrame) -> None:
-    figure = draw(plan, "communication", summary)
+    figure, _, words = draw(plan, "communication", summary)
     assert [text.get_text() for text in figure.axes[0].texts] == ["not measured"]
-    assert describe(drawn_frame(figure)) == "No point could be measured."
+    assert words == "No point could be measured."

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import re
 from functools import cache
 from typing import Any
 
@@ -21,9 +20,9 @@ from matplotlib.text import Text
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish import labels
 from scalestudy.publish.figures import FIGURES, drawing
-from scalestudy.publish.figures.data import drawn_frame
+from scalestudy.publish.figures.drawers.runs import grouped_runs
+from scalestudy.publish.figures.drawers.scaling import HOLLOW
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.panels import groups_of
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -80,7 +79,8 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
 def figure(request: pytest.FixtureRequest) -> Any:
     name, (series, paper) = request.param
     with paper_style():
-        made = drawing(name)(*study(series, paper)[:1], "mlp", study(series, paper)[1])
+        plan, frames = study(series, paper)
+        made = drawing(name)(plan, "mlp", frames).figure
         made.set_dpi(300)  # as it is saved; at a screen's resolution text has other widths
         made.draw_without_rendering()
         yield made
@@ -143,7 +143,7 @@ def _series(axes: Axes) -> list[tuple]:
         if isinstance(container, BarContainer) and not str(container.get_label()).startswith("_"):
             bar = container.patches[0]
             found.append((_lightness(bar.get_facecolor()), bar.get_hatch()))
-        if isinstance(container, ErrorbarContainer) and not hasattr(container, "series"):
+        if isinstance(container, ErrorbarContainer) and container.get_label() != HOLLOW:
             line = container.lines[0]
             found.append((_lightness(line.get_color()), line.get_marker(), line.get_linestyle()))
     for line in axes.get_lines():
@@ -161,20 +161,21 @@ def _lightness(colour: Any) -> float:
 def test_many_points_stand_in_panels_of_a_variant_each(name: str) -> None:
     plan, frames = study(12, "ieee")
     with paper_style():
-        figure = drawing(name)(plan, "mlp", frames)
+        figure, frame, _ = drawing(name)(plan, "mlp", frames)
     named = [axes for axes in figure.axes if axes.get_title(loc="left")]
     variants = [variant for variant in plan.study.variants if variant != "single"]
     assert [axes.get_title(loc="left").split(",")[0] for axes in named] == variants
     said = {labels.series(point) for point in plan.points if point.scaling != "reference"}
-    assert set(drawn_frame(figure)["series"]) == said, "the data have every point under its whole name"
+    assert set(frame["series"]) == said, "the data have every point under its whole name"
     (legend,) = figure.legends
     shown = {text.get_text(): line for text, line in zip(legend.get_texts(), legend.get_lines(), strict=True)}
     assert list(shown) == ["one process", "2 ranks", "4 ranks", "8 ranks"]
     for axes in figure.axes:
         lines = [line for line in axes.get_lines() if not str(line.get_label()).startswith("_")]
-        assert [_look(line) for line in lines] == [_look(line) for line in shown.values()]
-        ranks = [re.findall(r"one process|\d+ ranks", str(line.get_label())) for line in lines]
-        assert ranks == [[entry] for entry in shown]
+        assert {line.get_label(): _look(line) for line in lines} == {
+            entry: _look(line) for entry, line in shown.items()
+        }
+    assert all(entry in name for name, entry in zip(frame["series"], frame["legend"], strict=True))
     plt.close(figure)
 
 
@@ -184,11 +185,12 @@ def _look(line: Line2D) -> tuple:
 
 def test_few_points_stand_together(content: dict[str, Any]) -> None:
     plan = make_plan(parse_study(content, source="x"))
-    (group,) = groups_of(plan, "mlp")
-    assert group.name == ""
-    assert [name for _, name in group.points.values()] == [labels.series(point) for point in group.points]
-    served = {run for point in plan.points if point.scaling != "reference" for run in point.runs}
-    assert {run for point in group.points for run in point.runs} == served
+    runs = grouped_runs(plan, "mlp")
+    assert set(runs["group"]) == {""}
+    assert runs["legend"].tolist() == runs["series"].tolist()
+    assert sorted(runs["run"]) == sorted(
+        {run for point in plan.points if point.scaling != "reference" for run in point.runs}
+    )
 
 
 def test_every_point_has_its_place_in_a_panel() -> None:
@@ -203,28 +205,29 @@ def test_every_point_has_its_place_in_a_panel() -> None:
     workloads = {"mlp": mlp_workload(batch_size=64)}
     content = study(1, "ieee")[0].study.model_dump(mode="json") | {"variants": variants, "workloads": workloads}
     plan = make_plan(parse_study(content | {"scales": ["1x1", "1x2", "1x4"]}, source="x"))
-    groups = {group.name.splitlines()[0]: group.points for group in groups_of(plan, "mlp")}
+    runs = grouped_runs(plan, "mlp")
+    groups = {name.split(";")[0]: mine for name, mine in runs.groupby("group", sort=False)}
     assert list(groups) == [
         f"{name}, {way} scaling" for name in ("ddp", "ddp-bf16") for way in ("strong", "weak")
     ] + ["alone"]
-    for name, points in groups.items():
-        scales = [word for _, word in points.values()]
+    for name, mine in groups.items():
+        scales = list(dict.fromkeys(mine["legend"]))
         assert scales == ["one process", *([] if name == "alone" else ["1 rank", "2 ranks", "4 ranks"])]
-    assert next(iter(groups["ddp-bf16, weak scaling"])).variant == "single-bf16"
+    assert groups["ddp-bf16, weak scaling"]["series"].iloc[0].startswith("single-bf16, one process")
 
 
 def test_points_that_no_scale_joins_stand_together() -> None:
     """Twelve variants at one scale: panels of a point each would show less than one panel of them all."""
     content = study(12, "ieee")[0].study.model_dump(mode="json") | {"scales": ["1x2"]}
-    (group,) = groups_of(make_plan(parse_study(content, source="x")), "mlp")
-    assert len(group.points) == 1 + 12
-    assert len({index for index, _ in group.points.values()}) == 1 + 12
+    runs = grouped_runs(make_plan(parse_study(content, source="x")), "mlp")
+    assert runs["group"].nunique() == 1
+    assert runs["series"].nunique() == runs["style"].nunique() == 1 + 12
 
 
 def test_bars_of_many_points_stand_under_headings() -> None:
     plan, frames = study(12, "ieee")
     with paper_style():
-        figure = drawing("memory")(plan, "mlp", frames)
+        figure, frame, _ = drawing("memory")(plan, "mlp", frames)
     (axes,) = figure.axes
     names = [label.get_text() for label in axes.get_yticklabels()]
     assert names[:6] == [
@@ -236,7 +239,7 @@ def test_bars_of_many_points_stand_under_headings() -> None:
         "single",
         *(f"{variant}, strong scaling" for variant in plan.study.variants if variant != "single"),
     ]
-    assert drawn_frame(figure)["x"].tolist()[:2] == [
+    assert frame["x"].tolist()[:2] == [
         "single, 1 rank, batch 64 per rank",
         "ddp strong, 2 ranks, batch 32 per rank",
     ]

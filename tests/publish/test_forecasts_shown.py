@@ -105,7 +105,7 @@ def test_the_caption_on_the_page_speaks_of_what_the_figure_shows(
     plan = make_plan(parse_study(content | {"report": {"overhead_reference": True} | report}, source="x"))
     results = results_of(plan, study_of(plan, TIMES))
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames_of(plan, results.summary))
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames_of(plan, results.summary)).figure
     page = page_of(plan, results)
     assert ("Hollow: forecast." in page) == hollow
     assert ("efficiency at larger batches" in page) == larger == (len(figure.axes) == 3)
@@ -116,7 +116,7 @@ def test_forecasts_are_hollow_in_the_figure(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames)
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames).figure
     hollow = [
         line
         for line in figure.axes[0].lines
@@ -131,7 +131,7 @@ def test_the_ideal_line_is_ideal_everywhere(plan: Plan) -> None:
     summary = summary_of(plan, TIMES)
     frames = frames_of(plan, summary)
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames)
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames).figure
     (ideal,) = (line for line in figure.axes[0].lines if line.get_label() == "ideal")
     assert len(ideal.get_xdata()) > 10
     assert ideal.get_ydata() == pytest.approx(ideal.get_xdata())

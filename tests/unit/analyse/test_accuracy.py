@@ -32,9 +32,9 @@ def compare(differences: list[float] | np.ndarray, confidence: float = 0.95) -> 
         ([-0.004, -0.005, -0.003, -0.004], "equivalent"),  # lower beyond doubt, and too little to matter
         ([-0.030, -0.031, -0.029, -0.032], "lower"),
         ([0.020, 0.021, 0.019, 0.022], "higher"),
-        ([0.020, -0.020, -0.040, 0.015], "not shown"),
-        ([0.0], "not shown"),
-        ([], "not shown"),
+        ([0.020, -0.020, -0.040, 0.015], "not_shown"),
+        ([0.0], "not_shown"),
+        ([], "not_shown"),
     ],
 )
 def test_accuracy_is_kept_lost_or_not_shown(differences: list[float], shown: str) -> None:

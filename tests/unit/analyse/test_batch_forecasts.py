@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from builders import summary_of
 from scalestudy.analyse.forecast.batches import batch_forecasts
+from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -49,7 +50,7 @@ def test_what_was_not_probed_may_all_be_hidden(content: dict[str, Any]) -> None:
     twice, _ = forecasts(plan_of(content), "strong")
     assert twice["speedup_high"] == pytest.approx(1.8 / 1.0, rel=2e-3)
     assert twice["speedup_low"] < twice["speedup"]
-    assert "overhead as measured" in twice["laws"]
+    assert twice["overhead_model"] == OverheadModel.AS_MEASURED
 
 
 def test_a_longer_backward_pass_hides_more(content: dict[str, Any]) -> None:
@@ -60,23 +61,23 @@ def test_a_longer_backward_pass_hides_more(content: dict[str, Any]) -> None:
     # A bucket takes 1.75 ms: 0.5 ms of the first are hidden now, and 0.5 x 1.0 / 0.6 ms then.
     assert now["step_time_s"] - twice["step_time_s"] == pytest.approx(0.0005 * (1.0 / 0.6 - 1), rel=0.02)
     assert twice["step_time_s_low"] < twice["step_time_s"] < twice["step_time_s_high"]
-    assert "pipeline" in twice["laws"]
+    assert twice["overhead_model"] == OverheadModel.BUCKET_PIPELINE
 
 
 @pytest.mark.parametrize(
-    ("report", "seen", "words"),
+    ("report", "seen", "code"),
     [
-        ({"forecast_batches": [8]}, {}, "more than 4 times the largest"),
-        ({}, {"overhead_s": nan}, "the overhead is not known"),
-        ({}, {"step_time_s": nan}, "the point itself was not measured"),
-        ({}, {"launches_unsteady": 3}, "most launches were unsteady"),
+        ({"forecast_batches": [8]}, {}, Refused.BATCH_TOO_LARGE),
+        ({}, {"overhead_s": nan}, Refused.OVERHEAD_NOT_MEASURED),
+        ({}, {"step_time_s": nan}, Refused.POINT_NOT_MEASURED),
+        ({}, {"launches_unsteady": 3}, Refused.POINT_UNSTEADY),
     ],
 )
 def test_refused_with_the_reason(
-    content: dict[str, Any], report: dict[str, Any], seen: dict[str, Any], words: str
+    content: dict[str, Any], report: dict[str, Any], seen: dict[str, Any], code: Refused
 ) -> None:
     for row in forecasts(plan_of(content, **report), "strong", **seen):
-        assert words in row["refused"]
+        assert row["refused"] == code
         assert isnan(row["speedup"])
 
 
@@ -84,12 +85,14 @@ def test_a_batch_beyond_the_data_is_refused(content: dict[str, Any]) -> None:
     content["workloads"]["mlp"]["batch_size"] = 512
     times = {("mlp", 1, 512): 0.013, ("mlp", 1, 256): 0.0066, ("mlp", 2, 256): 0.010, ("mlp", 2, 512): 0.0165}
     _, four = forecasts(plan_of(content), "strong", times)
-    assert four["refused"] == "the data hold 1438 samples, fewer than a global batch of 2048"
+    assert (four["refused"], four["refused_value"], four["global_batch"]) == (Refused.TOO_FEW_SAMPLES, 1438, 2048)
 
 
 def test_a_step_that_does_not_grow_is_no_line(content: dict[str, Any]) -> None:
     flat = TIMES | {("mlp", 1, 16): 0.0011}
-    assert "does not grow" in forecasts(plan_of(content), "strong", flat)[0]["refused"]
+    refused = forecasts(plan_of(content), "strong", flat)[0]
+    assert refused["refused"] == Refused.STEP_DOES_NOT_GROW
+    assert (refused["refused_value"], refused["refused_limit"]) == (16, 32)
 
 
 def test_none_where_none_is_asked_for(content: dict[str, Any]) -> None:

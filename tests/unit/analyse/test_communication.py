@@ -21,6 +21,7 @@ from scalestudy.analyse.communication.probes import communication_of, communicat
 from scalestudy.analyse.statistics.bootstrap import FEWEST_LAUNCHES, bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import ratio_on_logs
 from scalestudy.record.observation import Observation
+from scalestudy.registry.codes import Methods
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -110,10 +111,11 @@ def test_the_identity_of_the_methods(spec: RunSpec) -> None:
 
 def test_methods_agree_within_noise_and_disagree_beyond_it(spec: RunSpec) -> None:
     agreeing = communication_of(probed(spec, noise_ms=0.2), confidence=0.95)
-    assert agreeing["methods"] == "agree within their intervals"
+    assert agreeing["methods"] == Methods.AGREE
     assert agreeing["remainder_s_low"] < 0 < agreeing["remainder_s_high"]
-    found = communication_of(probed(spec, noise_ms=0.2, hidden_ms=1.5), confidence=0.95)["methods"]
-    assert found.startswith("disagree: differential and exposed span + interference differ by 1.")
+    found = communication_of(probed(spec, noise_ms=0.2, hidden_ms=1.5), confidence=0.95)
+    assert found["methods"] == Methods.DISAGREE
+    assert 1e-3 < found["remainder_s_low"] < 1.5e-3 < found["remainder_s_high"] < 2e-3
 
 
 def test_a_hook_that_sees_something_else_is_told() -> None:
@@ -125,11 +127,15 @@ def test_a_hook_that_sees_something_else_is_told() -> None:
         "hook_cost": np.array([0.5e-3, 0.6e-3, 0.4e-3]),
     }
     found = compare_methods(values, confidence=0.95)
-    assert found.startswith("disagree: exposed span by hook and by logger differ by 2.5 ms [")
+    assert found["methods"] == Methods.DISAGREE
+    assert found["hook_difference_s"] == pytest.approx(2.5e-3)
+    assert 0 < found["hook_difference_s_low"] < 2.5e-3 < found["hook_difference_s_high"]
     costly = values | {"hook_cost": np.array([3.0e-3, 3.1e-3, 2.9e-3])}
-    assert compare_methods(costly, confidence=0.95) == "agree within their intervals", "the hook took the rest"
+    assert compare_methods(costly, confidence=0.95)["methods"] == Methods.AGREE, "the hook took the rest"
     one_round = {name: value[:1] for name, value in values.items()}
-    assert compare_methods(one_round, confidence=0.95) == "not compared: one round or launch has no interval"
+    found = compare_methods(one_round, confidence=0.95)
+    assert found["methods"] == Methods.NOT_COMPARED_ONE_ROUND
+    assert isnan(found["hook_difference_s"])
 
 
 def test_a_negative_differential_stays_negative(spec: RunSpec) -> None:
@@ -156,7 +162,7 @@ def test_of_fsdp_the_reduce_scatter_alone_is_told(spec: RunSpec) -> None:
     assert row["differential_s"] == pytest.approx(3.25e-3)
     assert isnan(row["exposed_span_s"])
     assert isnan(row["remainder_s"])
-    assert row["methods"].startswith("not compared: FSDP's reduce-scatter can be left out")
+    assert row["methods"] == Methods.NOT_COMPARED_FSDP
 
 
 def test_a_rank_that_is_late_in_one_launch_is_late_by_chance(spec: RunSpec) -> None:
@@ -179,7 +185,7 @@ def test_a_rank_that_is_late_in_one_launch_is_late_by_chance(spec: RunSpec) -> N
 def test_without_probes_nothing_is_said(spec: RunSpec) -> None:
     row = communication_of(observation(spec, [[0.01] * 40] * 2), confidence=0.95)
     assert isnan(row["differential_s"])
-    assert row["methods"] == ""
+    assert row["methods"] == Methods.NONE
 
 
 def test_over_launches_the_interval_is_over_launches(spec: RunSpec) -> None:

@@ -15,6 +15,7 @@ from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_log
 from scalestudy.analyse.study.compare import Comparison, Source, compare_studies, shows
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import environment_differences, setting_differences
+from scalestudy.registry.codes import AccuracyKept, NotCompared, Shows
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scipy import stats
@@ -68,9 +69,9 @@ def test_a_ratio_is_welchs_on_logarithms(content: dict[str, Any]) -> None:
     theirs = stats.ttest_ind(old, new, equal_var=False).confidence_interval(0.95)
     assert found["throughput_ratio_low"] == pytest.approx(exp(theirs.low))
     assert found["throughput_ratio_high"] == pytest.approx(exp(theirs.high))
-    assert found["throughput_shows"] == "faster"
+    assert found["throughput_shows"] == Shows.FASTER
     same = row(compare_studies([source("A", content), source("B", content, NEW)]), scaling="weak")
-    assert (same["throughput_ratio"], same["throughput_shows"]) == (pytest.approx(1), "not distinguishable")
+    assert (same["throughput_ratio"], same["throughput_shows"]) == (pytest.approx(1), Shows.NO_DIFFERENCE)
 
 
 def test_the_other_way_round_it_is_the_inverse(content: dict[str, Any]) -> None:
@@ -78,7 +79,7 @@ def test_the_other_way_round_it_is_the_inverse(content: dict[str, Any]) -> None:
     back = row(compare_studies([source("A", content, NEW), source("B", content)]), scaling="strong")
     assert back["throughput_ratio"] == pytest.approx(1 / forth["throughput_ratio"])
     assert back["throughput_ratio_low"] == pytest.approx(1 / forth["throughput_ratio_high"])
-    assert back["throughput_shows"] == "slower"
+    assert back["throughput_shows"] == Shows.SLOWER
 
 
 def test_ratios_of_studies_cover_at_their_level(content: dict[str, Any]) -> None:
@@ -98,7 +99,7 @@ def test_ratios_of_studies_cover_at_their_level(content: dict[str, Any]) -> None
     assert len(ratios) == 240
     held = (ratios["throughput_ratio_low"] <= 1.1) & (ratios["throughput_ratio_high"] >= 1.1)
     assert 0.91 <= held.mean() <= 0.99
-    shown_apart = (ratios["throughput_shows"] == "faster").mean()
+    shown_apart = (ratios["throughput_shows"] == Shows.FASTER).mean()
     assert 0.3 < shown_apart < 0.9, "the scatter hides some of them, so the intervals are put to a test"
 
 
@@ -129,18 +130,18 @@ def test_less_of_symmetric_intervals_adds_half_widths_in_quadrature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("interval", "said"),
+    ("interval", "shown"),
     [
-        (Interval(1.1, 1.01, 1.2), "faster"),
-        (Interval(0.9, 0.8, 0.99), "slower"),
-        (Interval(1.1, 0.99, 1.2), "not distinguishable"),
-        (Interval(1.0, 1.0, 1.0), "not distinguishable"),
-        (Interval(1.1), "no interval"),
-        (Interval(float("nan")), ""),
+        (Interval(1.1, 1.01, 1.2), Shows.FASTER),
+        (Interval(0.9, 0.8, 0.99), Shows.SLOWER),
+        (Interval(1.1, 0.99, 1.2), Shows.NO_DIFFERENCE),
+        (Interval(1.0, 1.0, 1.0), Shows.NO_DIFFERENCE),
+        (Interval(1.1), Shows.NO_INTERVAL),
+        (Interval(float("nan")), Shows.NONE),
     ],
 )
-def test_what_an_interval_shows(interval: Interval, said: str) -> None:
-    assert shows(interval, than=1, words=("slower", "faster")) == said
+def test_what_an_interval_shows(interval: Interval, shown: Shows) -> None:
+    assert shows(interval, than=1, below=Shows.SLOWER, above=Shows.FASTER) == shown
 
 
 def test_efficiencies_are_those_of_the_summaries(content: dict[str, Any]) -> None:
@@ -154,9 +155,9 @@ def test_efficiencies_are_those_of_the_summaries(content: dict[str, Any]) -> Non
     assert found["efficiency_difference"] == pytest.approx(
         of_summary[1]["efficiency"] - of_summary[0]["efficiency"]
     )
-    assert found["efficiency_shows"] == "higher"
+    assert found["efficiency_shows"] == Shows.HIGHER
     base = row(compare_studies([first, other]), is_base=True)
-    assert (base["efficiency_shows"], np.isnan(base["efficiency_difference"])) == ("", True)
+    assert (base["efficiency_shows"], np.isnan(base["efficiency_difference"])) == (Shows.NONE, True)
 
 
 def test_what_one_study_lacks_is_there_and_says_so(content: dict[str, Any]) -> None:
@@ -171,15 +172,15 @@ def test_what_one_study_lacks_is_there_and_says_so(content: dict[str, Any]) -> N
         for _, point in found.iterrows()
     }
     assert why == {
-        ("A", "single", "none", 1, 32): "",
-        ("B", "single", "none", 1, 32): "",
-        ("A", "single", "none", 1, 16): "",
-        ("B", "single", "none", 1, 16): "",
-        ("A", "ddp", "strong", 1, 16): "",
-        ("B", "ddp", "strong", 1, 16): "",
-        ("B", "ddp", "strong", 2, 16): "not in A",
-        ("B", "ddp", "weak", 1, 32): "not in A",
-        ("B", "ddp", "weak", 2, 32): "not in A",
+        ("A", "single", "none", 1, 32): NotCompared.NONE,
+        ("B", "single", "none", 1, 32): NotCompared.NONE,
+        ("A", "single", "none", 1, 16): NotCompared.NONE,
+        ("B", "single", "none", 1, 16): NotCompared.NONE,
+        ("A", "ddp", "strong", 1, 16): NotCompared.NONE,
+        ("B", "ddp", "strong", 1, 16): NotCompared.NONE,
+        ("B", "ddp", "strong", 2, 16): NotCompared.NOT_IN_FIRST,
+        ("B", "ddp", "weak", 1, 32): NotCompared.NOT_IN_FIRST,
+        ("B", "ddp", "weak", 2, 32): NotCompared.NOT_IN_FIRST,
     }
     assert found[found["batch_per_rank"] == 16].groupby("variant")["is_reference"].all().to_dict() == {
         "ddp": False,
@@ -221,7 +222,7 @@ def test_what_is_not_the_same_question_is_refused_with_its_key(
     assert {item.key for refusal in found.refusals for item in refusal.differences} == {named}
     theirs = found.points[found.points["study"] == "B"]
     refused = theirs[theirs["variant"].isin(variants)]
-    assert set(refused["not_compared"]) == {"not the same question"}
+    assert set(refused["not_compared"]) == {NotCompared.OTHER_QUESTION}
     assert refused["throughput_ratio"].isna().all()
     assert set(found.compared["variant"]) == {"single", "ddp"} - variants
 
@@ -268,28 +269,29 @@ def test_a_model_that_was_built_with_other_parameters_is_refused(content: dict[s
     assert found.refusals[0].differences[0].values == (1000, 1001)
 
 
-def test_failures_have_their_words_and_no_ratio(content: dict[str, Any]) -> None:
+def test_failures_are_counted_and_have_no_ratio(content: dict[str, Any]) -> None:
     failing = OLD | {("mlp", 2, 16): ["oom"] * 3, ("mlp", 2, 32): [0.0131, "timeout", "timeout"]}
     found = compare_studies([source("A", content), source("B", content, failing)])
     strong, weak = row(found, scaling="strong"), row(found, scaling="weak")
-    assert (strong["outcomes"], strong["throughput_shows"]) == ("3 oom", "")
+    assert (strong["launches_oom"], strong["throughput_shows"]) == (3, Shows.NONE)
     assert np.isnan(strong["throughput_ratio"])
-    assert strong["not_compared"] == ""
-    assert (weak["outcomes"], weak["throughput_shows"]) == ("1 ok, 2 timeout", "no interval")
+    assert strong["not_compared"] == NotCompared.NONE
+    assert (weak["launches_ok"], weak["launches_timeout"]) == (1, 2)
+    assert weak["throughput_shows"] == Shows.NO_INTERVAL
     assert weak["throughput_ratio"] > 0
 
 
 def test_accuracies_are_compared_by_seed(content: dict[str, Any]) -> None:
     first = source("A", content, accuracy=0.90)
     found = row(compare_studies([first, source("B", content, accuracy=0.905)]), scaling="strong")
-    assert (found["pairs"], found["accuracy_shows"]) == (3, "equivalent")
+    assert (found["pairs"], found["accuracy_shows"]) == (3, AccuracyKept.EQUIVALENT)
     assert found["accuracy_difference"] == pytest.approx(0.005)
     found = row(compare_studies([first, source("B", content, accuracy=0.85)]), scaling="strong")
-    assert found["accuracy_shows"] == "lower"
+    assert found["accuracy_shows"] == AccuracyKept.LOWER
     shifted = row(compare_studies([first, source("B", changed(content, "seed", 8))]), scaling="strong")
     assert shifted["pairs"] == 2, "seeds 8 to 10 beside 9 to 11"
     apart = row(compare_studies([first, source("B", changed(content, "seed", 100))]), scaling="strong")
-    assert (apart["pairs"], apart["accuracy_shows"]) == (0, "")
+    assert (apart["pairs"], apart["accuracy_shows"]) == (0, AccuracyKept.NONE)
 
 
 def test_launches_that_are_in_both_studies_are_no_two_samples(content: dict[str, Any]) -> None:
@@ -299,7 +301,7 @@ def test_launches_that_are_in_both_studies_are_no_two_samples(content: dict[str,
     kept = first.runs["variant"] == "single"
     other.runs.loc[kept, ["record_sha256", "step_time_s"]] = first.runs.loc[kept, ["record_sha256", "step_time_s"]]
     found = compare_studies([first, other])
-    assert row(found, is_base=True)["not_compared"] == "the same launches"
+    assert row(found, is_base=True)["not_compared"] == NotCompared.SAME_LAUNCHES
     assert set(found.compared["variant"]) == {"ddp"}
 
 
@@ -309,7 +311,7 @@ def test_three_studies_are_held_against_the_first(content: dict[str, Any]) -> No
     assert row(found, "C", scaling="weak")["throughput_ratio"] == pytest.approx(1)
     mine = found.points[found.points["scaling"] == "strong"]
     assert mine["study"].tolist() == ["A", "B"]
-    assert mine["not_compared"].tolist() == ["", ""]
+    assert mine["not_compared"].tolist() == [NotCompared.NONE] * 2
 
 
 def test_environments_differ_by_what_they_hold_and_not_by_its_order() -> None:

@@ -42,11 +42,11 @@ def test_one_rank_has_nothing_to_differ_from() -> None:
 @pytest.mark.parametrize(
     ("cores", "environment", "named", "excess_s"),
     [
-        ([[0, 1], [3, 4]], SOCKETS, "rank 1", 0.002),
-        ([[0, 8], [4, 5]], SOCKETS, "", nan),
-        ([[0, 4], [3, 5]], SOCKETS, "rank 0, 1", nan),
-        ([[0, 1], [3, 4]], {}, "", nan),
-        ([[0, 1], [3, 4]], {"hardware": {}}, "", nan),
+        ([[0, 1], [3, 4]], SOCKETS, "[1]", 0.002),
+        ([[0, 8], [4, 5]], SOCKETS, "[]", nan),
+        ([[0, 4], [3, 5]], SOCKETS, "[0, 1]", nan),
+        ([[0, 1], [3, 4]], {}, "[]", nan),
+        ([[0, 1], [3, 4]], {"hardware": {}}, "[]", nan),
     ],
 )
 def test_ranks_across_memory_nodes_are_held_against_the_others(

@@ -14,9 +14,11 @@ from scalestudy.analyse.forecast.batch_model import (
     weak_batch_for,
     weak_efficiency,
 )
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.point.scaling import efficiency, karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
 from scalestudy.measure.steady import mser5
+from scalestudy.registry.codes import Refused
 from scipy import stats
 
 # DLPerf's five launches of ResNet-50 with AMP, in samples/s.
@@ -130,9 +132,9 @@ def test_step_model_and_its_inverse_formulas() -> None:
 
 
 def test_step_model_refuses_with_a_reason() -> None:
-    with pytest.raises(ValueError, match="at one batch only"):
+    with pytest.raises(NoFitError, match=Refused.ONE_BATCH):
         fit_step_model([16, 16], [1.0, 1.0])
-    with pytest.raises(ValueError, match="the fixed cost dominates"):
+    with pytest.raises(NoFitError, match=Refused.STEP_DOES_NOT_GROW):
         fit_step_model([16, 32], [1.0, 0.9])
 
 

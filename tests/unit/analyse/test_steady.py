@@ -13,6 +13,8 @@ from scalestudy.analyse.run.steady import find_jump, find_modes
 from scalestudy.analyse.run.steps import measured, steadiness, steady_steps, training_steps
 from scalestudy.errors import UserError
 from scalestudy.record.observation import PART_COLUMNS
+from scalestudy.registry.codes import MemoryKind, Steadiness
+from scalestudy.registry.words import steadiness as words
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -35,7 +37,7 @@ def series(kind: str, random: np.random.Generator, count: int = 200) -> np.ndarr
 
 
 def said_of(step_times_s: np.ndarray) -> str:
-    return steadiness(step_times_s, find_jump(step_times_s))
+    return words.steadiness(steadiness(step_times_s, np.arange(len(step_times_s))))
 
 
 @pytest.mark.parametrize("kind", ["correlated", "skewed", "hiccups", "lognormal"])
@@ -111,7 +113,7 @@ def test_parts_add_up_to_the_step_time_and_skew_is_kept(spec: RunSpec) -> None:
     assert sum(row[part] for part in PART_COLUMNS) == pytest.approx(0.0011)  # the mean over ranks
     assert row["step_time_s"] == pytest.approx(0.0012)  # the slowest
     assert row["rank_skew_s"] == pytest.approx(0.0002)
-    assert row["steadiness"] == ""
+    assert row["steadiness"] == Steadiness.STEADY
 
 
 def test_a_leak_is_told_from_noise() -> None:
@@ -124,7 +126,9 @@ def test_a_leak_is_told_from_noise() -> None:
     assert slope.low < 0.1 < slope.high
     blocks = pd.DataFrame({"rank": 0, "phase": "measured", "first_step": at, "resident_gib": leaking})
     found = growth_of(blocks.assign(allocated_gib=np.nan), warmup_steps=0, confidence=0.95)
-    assert found["memory_grows"].startswith("resident memory of rank 0 grows by 0.1 GiB [")
+    assert found["memory_grows"]
+    assert (found["memory_growth_kind"], found["memory_growth_rank"]) == (MemoryKind.RESIDENT, 0)
+    assert found["memory_growth_gib_per_1000_steps"] == pytest.approx(0.1, rel=0.05)
     assert not memory_growth(at, noise, confidence=0.95)[1]
     assert not memory_growth(at, np.ones(30), confidence=0.95)[1]
     assert not memory_growth(at[:5], leaking[:5], confidence=0.95)[1]

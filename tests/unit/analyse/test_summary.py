@@ -11,6 +11,7 @@ import pytest
 from builders import observation, study_of, summary_of
 from scalestudy.analyse.run.reduce import runs_frame
 from scalestudy.cli.inputs import read_table
+from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -72,13 +73,17 @@ def test_throughput_speedup_and_step_time_agree_exactly(plan: Plan) -> None:
     assert weak["speedup_low"] < weak["speedup"] < weak["speedup_high"]
 
 
-def test_failed_launches_are_counted_and_their_word_kept(plan: Plan) -> None:
+def ended(row: pd.Series) -> dict[str, int]:
+    return {end: row[f"launches_{end}"] for end in LAUNCH_ENDS if row[f"launches_{end}"]}
+
+
+def test_failed_launches_are_counted_by_their_outcome(plan: Plan) -> None:
     summary = summary_of(plan, TIMES | {("mlp", 2, 16): [0.008, "oom"], ("mlp", 2, 32): ["oom", "timeout"]})
     strong, weak = row(summary, "strong", 2), row(summary, "weak", 2)
-    assert strong["outcomes"] == "1 ok, 1 oom"
+    assert ended(strong) == {"ok": 1, "oom": 1}
     assert strong["speedup"] == pytest.approx(1.25)
     assert isnan(strong["speedup_low"]), "one launch is left: no interval"
-    assert weak["outcomes"] == "1 oom, 1 timeout"
+    assert ended(weak) == {"oom": 1, "timeout": 1}
     assert isnan(weak["speedup"])
 
 

@@ -66,10 +66,25 @@ NETWORK = {
 SLOW_LINK = {"all_reduce_gib_per_s": 0.05, "all_reduce_bus_gib_per_s": 0.05}
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
 TWO_MODES = {
-    "unsteady": "3 of 3 launches: two modes: 3 ms and 6 ms (40% of the steps)",
+    "steadiness": "two_modes",
+    "fast_mode_s": 0.003,
+    "slow_mode_s": 0.006,
+    "slow_mode_share": 0.4,
     "launches_of_two_modes": 3,
 }
-SLOWING = {"unsteady": "3 of 3 launches: no steady state: the step time changed by +9%", "launches_unsteady": 3}
+SLOWING = {
+    "steadiness": "level_change",
+    "level_change": 0.09,
+    "level_changed_after_steps": 60,
+    "launches_unsteady": 3,
+}
+GROWING = {
+    "memory_growth_kind": "resident",
+    "memory_growth_rank": 1.0,
+    "memory_growth_gib_per_1000_steps": 0.1,
+    "memory_growth_gib_per_1000_steps_low": 0.09,
+    "memory_growth_gib_per_1000_steps_high": 0.11,
+}
 SYNCED = {"ddp": {"sync_batch_norm": True}}
 CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     # what is seen, how it was run, what is said
@@ -187,10 +202,10 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         ["imbalance", "straggler"],
     ),
     "hardly more samples": (SLOW, {"samples_excess": 0.01, "heaviest_rank": 1}, {}, ["comm-bound"]),
-    "a rank on two memory nodes": (SLOW, {"numa_ranks": "rank 1", "numa_excess_s": 0.0033}, {}, ["numa"]),
+    "a rank on two memory nodes": (SLOW, {"numa_ranks": "[1]", "numa_excess_s": 0.0033}, {}, ["numa"]),
     "on two memory nodes to no effect": (
         SLOW,
-        {"numa_ranks": "rank 1", "numa_excess_s": 1e-6},
+        {"numa_ranks": "[1]", "numa_excess_s": 1e-6},
         {},
         ["comm-bound"],
     ),
@@ -220,13 +235,13 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     ),
     "growing memory": (
         HEALTHY,
-        {"memory_grows": "memory of rank 1 grows", "launches_growing": 3},
+        GROWING | {"launches_growing": 3},
         {},
         ["healthy", "memory-growth"],
     ),
     "memory that grows in one launch": (
         HEALTHY,
-        {"memory_grows": "memory of rank 1 grows", "launches_growing": 1},
+        GROWING | {"launches_growing": 1},
         {},
         ["healthy"],
     ),
@@ -279,9 +294,8 @@ def variants(content: dict[str, Any], times: dict[str, list[Any]]) -> dict[str, 
         row = (summary["variant"] == variant) & (summary["scaling"] == "strong")
         summary.loc[row, ["step_time_s", "step_time_s_low", "step_time_s_high"]] = values
         if values[0] is nan:
-            summary.loc[row, "launches_ok"] = 0
+            summary.loc[row, ["launches_ok", "launches_oom"]] = [0, 2]
             summary.loc[row, "speedup"] = nan
-            summary["outcomes"] = summary["outcomes"].where(~row, "2 oom")
     return {d.variant: d for d in diagnosed(plan, summary) if d.scaling == "strong"}
 
 

@@ -107,8 +107,8 @@ def test_what_keeps_the_work_comes_first_and_then_what_gains_most(plan: Plan) ->
         ({"lateness_s": 0.003, "late_share": 0.55}, "communication"),
         ({"differential_s": 0.0001}, "compute"),
         ({"overhead_s": nan}, ""),
-        ({"launches_ok": 0, "outcomes": "3 oom"}, "memory"),
-        ({"launches_ok": 0, "outcomes": "3 failed"}, ""),
+        ({"launches_ok": 0, "launches_oom": 3}, "memory"),
+        ({"launches_ok": 0, "launches_failed": 3}, ""),
     ],
 )
 def test_the_bottleneck_is_what_takes_most_of_the_step(plan: Plan, seen: dict[str, Any], kind: str) -> None:

@@ -156,6 +156,5 @@ def judged_apart(times: pd.Series, variants: dict[str, Any]) -> dict[str, Diagno
         summary.loc[row, "step_time_s"] = time
         summary.loc[row, "speedup"] = 4 * 0.1 / time
         if time != time:
-            summary.loc[row, "launches_ok"] = 0
-            summary["outcomes"] = summary["outcomes"].where(~row, "1 oom")
+            summary.loc[row, ["launches_ok", "launches_oom"]] = [0, 1]
     return {diagnosis.variant: diagnosis for diagnosis in diagnosed(plan, summary)}

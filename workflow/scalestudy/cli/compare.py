@@ -17,7 +17,7 @@ from scalestudy.publish.comparison.named import Named, plain
 from scalestudy.publish.comparison.record import comparison_frame, comparison_json
 from scalestudy.publish.comparison.sentences import nothing_in_common
 from scalestudy.publish.comparison.view import comparison_view
-from scalestudy.publish.figures.comparison import draw
+from scalestudy.publish.figures.drawers.comparison import comparison as drawer
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.tables.comparison import comparison_table_view
@@ -68,5 +68,5 @@ def draw_figures(comparison: Comparison, named: Sequence[Named], folder: Path) -
     workloads = list(dict.fromkeys(comparison.compared["workload"]))
     for workload in workloads:
         with paper_style():
-            save_figure(draw(comparison, workload, named), folder / f"{workload}_comparison")
+            save_figure(drawer(named, comparison, workload), folder / f"{workload}_comparison")
     return [f"{workload}_comparison" for workload in workloads]

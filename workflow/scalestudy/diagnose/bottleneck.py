@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from math import isnan
 
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.point.rows import last_often
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Bottleneck
@@ -21,7 +22,7 @@ def find_bottleneck(case: Case) -> Bottleneck:
     """
     point = case.point
     if not point["launches_ok"]:
-        return Bottleneck(kind="memory" if "oom" in str(point["outcomes"]) else "", shares={})
+        return Bottleneck(kind="memory" if point["launches_oom"] else "", shares={})
     step_s = point["step_time_s"]
     together_s = point["overhead_s"] if isnan(point["differential_s"]) else point["differential_s"]
     if isnan(step_s) or isnan(together_s):
@@ -32,7 +33,7 @@ def find_bottleneck(case: Case) -> Bottleneck:
         "straggler": _late_s(case),
     }
     seconds["communication"] = together_s - seconds["straggler"]
-    with contextlib.suppress(ValueError):  # then it is part of what is computed
+    with contextlib.suppress(NoFitError):  # then it is part of what is computed
         seconds["launch"] = case.step_model().fixed_s - seconds["input"]
     left_s = step_s
     shares = {}

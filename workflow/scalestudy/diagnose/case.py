@@ -65,7 +65,7 @@ class Case:
     def step_model(self) -> StepModel:
         """The step of one process by its batch.
 
-        Raises ValueError, with the reason, where it was measured at one batch only or does not grow with it.
+        Raises NoFitError where it was measured at one batch only or does not grow with it.
         """
         return step_model(self.alone)
 

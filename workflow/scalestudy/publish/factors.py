@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalestudy.publish.keys import factor_key
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.words.factors import MEANINGS
 
 KEYS = {
     "workload": "workload",
@@ -40,5 +41,5 @@ def _factor(factor: pd.Series, book: Book) -> dict[str, Any]:
         "name": factor["factor"],
         "level": int(factor["level"]),
         "share_percent": shown,
-        "meaning": factor["meaning"],
+        "meaning": MEANINGS[factor["factor"]],
     }

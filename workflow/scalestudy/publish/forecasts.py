@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.publish import labels
-from scalestudy.publish.keys import forecast_key, law_key, point_key
+from scalestudy.publish.keys import forecast_key, point_key
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import PointSource
-from scalestudy.publish.phrases import Phrase, Piece
-from scalestudy.publish.results import as_text
+from scalestudy.publish.words.laws import laws, measured
 from scalestudy.registry.points import HEADLINE
-
-LAW = re.compile(r"([a-z][a-z -]*) (\d+)(?=%)")  # and its weight, as forecasts.csv has them
+from scalestudy.registry.words.refusals import no_forecast
 
 
 def forecasts_view(forecasts: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
@@ -31,11 +28,6 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
         if item["refused"]:
             found.setdefault(item["refused"], []).append(f"{item['workload']}, {item['point']}")
     return [{"reason": reason, "points": points} for reason, points in found.items()]
-
-
-def law_weights(row: Any) -> dict[str, int]:
-    """Per cent of every law of overhead in a forecast, by the law's name; empty where none was weighed."""
-    return {name: int(percent) for name, percent in LAW.findall(as_text(row["laws"]))}
 
 
 def points_behind(row: Any, points: Mapping[str, PointSource]) -> list[str]:
@@ -65,17 +57,7 @@ def _row(row: pd.Series, book: Book) -> dict[str, Any]:
         "series": f"{row['variant']} {row['scaling']}",
         "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
         **{name: book.shown(f"{key}.{name}") for name in HEADLINE},
-        "measured": row["measured"],
-        "laws": _laws(row),
-        "refused": as_text(row["refused"]),
+        "measured": measured(row),
+        "laws": laws(row),
+        "refused": no_forecast(row),
     }
-
-
-def _laws(row: pd.Series) -> Phrase:
-    """The laws of overhead as the forecast has them, each weight with its key."""
-    parts = LAW.split(as_text(row["laws"]))
-    # text, law, weight, text, law, weight, ..., text
-    pieces: list[Piece | str] = [parts[0]]
-    for law, percent, after in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):
-        pieces += [f"{law} ", Piece(percent, law_key(row, law)), after]
-    return Phrase(*pieces)

@@ -65,14 +65,14 @@ def row(row: Any) -> str:
     return f"{row['variant']}{scaling}, {where}, batch {int(row['batch_per_rank'])} per rank"
 
 
-def intervals(*, confidence: float, repeats: int, most_repeats: int, methods: set[str]) -> str:
-    """The sentence that says what the intervals are. methods: those that were used for speedups."""
+def intervals(*, confidence: float, repeats: int, most_repeats: int, bootstrap: bool) -> str:
+    """The sentence that says what the intervals are. bootstrap: whether a speedup has limits of that kind."""
     if repeats < 2:
         return "One launch of each point, so there are no intervals."
     launches = f"{repeats}" if most_repeats == repeats else f"{repeats} to {most_repeats}"
-    bootstrap = "; of speedups a hierarchical bootstrap" if "hierarchical bootstrap" in methods else ""
+    speedups = "; of speedups a hierarchical bootstrap" if bootstrap else ""
     two_stage = "" if most_repeats == repeats else f"; spread from the first {repeats}"
     return (
         f"Geometric means over {launches} launches; intervals at {confidence:.0%} confidence"
-        f" (Student's t on logarithms, Welch's for ratios{two_stage}{bootstrap})."
+        f" (Student's t on logarithms, Welch's for ratios{two_stage}{speedups})."
     )

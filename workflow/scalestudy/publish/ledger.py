@@ -12,7 +12,7 @@ from scalestudy import __version__
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
 from scalestudy.publish.effort import effort_numbers
-from scalestudy.publish.forecasts import law_weights, points_behind
+from scalestudy.publish.forecasts import points_behind
 from scalestudy.publish.keys import (
     aliases,
     evidence_key,
@@ -27,11 +27,14 @@ from scalestudy.publish.keys import (
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource, RunSource
 from scalestudy.publish.numbers.quantities import Values, shown_as, values_of
 from scalestudy.publish.numbers.renamed import renamed_keys
-from scalestudy.publish.results import Results, as_text, failure_word
+from scalestudy.publish.results import Results, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
+from scalestudy.publish.words.factors import MEANINGS
+from scalestudy.publish.words.laws import law_percents
 from scalestudy.registry.column import Column
 from scalestudy.registry.points import HEADLINE, QUANTITIES
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
 
 Entry = tuple[str, Number]
@@ -77,8 +80,8 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
         (key := key_of(point)): PointSource(
             **point.model_dump(exclude={"runs", "base", "equal_batch"}),
             world_size=point.world_size,
-            outcomes=rows[key]["outcomes"],
-            interval=as_text(rows[key]["interval"]) or None,
+            outcomes=outcomes(rows[key]),
+            interval=rows[key]["interval"],
             base=at.get(point.base),
             runs=point.runs,
             base_runs=point.base,
@@ -108,7 +111,7 @@ def _of_forecasts(forecasts: pd.DataFrame, points: dict[str, PointSource]) -> It
             if text.value != DASH:
                 key = f"{forecast_key(row)}.{name}"
                 yield _entry(key, text, values, unit, f"forecast: {what}", "interval", rests_on=behind)
-        for law, percent in law_weights(row).items():
+        for law, percent in law_percents(row).items():
             key, what = law_key(row, law), f"weight of the law of overhead: {law}"
             yield _entry(key, show_count(percent), (percent, nan, nan), "%", what, rests_on=behind)
 
@@ -117,7 +120,7 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         point = point_key(row)
         limits = row["share"] * 100, row["share_low"] * 100, row["share_high"] * 100
-        key, what = factor_key(row), f"factor of efficiency: {row['meaning']}"
+        key, what = factor_key(row), f"factor of efficiency: {MEANINGS[row['factor']]}"
         yield _entry(key, show(*limits), limits, "%", what, "interval", point)
 
 

@@ -9,9 +9,12 @@ import pandas as pd
 from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.phrases import Phrase
-from scalestudy.publish.results import as_text
 from scalestudy.publish.rounding import Shown
+from scalestudy.publish.words.methods import methods
+from scalestudy.registry.codes import Methods
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
+from scalestudy.registry.words.growth import memory_growth
+from scalestudy.registry.words.steadiness import unsteady
 
 COMMUNICATION = (
     ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),
@@ -81,7 +84,7 @@ def network_view(book: Book, point: str) -> Phrase:
 
 def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
-    notes = [Phrase(text) for text in (as_text(row["unsteady"]), as_text(row["memory_grows"])) if text]
+    notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
@@ -89,8 +92,8 @@ def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
             " ranks"
         )
         notes.append(book.phrase(point, late))
-    if as_text(row["methods"]).startswith("disagree"):
-        notes.append(Phrase(f"methods of measuring communication {row['methods']}"))
+    if row["methods"] == Methods.DISAGREE:
+        notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))

@@ -11,6 +11,7 @@ import pandas as pd
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.registry.words.outcomes import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
 
@@ -32,8 +33,7 @@ def failure_word(row: Any) -> str:
     """The word for a row of the summary without a single good launch, or ''."""
     if row["launches_ok"]:
         return ""
-    words = [part.split(" ", 1)[1] for part in row["outcomes"].split(", ")]
-    return " / ".join(OUTCOME_WORDS.get(word, word) for word in words)
+    return " / ".join(OUTCOME_WORDS.get(word, word) for word in ends(row))
 
 
 def as_text(value: Any) -> str:

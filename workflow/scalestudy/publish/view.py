@@ -24,7 +24,18 @@ from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.phrases import Phrase
 from scalestudy.publish.results import as_text, failure_word
 from scalestudy.publish.rounding import DASH
+from scalestudy.publish.words.methods import methods
+from scalestudy.publish.words.stopping import stopped
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
+
+ACCURACY = {
+    AccuracyKept.EQUIVALENT: "kept",
+    AccuracyKept.LOWER: "lower than the base case's",
+    AccuracyKept.HIGHER: "higher than the base case's",
+    AccuracyKept.NOT_SHOWN: "not shown to be kept",
+}
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
@@ -42,7 +53,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
             confidence=study.report.confidence,
             repeats=study.repeats,
             most_repeats=study.most_repeats,
-            methods=set(summary["interval"].dropna()),
+            bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any()),
         ),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
@@ -82,7 +93,7 @@ def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
         "work": work_view(book, point),
         "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
         "settings": as_text(row["settings"]),
-        "outcomes": row["outcomes"],
+        "outcomes": outcomes(row),
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
         "has_overhead": not isnan(row["overhead_s"]),
@@ -94,27 +105,24 @@ def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
         "spread": spread_view(book, point),
         "parts": parts_view(book, point),
         "communication": communication_view(book, point),
-        "methods": as_text(row["methods"]),
+        "methods": methods(row),
+        "methods_disagree": row["methods"] == Methods.DISAGREE,
         "network": network_view(book, point),
         "notes": notes_view(book, point, row),
         "unsteady": bool(mostly_unsteady(row)),
-        "stopped_because": as_text(row["stopped_because"]),
+        "stopped_because": stopped(row),
     }
 
 
 def _accuracy_kept(book: Book, point: str, row: pd.Series) -> Phrase:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
-    words = {
-        "equivalent": "kept",
-        "lower": "lower than the base case's",
-        "higher": "higher than the base case's",
-        "not shown": "not shown to be kept",
-    }
-    if row["accuracy_kept"] not in words or isnan(row["validation_accuracy"]):
+    if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
         return Phrase()
     if isnan(row["accuracy_difference"]):
         return Phrase("not compared: no launch of the base case has the same seed")
-    return book.phrase(point, f"{words[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points")
+    return book.phrase(
+        point, f"{ACCURACY[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points"
+    )
 
 
 def _time_to_accuracy(book: Book, point: str, row: pd.Series) -> Phrase:

@@ -25,8 +25,9 @@ import pandas as pd
 from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
 from scalestudy.analyse.run.grid import Grid, firsts, means
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, difference, mean
+from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
+from scalestudy.registry.codes import Methods
 
 QUANTITIES = (
     "differential",
@@ -37,6 +38,7 @@ QUANTITIES = (
     "hook_cost",
     *WAITS,
 )
+HOOK_DIFFERENCE = "hook_difference"
 LIMITS = ("", "_low", "_high")
 
 
@@ -81,7 +83,7 @@ def communication_of(observation: Observation, *, confidence: float) -> dict[str
     columns: dict[str, Any] = {}
     for name, of_rounds in values.items():
         columns |= mean(of_rounds, confidence=confidence).columns(f"{name}_s")
-    return columns | {"methods": compare_methods(values, confidence=confidence)}
+    return columns | compare_methods(values, confidence=confidence)
 
 
 def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
@@ -91,14 +93,15 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
     """
     if len(good) == 1:
         first = good.iloc[0]
-        columns = {f"{name}_s{limit}": first[f"{name}_s{limit}"] for name in QUANTITIES for limit in LIMITS}
+        names = (*QUANTITIES, HOOK_DIFFERENCE)
+        columns = {f"{name}_s{limit}": first[f"{name}_s{limit}"] for name in names for limit in LIMITS}
         columns["methods"] = first["methods"]
     else:
         values = {name: good[f"{name}_s"].dropna().to_numpy(dtype=float) for name in QUANTITIES}
         columns = {}
         for name, of_launches in values.items():
             columns |= mean(of_launches, confidence=confidence).columns(f"{name}_s")
-        columns["methods"] = compare_methods(values, confidence=confidence)
+        columns |= compare_methods(values, confidence=confidence)
     return columns | _lateness(good, confidence) | _network(good, confidence)
 
 
@@ -131,38 +134,28 @@ def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
     return columns
 
 
-def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> str:
-    """What the methods say of each other, from QUANTITIES of rounds or of launches; '' where nothing was probed.
+def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict[str, Any]:
+    """What the methods say of each other, from QUANTITIES of rounds or of launches: `methods`, hook_difference_s.
 
     FSDP has the differential only, and that of the reduce-scatter alone: its all-gathers are in both kinds of
     block.
 
     Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
-    against that by hook, less what the hook itself costs. They disagree where the interval leaves out zero.
+    against that by hook, less what the hook itself costs (hook_difference). They disagree where the interval of
+    one leaves out zero.
     """
+    nothing = NOTHING.columns(f"{HOOK_DIFFERENCE}_s")
     if not len(values["differential"]):
-        return ""
+        return nothing | {"methods": Methods.NONE}
     if not len(values["remainder"]):
-        return "not compared: FSDP's reduce-scatter can be left out, but nothing else tells of it"
+        return nothing | {"methods": Methods.NOT_COMPARED_FSDP}
     if len(values["remainder"]) < 2:
-        return "not compared: one round or launch has no interval"
+        return nothing | {"methods": Methods.NOT_COMPARED_ONE_ROUND}
     remainder = mean(values["remainder"], confidence=confidence)
     calibrated = values["exposed_hook"] - values["hook_cost"]
     by_hook = difference(calibrated, values["exposed_span"], confidence=confidence)
-    found = []
-    if _is_not_zero(remainder):
-        found.append(f"differential and exposed span + interference differ by {_ms(remainder)}")
-    if _is_not_zero(by_hook):
-        found.append(f"exposed span by hook and by logger differ by {_ms(by_hook)}")
-    return f"disagree: {'; '.join(found)}" if found else "agree within their intervals"
-
-
-def _is_not_zero(interval: Interval) -> bool:
-    return interval.low > 0 or interval.high < 0
-
-
-def _ms(interval: Interval) -> str:
-    return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
+    differ = remainder.leaves_out(0) or by_hook.leaves_out(0)
+    return by_hook.columns(f"{HOOK_DIFFERENCE}_s") | {"methods": Methods.DISAGREE if differ else Methods.AGREE}
 
 
 def _rounds(kinds: np.ndarray) -> Callable[[np.ndarray], dict[str, np.ndarray]]:

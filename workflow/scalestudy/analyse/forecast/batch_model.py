@@ -10,6 +10,9 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.registry.codes import Refused
+
 
 @dataclass(frozen=True)
 class StepModel:
@@ -26,22 +29,20 @@ class StepModel:
 def fit_step_model(batches: list[float], step_times_s: list[float]) -> StepModel:
     """The line through the steps at the smallest and the largest batch.
 
-    Raises ValueError, with the reason, where there are fewer than two batches or the step does not grow with it.
+    Raises NoFitError where there are fewer than two batches or the step does not grow with it.
     """
     points = sorted(zip(batches, step_times_s, strict=True))
     if len({batch for batch, _ in points}) < 2:
-        raise ValueError("one process was measured at one batch only")
+        raise NoFitError(Refused.ONE_BATCH)
     (low, fast), (high, slow) = points[0], points[-1]
     slope = (slow - fast) / (high - low)
     if slope <= 0:
-        raise ValueError(
-            f"the step of one process does not grow from batch {low:g} to {high:g}: the fixed cost dominates"
-        )
+        raise NoFitError(Refused.STEP_DOES_NOT_GROW, value=low, limit=high)
     return StepModel(fixed_s=fast - slope * low, per_sample_s=slope)
 
 
 def step_model(alone: pd.DataFrame) -> StepModel:
-    """From rows of one process at several batches, those that were measured; raises ValueError as above."""
+    """From rows of one process at several batches, those that were measured; raises NoFitError as above."""
     good = alone.dropna(subset=["step_time_s"])
     return fit_step_model(good["batch_per_rank"].astype(float).to_list(), good["step_time_s"].to_list())
 

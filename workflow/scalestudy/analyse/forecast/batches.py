@@ -8,6 +8,7 @@ at worst nothing more is hidden, at best all that was exposed, and without probe
 
 from __future__ import annotations
 
+import json
 from math import isnan
 from typing import Any
 
@@ -17,10 +18,11 @@ from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.analyse.forecast.batch_model import StepModel, step_model
-from scalestudy.analyse.forecast.columns import outcome_columns
-from scalestudy.analyse.forecast.fit import NoFitError
+from scalestudy.analyse.forecast.columns import NOT_GIVEN, outcome_columns
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
+from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.study import Study
 
 FARTHEST = 4.0
@@ -49,43 +51,37 @@ def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dic
         "world_size": ranks,
         "batch_per_rank": batch,
         "global_batch": batch * ranks,
-        "measured": f"one process at batch {', '.join(f'{b:g}' for b in sorted(good['batch_per_rank']))}",
-        "laws": "",
-        "refused": "",
+        "from_batches": json.dumps(sorted(good["batch_per_rank"].astype(int).tolist())),
     }
     step_time, speedup = NOTHING, NOTHING
     try:
         _check(study, point, good, factor)
-        model = _model(good)
+        model = step_model(good)
         step_time = product(_step_time(model, point, batch), _scatter(good))
         whole = batch * ranks if point["scaling"] == "strong" else batch
         work = 1 if point["scaling"] == "strong" else ranks
         speedup = step_time.inverse(work * model.step_time_s(whole))
-        row["laws"] = "its step linear in the batch, overhead " + (
-            "as measured" if isnan(point["exposed_span_s"]) else "by the pipeline of buckets"
-        )
+        probed = not isnan(point["exposed_span_s"])
+        row["overhead_model"] = OverheadModel.BUCKET_PIPELINE if probed else OverheadModel.AS_MEASURED
     except NoFitError as error:
-        row["refused"] = str(error)
-    return row | outcome_columns(step_time, speedup, samples=batch * ranks, ranks=ranks)
+        row |= error.columns
+    return NOT_GIVEN | row | outcome_columns(step_time, speedup, samples=batch * ranks, ranks=ranks)
 
 
 def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> None:
-    """Raises NoFitError, with the reason, where the rows do not tell of this batch."""
+    """Raises NoFitError where the rows do not tell of this batch."""
     if isnan(point["step_time_s"]):
-        raise NoFitError("the point itself was not measured")
+        raise NoFitError(Refused.POINT_NOT_MEASURED)
     if isnan(point["overhead_s"]):
-        raise NoFitError("one process was not measured at a rank's batch: the overhead is not known")
+        raise NoFitError(Refused.OVERHEAD_NOT_MEASURED)
     if mostly_unsteady(point):
-        raise NoFitError("most launches were unsteady: no single step time describes them")
+        raise NoFitError(Refused.POINT_UNSTEADY)
     largest = factor * int(point["global_batch" if point["scaling"] == "strong" else "batch_per_rank"])
     if len(good) and largest > FARTHEST * good["batch_per_rank"].max():
-        raise NoFitError(
-            f"a batch of {largest} is more than {FARTHEST:g} times the largest that one process was measured at"
-        )
+        raise NoFitError(Refused.BATCH_TOO_LARGE, value=largest, limit=FARTHEST)
     samples = study.workloads[point["workload"]].data.known_train_samples
-    wanted = factor * int(point["global_batch"])
-    if samples is not None and wanted > samples:
-        raise NoFitError(f"the data hold {samples} samples, fewer than a global batch of {wanted}")
+    if samples is not None and factor * int(point["global_batch"]) > samples:
+        raise NoFitError(Refused.TOO_FEW_SAMPLES, value=samples)
 
 
 def _scatter(good: pd.DataFrame) -> Interval:
@@ -93,13 +89,6 @@ def _scatter(good: pd.DataFrame) -> Interval:
     largest = good.iloc[good["batch_per_rank"].argmax()]
     step_time = Interval.of(largest, "step_time_s")
     return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)
-
-
-def _model(good: pd.DataFrame) -> StepModel:
-    try:
-        return step_model(good)
-    except ValueError as error:
-        raise NoFitError(str(error)) from None
 
 
 def _step_time(model: StepModel, point: pd.Series, batch: int) -> Interval:

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from scalestudy.analyse.forecast.growth import laws_for
+from scalestudy.analyse.forecast.refusal import NOT_REFUSED
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.registry.codes import OverheadModel
+
+LAWS = tuple(law.name for law in laws_for(strong=True))
+NOTHING_LISTED = "[]"
+NOT_GIVEN: dict[str, Any] = {
+    "from_scales": NOTHING_LISTED,
+    "from_batches": NOTHING_LISTED,
+    "overhead_model": OverheadModel.NONE,
+    **NOT_REFUSED,
+}
+"""What a row has unless it says otherwise; lists are of JSON."""
 
 COLUMNS = (
     "workload",
@@ -19,9 +34,11 @@ COLUMNS = (
         for name in ("step_time_s", "throughput_samples_per_s", "speedup", "efficiency")
         for limit in ("", "_low", "_high")
     ),
-    "measured",
-    "laws",
-    "refused",
+    "from_scales",
+    "from_batches",
+    "overhead_model",
+    *(f"law_{name}_weight" for name in LAWS),
+    *NOT_REFUSED,
 )
 
 

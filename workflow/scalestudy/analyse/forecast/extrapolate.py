@@ -12,8 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from scalestudy.analyse.forecast.fit import NoFitError, Scale, Weighed, fit_all
+from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.registry.codes import Refused
 
 FARTHEST = 4.0
 """Times the largest measured size; beyond two doublings the laws part."""
@@ -63,10 +65,7 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     largest = max(scale.n for scale in scales)
     size = target.ranks / unit
     if size > FARTHEST * largest:
-        raise NoFitError(
-            f"{target.ranks} ranks are {size / largest:g} times the largest size measured; laws part beyond"
-            f" {FARTHEST:g} times"
-        )
+        raise NoFitError(Refused.TOO_FAR, value=size / largest, limit=FARTHEST)
     laws = fit_all(scales, strong=strong)
     times = _quantiles(laws, size, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0
@@ -87,11 +86,7 @@ def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scal
         unit = target.devices_per_node
         inside = [point for point in measured if point.place.devices_per_node == unit]
         if not any(point.place.nodes > 1 for point in inside):
-            raise NoFitError(
-                f"no scale with {unit} devices on each of several nodes was measured: what the network between"
-                " nodes"
-                " costs is not known"
-            )
+            raise NoFitError(Refused.NETWORK_NOT_MEASURED)
     return [Scale(point.place.ranks / unit, point.step_time_s, point.error) for point in inside], unit
 
 
@@ -106,7 +101,7 @@ def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Inter
         values.append(np.log(expected) + item.fit.error(size) * normal)
         weights.append(np.full(DRAWS, item.weight / DRAWS))
     if not values:
-        raise NoFitError("the laws give no positive step time there: the overhead measured is negative")
+        raise NoFitError(Refused.OVERHEAD_NEGATIVE)
     together, weight = np.concatenate(values), np.concatenate(weights)
     order = np.argsort(together)
     cumulated = np.cumsum(weight[order]) / weight.sum()

@@ -15,6 +15,8 @@ from math import exp, inf, log, nan, sqrt
 import numpy as np
 
 from scalestudy.analyse.forecast.growth import Law, laws_for
+from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.registry.codes import Refused
 
 ASSUMED_ERROR = 0.02
 """Relative standard error of a step time that comes without an interval, as published tables mostly do."""
@@ -23,10 +25,6 @@ DISCREPANCY = 0.02
 
 No law is exact. Calibrated on published tables; tests/unit/analyse/test_forecasts.py has the coverage.
 """
-
-
-class NoFitError(ValueError):
-    """The measured scales do not bear a fit; says why."""
 
 
 @dataclass(frozen=True)
@@ -81,10 +79,10 @@ class Weighed:
 
 
 def fit_law(law: Law, scales: Sequence[Scale], *, strong: bool) -> Fit:
-    """Weighted least squares. Raises NoFitError where there are fewer sizes than the law needs."""
+    """Weighted least squares. Raises ValueError where there are fewer sizes than the law needs."""
     scales = _sorted(scales)
     if len({scale.n for scale in scales}) < law.least_sizes:
-        raise NoFitError(f"{law.name}: needs {law.least_sizes} sizes, and {len(scales)} were measured")
+        raise ValueError(f"{law.name}: needs {law.least_sizes} sizes, and {len(scales)} were measured")
     times = np.array([scale.step_time_s for scale in scales])
     weights = 1 / (times * np.array([scale.known_error for scale in scales]))
     design = np.array([law.row(scale.n, strong=strong) for scale in scales]) * weights[:, None]
@@ -98,19 +96,19 @@ def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
     Raises NoFitError where fewer than two sizes were measured, or no law foretells what was.
     """
     scales = _sorted(scales)
-    if len({scale.n for scale in scales}) < 2:
-        raise NoFitError("one size was measured; how the overhead grows takes two at least")
+    sizes = len({scale.n for scale in scales})
+    if sizes < 2:
+        raise NoFitError(Refused.ONE_SIZE)
     found = []
     for law in laws_for(strong=strong):
-        try:
-            fit = fit_law(law, scales, strong=strong)
-        except NoFitError:
+        if sizes < law.least_sizes:
             continue
+        fit = fit_law(law, scales, strong=strong)
         log_density, errors = _foretold(law, scales, strong=strong)
         found.append((fit, log_density, max(errors, default=nan)))
     best = max(density for _, density, _ in found)
     if best == -inf:
-        raise NoFitError("no law foretells the measured scales: their step times jump about")
+        raise NoFitError(Refused.NO_LAW_FITS)
     raw = [exp(density - best) for _, density, _ in found]
     weighed = [Weighed(fit, weight / sum(raw), error) for (fit, _, error), weight in zip(found, raw, strict=True)]
     return sorted(weighed, key=lambda item: -item.weight)
@@ -134,5 +132,5 @@ def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float
 def _sorted(scales: Sequence[Scale]) -> list[Scale]:
     for scale in scales:
         if not (scale.step_time_s > 0 and scale.n >= 1):
-            raise NoFitError(f"a step of {scale.step_time_s:g} s at size {scale.n:g} is no measurement")
+            raise NoFitError(Refused.NO_STEP_TIME, value=scale.step_time_s, limit=scale.n)
     return sorted(scales, key=lambda scale: scale.n)

@@ -5,6 +5,7 @@ Or why there is none.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from math import isnan
 from typing import Any, cast
@@ -13,12 +14,14 @@ import pandas as pd
 from scipy.special import ndtri
 
 from scalestudy.analyse.forecast.batches import batch_forecasts
-from scalestudy.analyse.forecast.columns import COLUMNS, outcome_columns
+from scalestudy.analyse.forecast.columns import COLUMNS, NOT_GIVEN, outcome_columns
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
-from scalestudy.analyse.forecast.fit import NoFitError, Weighed
+from scalestudy.analyse.forecast.fit import Weighed
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.point.rows import distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 
@@ -29,8 +32,8 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     `forecast_of`: `scale`, or `batch` at a scale that was measured (analyse/forecast/batches.py).
 
     Scales: `report.forecast_scales`; unless given, twice the most devices of a node that were measured, and twice
-    the most nodes. `measured`: the scales it rests on. `laws`: of the overhead, with the weights that the measured
-    scales give them. `refused`: the reason why there is no number, and '' where there is one.
+    the most nodes. `from_scales`, `from_batches`: what it rests on, as lists of JSON. `overhead_model`, with the
+    weights that the measured scales give to laws of it. `refused`: why there is no number, `none` where there is.
     """
     rows = []
     for (workload, variant, scaling), series in series_of(summary):
@@ -85,39 +88,36 @@ def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling:
         "world_size": place.ranks,
         "batch_per_rank": whole // place.ranks,
         "global_batch": whole,
-        "laws": "",
-        "refused": "",
     }
     good = series[series["step_time_s"].notna()]
-    row["measured"] = ", ".join(f"{nodes}x{devices}" for nodes, devices in _scales(good))
+    row["from_scales"] = json.dumps([f"{nodes}x{devices}" for nodes, devices in _scales(good)])
     step_time, speedup = NOTHING, NOTHING
     try:
         made = _forecast(good, place, strong=strong, whole=whole, confidence=confidence)
         step_time, speedup = made.step_time_s, made.speedup
-        row["laws"] = _weights(made.laws)
+        row |= _weights(made.laws)
     except NoFitError as error:
-        row["refused"] = str(error)
-    return row | outcome_columns(step_time, speedup, samples=whole, ranks=place.ranks)
+        row |= error.columns
+    return NOT_GIVEN | row | outcome_columns(step_time, speedup, samples=whole, ranks=place.ranks)
 
 
-def _weights(laws: Sequence[Weighed]) -> str:
-    """'linear 90%, logarithmic 10%'; or which there are, where nothing chooses between them."""
-    names = [item.fit.law.name for item in laws]
-    if len(laws) > 1 and all(isnan(item.held_out_error) for item in laws):
-        return f"{', '.join(names[:-1])} and {names[-1]} alike: two sizes do not choose"
-    return ", ".join(f"{item.fit.law.name} {item.weight:.0%}" for item in laws if item.weight >= 0.005)
+def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
+    """The weight of every law; alike where none has foretold a size, so that nothing chooses between them."""
+    alike = len(laws) > 1 and all(isnan(item.held_out_error) for item in laws)
+    weights = {f"law_{item.fit.law.name}_weight": item.weight for item in laws}
+    return {"overhead_model": OverheadModel.LAWS_ALIKE if alike else OverheadModel.LAWS} | weights
 
 
 def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, confidence: float) -> Forecast:
     if not len(good) or not good["is_base"].any():
-        raise NoFitError("the base case was not measured")
+        raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
-        raise NoFitError(f"a global batch of {whole} does not divide among {place.ranks} ranks")
+        raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
     unsteady = good[mostly_unsteady(good)]
     if len(unsteady):
         first = unsteady.iloc[0]
         scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"
-        raise NoFitError(f"most launches at {scale} were unsteady: no single step time describes them")
+        raise NoFitError(Refused.SCALE_UNSTEADY, scale=scale)
     return forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
 
 

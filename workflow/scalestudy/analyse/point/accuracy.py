@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 from math import nan
-from typing import Literal
 
 import pandas as pd
 
 from scalestudy.analyse.statistics.intervals import Interval, mean
-
-Kept = Literal["equivalent", "lower", "higher", "not shown"]
+from scalestudy.registry.codes import AccuracyKept
 
 
 def compare_accuracy(
     mine: pd.Series, base: pd.Series, *, margin: float, confidence: float
-) -> tuple[Interval, Kept]:
+) -> tuple[Interval, AccuracyKept]:
     """(mean difference of accuracy with its interval, what it shows). Both series are indexed by repeat.
 
     Launches of the same repeat share their seed, so they are compared in pairs: what a seed does to both cancels.
     Two one-sided paired t-tests at level 1 - confidence each: `equivalent` where the interval of the difference
     at level 2 confidence - 1 lies inside (-margin, margin). `lower` and `higher`: not equivalent, and the whole
-    interval at `confidence` is beyond zero. `not shown`: too few launches to tell, which proves nothing.
+    interval at `confidence` is beyond zero. `not_shown`: too few launches to tell, which proves nothing.
     Source: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15.
     """
     differences = (mine - base).dropna()
     wide = mean(differences, confidence=confidence)
     narrow = mean(differences, confidence=2 * confidence - 1)
     if -margin < narrow.low and narrow.high < margin:
-        return wide, "equivalent"
+        return wide, AccuracyKept.EQUIVALENT
     if wide.high < 0:
-        return wide, "lower"
+        return wide, AccuracyKept.LOWER
     if wide.low > 0:
-        return wide, "higher"
-    return wide, "not shown"
+        return wide, AccuracyKept.HIGHER
+    return wide, AccuracyKept.NOT_SHOWN
 
 
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:

@@ -25,8 +25,8 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
     """((FSDP variant, scaling, nodes, devices per node), its points by size) where DDP does the same work.
 
     summary: its rows are points, of all workloads. The columns of relative_throughput are to that DDP variant:
-    those of the summary where DDP comes first in the study, their inverse where FSDP does. ddp_outcomes has the
-    outcomes of the DDP variant.
+    those of the summary where DDP comes first in the study, their inverse where FSDP does. Columns of the DDP
+    variant end in _of_ddp.
     """
     rows = distributed(summary)
     of_ddp = rows[rows["strategy"] == "ddp"].drop_duplicates(WORK)
@@ -38,7 +38,7 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
         1 / pairs.loc[second, [f"{value}_of_ddp", f"{high}_of_ddp", f"{low}_of_ddp"]]
     ).to_numpy()
     pairs.loc[~first & ~second, [value, low, high]] = float("nan")
-    pairs = pairs.assign(ddp_variant=pairs["variant_of_ddp"], ddp_outcomes=pairs["outcomes_of_ddp"])
+    pairs = pairs.assign(ddp_variant=pairs["variant_of_ddp"])
     pairs = pairs[pairs["parameters"].notna() | pairs["parameters_of_ddp"].notna()]
     pairs["parameters"] = pairs["parameters"].fillna(pairs["parameters_of_ddp"])
     for key, points in pairs.groupby(["variant", *PLACE], sort=False):
@@ -51,7 +51,7 @@ def overtaking(points: pd.DataFrame) -> Overtaking | None:
     points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as overtaken.
     """
     alone = points["step_time_s"].notna() & points["relative_throughput"].isna()
-    alone &= ~points["ddp_outcomes"].str.contains(r"\bok\b")
+    alone &= points["launches_ok_of_ddp"] + points["launches_too_short_of_ddp"] == 0
     slower = points.loc[points["relative_throughput_high"] < 1, "parameters"]
     faster = points.loc[(points["relative_throughput_low"] > 1) | alone, "parameters"]
     if not len(slower) or not len(faster) or slower.max() >= faster.min():

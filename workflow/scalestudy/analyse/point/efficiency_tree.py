@@ -32,7 +32,6 @@ class Factor:
     name: str
     level: int
     share: Interval
-    meaning: str
 
 
 def efficiency_tree(point: pd.Series) -> list[Factor]:
@@ -43,7 +42,7 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     efficiency = Interval.of(point, "efficiency")
     if isnan(efficiency.value):
         return []
-    tree = [Factor("efficiency", 0, efficiency, "speedup over ranks")]
+    tree = [Factor("efficiency", 0, efficiency)]
     step, alone = Interval.of(point, "step_time_s"), Interval.of(point, "step_time_alone_s")
     if isnan(alone.value):
         return tree
@@ -51,19 +50,13 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     weak = point["scaling"] == "weak"
     parallel = efficiency if weak else _ratio(alone, step)
     batch = Interval(1.0) if weak else _ratio(efficiency, parallel)
-    tree += [
-        Factor("batch", 1, batch, "a rank's own batch alone, against the whole batch at once"),
-        Factor("parallel", 1, parallel, "one process at equal batch per rank, against all ranks together"),
-    ]
+    tree += [Factor("batch", 1, batch), Factor("parallel", 1, parallel)]
     sync = Interval.of(point, "differential_s")
     if isnan(sync.value):
         return tree
     without = step.value - sync.value
     kept = _without(sync, step.value)
-    tree += [
-        Factor("contention", 2, _ratio(parallel, kept), "what ranks take from each other on a host; the wrapper"),
-        Factor("synchronisation", 2, kept, "a step without synchronisation, against one with it"),
-    ]
+    tree += [Factor("contention", 2, _ratio(parallel, kept)), Factor("synchronisation", 2, kept)]
     interference, wait = Interval.of(point, "interference_s"), Interval.of(point, "wait_time_s")
     if isnan(interference.value) or isnan(wait.value):
         return tree
@@ -72,16 +65,14 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     left = _rest(sync, interference, wait)
     return [
         *tree,
-        Factor("interference", 3, _without(interference, slowed), "computation slowed by communication beside it"),
-        Factor("balance", 3, _without(wait, waited), "waiting for the latest rank"),
-        Factor(
-            "transfer", 3, _without(left, step.value), "communication that nothing overlaps with, and the rest"
-        ),
+        Factor("interference", 3, _without(interference, slowed)),
+        Factor("balance", 3, _without(wait, waited)),
+        Factor("transfer", 3, _without(left, step.value)),
     ]
 
 
 KEYS = ("workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank")
-COLUMNS = (*KEYS, "factor", "level", "share", "share_low", "share_high", "meaning")
+COLUMNS = (*KEYS, "factor", "level", "share", "share_low", "share_high")
 
 
 def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +81,7 @@ def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
     for _, point in summary[summary["world_size"] > 1].iterrows():
         keys = {name: point[name] for name in KEYS}
         for factor in efficiency_tree(point):
-            about = {"factor": factor.name, "level": factor.level, "meaning": factor.meaning}
+            about = {"factor": factor.name, "level": factor.level}
             rows.append(keys | about | factor.share.columns("share"))
     return pd.DataFrame(rows, columns=list(COLUMNS))
 

@@ -13,6 +13,7 @@ from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.run.clocks import throttled
+from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import (
     NOTHING,
@@ -24,9 +25,14 @@ from scalestudy.analyse.statistics.intervals import (
     ratio_on_logs,
 )
 from scalestudy.record.observation import PART_COLUMNS, Memory
+from scalestudy.registry.codes import LAUNCH_ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
+SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s", "slow_mode_share")
+NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
+STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
+NO_RANKS = "[]"
 # What a row says of how it was run, as its runs have it.
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 
@@ -35,7 +41,7 @@ Blocks = Mapping[str, Sequence[float]]
 
 
 def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
-    """A row per point of the plan, also where no launch succeeded: then its numbers are nan and `outcomes` tells.
+    """A row per point of the plan, also where no launch succeeded: its numbers are nan; launches_oom ... tell.
 
     blocks: step times of the steady blocks of each run. Where they are given, and a point and its base case have
     launches enough, the interval of the speedup is a hierarchical bootstrap over launches and blocks; `interval`
@@ -58,7 +64,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     n = point.world_size
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
-    speedup, method = NOTHING, ""
+    speedup, method = NOTHING, IntervalMethod.NONE
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(1.0)
     elif point.scaling != "reference" and len(good) and len(base):
@@ -73,7 +79,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
     beside = _of(ok, other.runs) if other else good.iloc[:0]
-    relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, "")
+    relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
     return {
         "workload": point.workload,
         "variant": point.variant,
@@ -89,17 +95,17 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
         "launches": len(mine),
-        "launches_ok": len(good),
-        "outcomes": _outcomes(mine),
+        **_ends(mine, good),
         **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
         "launch_cv": _cv(good["step_time_s"]),
         "half_width": relative_half_width(step_time),
+        "half_width_target": study.measure.half_width,
         "stopped_because": _stopped_because(good, step_time, study),
-        "unsteady": _unsteady(good),
-        "launches_unsteady": int((good["steadiness"] != "").sum()),
+        **_first(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
+        "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
-        "launches_of_two_modes": int(good["steadiness"].str.startswith("two modes").sum()),
+        "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
         "step_time_p50_s": good["step_time_p50_s"].median(),
         "step_time_p95_s": good["step_time_p95_s"].median(),
         "step_time_p99_s": good["step_time_p99_s"].median(),
@@ -118,13 +124,13 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "rank_skew_s": good["rank_skew_s"].mean(),
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
-        "memory_grows": next((text for text in good["memory_grows"] if text), ""),
-        "launches_growing": int((good["memory_grows"] != "").sum()),
+        **_first(good, good["memory_grows"], NO_GROWTH),
+        "launches_growing": int(good["memory_grows"].sum()),
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
         "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
         **accuracy_difference.columns("accuracy_difference"),
-        "accuracy_kept": "" if is_base or point.scaling == "reference" else accuracy_kept,
+        "accuracy_kept": AccuracyKept.NONE if is_base or point.scaling == "reference" else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
@@ -136,7 +142,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "synchronised_norms": first["synchronised_norms"],
         "heaviest_rank": good["heaviest_rank"].median(),
         "samples_excess": good["samples_excess"].median(),
-        "numa_ranks": next((ranks for ranks in good["numa_ranks"] if ranks), ""),
+        **_first(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
         "numa_excess_s": good["numa_excess_s"].median(),
         "bytes_sent_per_step": first["bytes_sent_per_step"],
         "flops_per_sample": first["flops_per_sample"],
@@ -156,7 +162,7 @@ def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
 
 def _speedup(
     point: Point, good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
-) -> tuple[Interval, str]:
+) -> tuple[Interval, IntervalMethod]:
     """(ratio of throughputs to those of other launches, which interval it has)."""
     confidence, column = study.report.confidence, "throughput_samples_per_s"
     welch = ratio_on_logs(
@@ -165,9 +171,9 @@ def _speedup(
     mine, theirs = ([blocks[run] for run in frame.index if run in blocks] for frame in (good, base))
     ratio = bootstrap_ratio(theirs, mine, confidence=confidence)
     if isnan(ratio.value) or len(mine) > study.repeats or len(theirs) > study.repeats:
-        return welch, "" if isnan(welch.low) else "Welch t on logarithms"
+        return welch, IntervalMethod.NONE if isnan(welch.low) else IntervalMethod.WELCH_T
     scale = welch.value / ratio.value  # the same launches; blocks of unequal length weigh alike in the bootstrap
-    return Interval(welch.value, ratio.low * scale, ratio.high * scale), "hierarchical bootstrap"
+    return Interval(welch.value, ratio.low * scale, ratio.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
 
 
 def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
@@ -203,19 +209,18 @@ def relative_half_width(interval: Interval) -> float:
     return log(interval.high / interval.low) / 2
 
 
-def _stopped_because(good: pd.DataFrame, step_time: Interval, study: Study) -> str:
-    """Why there are as many launches as there are, held against the target."""
-    width, target = relative_half_width(step_time), study.measure.half_width
+def _stopped_because(good: pd.DataFrame, step_time: Interval, study: Study) -> Stopped:
+    """Why there are as many launches as there are."""
+    width = relative_half_width(step_time)
     if isnan(width):
-        return "one launch: no interval" if len(good) else ""
-    reached = f"half-width {width:.1%} of the step time after {len(good)} launches, target {target:.1%}"
-    return f"{'target reached' if width <= target else 'budget of launches ended'}: {reached}"
+        return Stopped.ONE_LAUNCH if len(good) else Stopped.NONE
+    return Stopped.TARGET_REACHED if width <= study.measure.half_width else Stopped.BUDGET_ENDED
 
 
-def _unsteady(good: pd.DataFrame) -> str:
-    """The launches whose steps no single mean describes, with what was seen in the first of them."""
-    found = good["steadiness"][good["steadiness"] != ""]
-    return f"{len(found)} of {len(good)} launches: {found.iloc[0]}" if len(found) else ""
+def _first(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of the first launch in which something was seen; `nothing` where there is none."""
+    found = good[seen.astype(bool)]
+    return {name: found[name].iloc[0] if len(found) else value for name, value in nothing.items()}
 
 
 def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
@@ -236,11 +241,11 @@ def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
     return runs.loc[[run for run in run_ids if run in runs.index]]
 
 
-def _outcomes(mine: pd.DataFrame) -> str:
-    """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
-    words = mine["outcome"].where((mine["outcome"] != "ok") | mine["step_time_s"].notna(), "ok but too short")
-    counts = words.value_counts()
-    return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+def _ends(mine: pd.DataFrame, good: pd.DataFrame) -> dict[str, int]:
+    """Every launch is accounted for: how many ended in which way."""
+    counts = mine["outcome"].value_counts().to_dict()
+    too_short = {"ok": len(good), "too_short": counts.get("ok", 0) - len(good)}
+    return {f"launches_{end}": int((counts | too_short).get(end, 0)) for end in LAUNCH_ENDS}
 
 
 def _distinct(good: pd.DataFrame, column: str) -> str:

@@ -10,9 +10,18 @@ import pandas as pd
 from scipy import stats
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.registry.codes import MemoryKind
 
 FEWEST = 8  # blocks; with fewer the slope's interval says nothing
 SMALLEST_GROWTH = 0.01  # of what is held, over the steps seen; less is the allocator settling
+KINDS = {"allocated_gib": MemoryKind.ALLOCATED, "resident_gib": MemoryKind.RESIDENT}
+GROWTH = "memory_growth_gib_per_1000_steps"
+NO_GROWTH: dict[str, Any] = {
+    **NOTHING.columns(GROWTH),
+    "memory_growth_rank": nan,
+    "memory_growth_kind": MemoryKind.NONE,
+}
+"""Columns of a launch whose memory was not read, and of a point of which no launch grows."""
 
 
 def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float) -> tuple[Interval, bool]:
@@ -36,10 +45,9 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
 
 def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
     """Columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, else resident."""
-    nothing = {"memory_growth_gib_per_1000_steps": nan, "memory_grows": ""}
     steady = blocks[(blocks["phase"] == "measured") & (blocks["first_step"] >= warmup_steps)]
     if steady.empty:
-        return nothing
+        return NO_GROWTH | {"memory_grows": False}
     column = "allocated_gib" if steady["allocated_gib"].notna().any() else "resident_gib"
     ranks, steps = steady["rank"].to_numpy(), steady["first_step"].to_numpy()
     sizes_gib = steady[column].to_numpy(dtype=float)
@@ -48,10 +56,9 @@ def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -
         for rank in np.unique(ranks)
     }
     rank, (slope, grows) = max(found.items(), key=lambda item: (item[1][1], item[1][0].value))
-    text = (
-        f"{column.removesuffix('_gib')} memory of rank {rank} grows by {slope.value:.2g} GiB"
-        f" [{slope.low:.2g}, {slope.high:.2g}] in 1000 steps"
-        if grows
-        else ""
-    )
-    return {"memory_growth_gib_per_1000_steps": slope.value, "memory_grows": text}
+    return {
+        **slope.columns(GROWTH),
+        "memory_growth_rank": rank,
+        "memory_growth_kind": KINDS[column],
+        "memory_grows": grows,
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import nan
 from typing import Any
 
@@ -30,15 +31,15 @@ def samples_of_ranks(steady: Grid) -> dict[str, float]:
 
 
 def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
-    """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes ('rank 0, 3'); numa_excess_s,
-    what the host's parts of a step take longer on them than on the others.
+    """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes, as a list of JSON ('[0, 3]');
+    numa_excess_s, what the host's parts of a step take longer on them than on the others.
 
     nan where all ranks are bound alike, or nothing is known of the host.
     """
     nodes = (record.environment.get("hardware") or {}).get("cpu", {}).get("numa_nodes") or {}
     node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
     across = [rank.rank for rank in record.ranks if _nodes(rank, node_of) > 1]
-    found = {"numa_ranks": f"rank {', '.join(map(str, across))}" if across else "", "numa_excess_s": nan}
+    found = {"numa_ranks": json.dumps(across), "numa_excess_s": nan}
     if across and len(steady):
         host_s = sum(steady[part].mean(axis=1) for part in HOST_PARTS)
         is_across = np.isin(steady["rank"][:, 0], across)

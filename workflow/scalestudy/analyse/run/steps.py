@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.run.grid import Grid, firsts
-from scalestudy.analyse.run.steady import Jump, find_jump, find_modes
+from scalestudy.analyse.run.steady import find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means
 from scalestudy.measure.steady import mser5
 from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES, Observation
+from scalestudy.registry.codes import Steadiness
 
 NOTHING: dict[str, Any] = {
     "warmup_steps": nan,
@@ -26,9 +27,13 @@ NOTHING: dict[str, Any] = {
     "step_time_half_width": nan,
     **dict.fromkeys(PART_COLUMNS, nan),
     "rank_skew_s": nan,
-    "steadiness": "",
+    "steadiness": Steadiness.NONE,
     "level_change": nan,
     "level_changed_at_step": nan,
+    "level_changed_after_steps": nan,
+    "fast_mode_s": nan,
+    "slow_mode_s": nan,
+    "slow_mode_share": nan,
     "throughput_samples_per_s": nan,
 }
 
@@ -53,7 +58,6 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
     times_s, counts = block_times(steady)
     step_time = float(times_s.sum() / counts.sum())
     kept = steady["step_time_s"].max(axis=0)
-    jump = find_jump(kept)
     numbers = steady.of_step("step")
     return {
         "warmup_steps": int(numbers[0]),
@@ -66,9 +70,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
         "rank_skew_s": float((kept - steady["step_time_s"].min(axis=0)).mean()),
-        "steadiness": steadiness(kept, jump),
-        "level_change": jump.factor - 1 if jump else 0.0,
-        "level_changed_at_step": float(numbers[jump.at]) if jump else nan,
+        **steadiness(kept, numbers),
         "throughput_samples_per_s": global_batch / step_time,
     }
 
@@ -135,15 +137,20 @@ def block_step_times(steady: Grid) -> list[float]:
     return step_times_s
 
 
-def steadiness(step_times_s: np.ndarray, jump: Jump | None) -> str:
-    """'' where one mean describes the steps; otherwise the sentence that says why it does not.
+def steadiness(step_times_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
+    """Columns of NOTHING: whether one mean describes the steps, and where it does not, what was found instead.
 
-    jump: what find_jump sees in them.
+    numbers: of the steps. A level that changed has two kinds of steps too, and is told as what it is.
     """
-    if jump:
-        return f"no steady state: the step time changed by {jump.factor - 1:+.0%} after {jump.at} steady steps"
-    modes = find_modes(step_times_s)
-    if modes:
-        fast, slow = modes.fast_s * 1e3, modes.slow_s * 1e3
-        return f"two modes: {fast:.3g} ms and {slow:.3g} ms ({modes.slow_share:.0%} of the steps)"
-    return ""
+    jump = find_jump(step_times_s)
+    modes = None if jump else find_modes(step_times_s)
+    kind = Steadiness.TWO_MODES if modes else Steadiness.STEADY
+    return {
+        "steadiness": Steadiness.LEVEL_CHANGE if jump else kind,
+        "level_change": jump.factor - 1 if jump else 0.0,
+        "level_changed_at_step": float(numbers[jump.at]) if jump else nan,
+        "level_changed_after_steps": jump.at if jump else nan,
+        "fast_mode_s": modes.fast_s if modes else nan,
+        "slow_mode_s": modes.slow_s if modes else nan,
+        "slow_mode_share": modes.slow_share if modes else nan,
+    }

@@ -43,6 +43,10 @@ class Interval:
         """The interval of `numerator` over the quantity; the limits change places."""
         return Interval(numerator / self.value, numerator / self.high, numerator / self.low)
 
+    def leaves_out(self, number: float) -> bool:
+        """Whether a number is beyond the limits; never without them."""
+        return self.low > number or self.high < number
+
 
 NOTHING = Interval(nan)
 

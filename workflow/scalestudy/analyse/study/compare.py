@@ -10,26 +10,25 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.summary import launches_of
+from scalestudy.analyse.point.summary import SEEN, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import Difference, question_differences
+from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
 """What stands for the way of scaling of the plain model in one process: it is one question, whatever is scaled
 from it."""
-SAME_LAUNCHES = "the same launches"
-REFUSED = "not the same question"
 
 # Taken over from the summary of each study.
 MEASURED = (
-    *("launches", "launches_ok", "outcomes"),
+    *("launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
     *("step_time_s", "step_time_s_low", "step_time_s_high"),
     *("throughput_samples_per_s", "throughput_samples_per_s_low", "throughput_samples_per_s_high"),
     *("efficiency", "efficiency_low", "efficiency_high"),
     *("validation_accuracy", "validation_accuracy_min", "validation_accuracy_max"),
-    *("launches_unsteady", "unsteady", "parameters"),
+    *("launches_unsteady", "steadiness", *SEEN, "parameters"),
 )
 OF_A_LAUNCH = ("run_id", "repeat", "outcome", "step_time_s", "throughput_samples_per_s", "validation_accuracy")
 OF_A_RECORD = ("record_sha256", "step_time_s")
@@ -103,11 +102,9 @@ class Comparison:
     @property
     def compared(self) -> pd.DataFrame:
         """Its rows of other studies that are held against the first, whether or not both were measured."""
-        points = self.points
-        others: pd.DataFrame = points[
-            (points["study"] != points["study"].iloc[0]) & (points["not_compared"] == "")
-        ]
-        return others
+        others = self.points["study"] != self.points["study"].iloc[0]
+        compared: pd.DataFrame = self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
+        return compared
 
 
 def compare_studies(sources: Sequence[Source]) -> Comparison:
@@ -118,7 +115,7 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     that is nobody's base case). Against the first study: `throughput_ratio` and `efficiency_difference` with
     limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
     `accuracy_shows`, and `pairs`, the launches of one seed behind it. `not_compared`: why there is nothing of
-    that, or ''.
+    that. What words say are codes of registry/codes.py.
 
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
     confidence already. Launches of two studies are independent samples.
@@ -138,12 +135,20 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
             if question in points
         ]
         if question in asked[0]:
-            others = {row["not_compared"] for row in mine[1:]}
-            why_not = sorted(others) or [f"only in {sources[0].letter}"]
-            mine[0]["not_compared"] = "" if "" in others else "; ".join(why_not)
+            mine[0]["not_compared"] = _together([row["not_compared"] for row in mine[1:]])
         alone = question.scaling == ONE_PROCESS and not any(row["is_base"] for row in mine)
         rows += [row | {"is_reference": alone} for row in mine]
     return Comparison(pd.DataFrame(rows), tuple(refusals))
+
+
+def _together(others: Sequence[NotCompared]) -> NotCompared:
+    """Why the first study is compared with none of those that have its point, if it is with none."""
+    reasons = set(others)
+    if not reasons:
+        return NotCompared.ONLY_IN_FIRST
+    if NotCompared.NONE in reasons:
+        return NotCompared.NONE
+    return reasons.pop() if len(reasons) == 1 else NotCompared.SEVERAL_REASONS
 
 
 def _refusals(
@@ -186,16 +191,17 @@ def _row(
     refused: set[tuple[str, str, str]],
 ) -> dict[str, Any]:
     point, row = mine
-    why_not = ""
+    why_not = NotCompared.NONE
     if source is first:
         base = None
     elif base is None:
-        why_not = f"not in {first.letter}"
+        why_not = NotCompared.NOT_IN_FIRST
     elif (source.letter, question.workload, question.variant) in refused:
-        why_not = REFUSED
+        why_not = NotCompared.OTHER_QUESTION
     elif _shared(first.launches(base[0]), source.launches(point)):
-        why_not = SAME_LAUNCHES
-    compared = _against(first, source, base, mine) if base and not why_not else _against_nothing()
+        why_not = NotCompared.SAME_LAUNCHES
+    held = base if why_not is NotCompared.NONE else None
+    compared = _against(first, source, held, mine) if held else _against_nothing()
     return {
         "study": source.letter,
         **question._asdict(),
@@ -232,11 +238,11 @@ def _against(
     pairs = int((accuracies[0] - accuracies[1]).notna().sum())
     return {
         **ratio.columns("throughput_ratio"),
-        "throughput_shows": shows(ratio, than=1, words=("slower", "faster")),
+        "throughput_shows": shows(ratio, than=1, below=Shows.SLOWER, above=Shows.FASTER),
         **difference.columns("efficiency_difference"),
-        "efficiency_shows": shows(difference, than=0, words=("lower", "higher")),
+        "efficiency_shows": shows(difference, than=0, below=Shows.LOWER, above=Shows.HIGHER),
         **accuracy.columns("accuracy_difference"),
-        "accuracy_shows": kept if pairs else "",
+        "accuracy_shows": kept if pairs else AccuracyKept.NONE,
         "pairs": pairs,
     }
 
@@ -244,21 +250,19 @@ def _against(
 def _against_nothing() -> dict[str, Any]:
     names = ("throughput_ratio", "efficiency_difference", "accuracy_difference")
     empty = {key: value for name in names for key, value in NOTHING.columns(name).items()}
-    return {**empty, "throughput_shows": "", "efficiency_shows": "", "accuracy_shows": "", "pairs": 0}
+    shown = {"throughput_shows": Shows.NONE, "efficiency_shows": Shows.NONE, "accuracy_shows": AccuracyKept.NONE}
+    return {**empty, **shown, "pairs": 0}
 
 
-def shows(interval: Interval, *, than: float, words: tuple[str, str]) -> str:
-    """Which of the words (below, above) an interval shows; '' without a value.
-
-    `not distinguishable`: it holds the number, which shows neither a difference nor that there is none.
-    """
+def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
+    """What an interval shows of a quantity beside a number."""
     if isnan(interval.value):
-        return ""
+        return Shows.NONE
     if isnan(interval.low):
-        return "no interval"
+        return Shows.NO_INTERVAL
     if interval.high < than:
-        return words[0]
-    return words[1] if interval.low > than else "not distinguishable"
+        return below
+    return above if interval.low > than else Shows.NO_DIFFERENCE
 
 
 def _accuracies(source: Source, good: pd.DataFrame) -> pd.Series:

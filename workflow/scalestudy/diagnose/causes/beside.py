@@ -9,6 +9,7 @@ from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.registry.words.growth import memory_growth
 
 FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
 
@@ -33,9 +34,8 @@ MEMORY_GROWTH = Cause(
     threshold="a slope over steady steps whose lower limit adds up to 1 % of the memory, in most launches",
     look=_grows,
     explanation=lambda case, seen: (
-        f"Memory grows while training is steady: {case.point['memory_grows']}. A list of losses that keeps their"
-        " graphs"
-        " is the usual reason."
+        f"Memory grows while training is steady: {memory_growth(case.point)}. A list of losses that keeps"
+        " their graphs is the usual reason."
     ),
     refuted_by="memory that stops growing in a longer run",
     recommend=lambda case, seen: (

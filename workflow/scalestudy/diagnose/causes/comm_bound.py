@@ -12,11 +12,13 @@ from scalestudy.analyse.forecast.batch_model import (
     weak_batch_for,
     weak_efficiency,
 )
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
 from scalestudy.diagnose.predict import as_measured, peak_memory_at
+from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
@@ -94,11 +96,11 @@ def _larger_batch(case: Case) -> Recommendation:
     point, workload = case.point, case.study.workloads[case.point["workload"]]
     try:
         model = case.step_model()
-    except ValueError as error:
+    except NoFitError as error:
         return Recommendation(
             id="larger_batch",
             change="Raise the batch per rank.",
-            unpredicted=f"how far cannot be told: {error}.",
+            unpredicted=f"how far cannot be told: {no_forecast(error.columns)}.",
             keeps_the_work=False,
         )
     target, overhead_s = case.target_efficiency, point["overhead_s"]

@@ -85,8 +85,7 @@ FSDP_OVERHEAD = Cause(
 
 
 def _out_of_memory(case: Case) -> Seen | None:
-    outcomes = str(case.point["outcomes"])
-    if case.point["strategy"] != "ddp" or case.point["launches_ok"] or "oom" not in outcomes:
+    if case.point["strategy"] != "ddp" or case.point["launches_ok"] or not case.point["launches_oom"]:
         return None
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
     evidence = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from math import isnan
 
+from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
@@ -27,7 +28,7 @@ def look(case: Case) -> Seen | None:
         return None
     try:
         fixed = case.step_model().fixed_s
-    except ValueError:  # it does not grow with its batch at all
+    except NoFitError:  # it does not grow with its batch at all
         fixed = alone
     if fixed < FIXED * alone:
         return None

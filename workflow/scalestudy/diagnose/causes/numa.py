@@ -7,6 +7,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.registry.words.numa import numa_ranks
 
 SHARE = 0.02  # of a step
 
@@ -19,7 +20,7 @@ def look(case: Case) -> Seen | None:
     evidence = (
         Evidence.of(
             "extra_host_work",
-            f"host work of {case.point['numa_ranks']} beyond that of the others",
+            f"host work of {numa_ranks(case.point)} beyond that of the others",
             excess_s * 1e3,
             "ms a step",
         ),
@@ -34,7 +35,7 @@ NUMA = Cause(
     threshold="ranks with cores on several NUMA nodes, whose host work takes >= 2 % of the step longer",
     look=look,
     explanation=lambda case, seen: (
-        f"Cores of {case.point['numa_ranks']} lie on several NUMA nodes; reading and copying there takes"
+        f"Cores of {numa_ranks(case.point)} lie on several NUMA nodes; reading and copying there takes"
         " longer than on ranks that stay on one."
     ),
     refuted_by="the same difference when every rank is bound to the cores of one node",

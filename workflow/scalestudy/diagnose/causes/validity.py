@@ -6,6 +6,7 @@ from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.registry.words.steadiness import steadiness
 
 
 def _in_most(case: Case, column: str) -> Seen | None:
@@ -26,20 +27,14 @@ def _in_most(case: Case, column: str) -> Seen | None:
     )
 
 
-def _seen(case: Case) -> str:
-    """'two modes: 3.1 ms and 5.6 ms', of the first launch that has them."""
-    return str(case.point["unsteady"]).split(": ", 1)[1]
-
-
 TWO_MODES = Cause(
     id="two-modes",
     stage=Stage.VALIDITY,
     threshold="a mixture of two in most launches (METHOD, section 4)",
     look=lambda case: _in_most(case, "launches_of_two_modes"),
     explanation=lambda case, seen: (
-        f"Steps are of two kinds, and a mean describes neither ({_seen(case)}): other work on the host, clocks"
-        " that"
-        " change, or something that is done in some steps only."
+        f"Steps are of two kinds, and a mean describes neither ({steadiness(case.point)}): other work on the"
+        " host, clocks that change, or something that is done in some steps only."
     ),
     refuted_by="a single mode on a host that does nothing else",
     recommend=lambda case, seen: (
@@ -57,7 +52,8 @@ THERMAL = Cause(
     threshold="a step time that rises for good by 5 % or more in most launches, half of it by a clock that falls",
     look=lambda case: _in_most(case, "launches_throttled"),
     explanation=lambda case, seen: (
-        f"Training becomes slower while it runs ({_seen(case)}), and the clock falls with it: power or heat."
+        f"Training becomes slower while it runs ({steadiness(case.point)}), and the clock falls with it: power or"
+        " heat."
     ),
     refuted_by="clocks that stay the same on a cooler host, and steps that become slower all the same",
     recommend=lambda case, seen: (

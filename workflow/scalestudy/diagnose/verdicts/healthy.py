@@ -8,6 +8,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
 from scalestudy.diagnose.patches import refusal
+from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
 
 
@@ -49,7 +50,7 @@ def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
         return None, "it is not among report.forecast_scales."
     row = rows.iloc[0]
     if isnan(row["speedup"]):
-        return None, f"{row['refused']}."
+        return None, f"{no_forecast(row)}."
     speedup = Interval.of(row, "speedup")
     wider = Prediction(
         step_time_s=Interval.of(row, "step_time_s"),

@@ -6,6 +6,7 @@ from math import isnan
 
 from scalestudy.analyse.point.scaling import efficiency
 from scalestudy.diagnose.case import Case
+from scalestudy.registry.words.outcomes import outcomes
 
 VERDICTS = ("healthy", "undecided", "poor", "negative scaling", "confounded", "not measured")
 
@@ -20,9 +21,9 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[str, str]:
     """
     point = case.point
     if not point["launches_ok"]:
-        return "not measured", f"no launch came to its end: {point['outcomes']}"
+        return "not measured", f"no launch came to its end: {outcomes(point)}"
     if isnan(point["speedup"]):
-        return "not measured", f"the base case has no launch that came to its end: {case.base['outcomes']}"
+        return "not measured", f"the base case has no launch that came to its end: {outcomes(case.base)}"
     if confounded:
         return "confounded", "the rows do not do the same work, so their ratio is not a speedup"
     sure = not isnan(point["speedup_low"])

@@ -8,6 +8,7 @@ from typing import Any
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
+from scalestudy.registry.words.steadiness import unsteady
 
 UNPREDICTED = "no cause is established."
 OFTEN = 10  # steps; what is done more often is worth a look
@@ -50,7 +51,7 @@ def _unrest(case: Case) -> str:
     """What most launches were disturbed by, where nobody knows what it was."""
     if not mostly_unsteady(case.point):
         return ""
-    return f" Most launches were not steady ({case.point['unsteady']}): was there other work on the host?"
+    return f" Most launches were not steady ({unsteady(case.point)}): was there other work on the host?"
 
 
 def worth_trying(case: Case) -> tuple[Recommendation, ...]:

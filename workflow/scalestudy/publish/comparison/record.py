@@ -19,9 +19,10 @@ from scalestudy.publish.comparison.sentences import (
     refused_sentences,
 )
 from scalestudy.publish.comparison.view import sentences, study_view
+from scalestudy.registry.words.outcomes import outcomes
 
 SCHEMA_VERSION = 1
-WORDS = ("outcomes", "throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
+CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 
 
 def comparison_json(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
@@ -70,7 +71,8 @@ def _point(rows: pd.DataFrame) -> dict[str, Any]:
             row["study"]: {
                 "launches": int(row["launches"]),
                 "launches_ok": int(row["launches_ok"]),
-                **{name: row[name] for name in WORDS},
+                "outcomes": outcomes(row),
+                **{name: row[name] for name in CODES},
                 "numbers": numbers_of(row),
             }
             for _, row in rows.iterrows()

@@ -8,28 +8,19 @@ from math import isnan
 import pandas as pd
 
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.study.compare import ONE_PROCESS, SAME_LAUNCHES, Comparison, Refusal
+from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Refusal
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain
 from scalestudy.publish.comparison.quantities import Row, shown
-from scalestudy.publish.results import as_text, failure_word
+from scalestudy.publish.results import failure_word
+from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
+from scalestudy.registry.codes import NotCompared, Shows
+from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.steadiness import unsteady
 
-COUNTED = {
-    "faster": ("is faster", "are faster"),
-    "slower": ("is slower", "are slower"),
-    "not distinguishable": ("is not distinguishable", "are not distinguishable"),
-    "no interval": ("has no interval", "have no interval"),
-    "": ("was not measured in both", "were not measured in both"),
-}
 MOST = 8
 """Points of a study that an error lists."""
-ACCURACY = {
-    "equivalent": "equivalent",
-    "lower": "lower",
-    "higher": "higher",
-    "not shown": "not shown to be equivalent",
-}
 
 
 def point_text(row: Row) -> str:
@@ -57,21 +48,16 @@ def workload_sentence(workload: str, first: Named, other: Named, rows: pd.DataFr
         f"{workload}: {other.title} is {shown(row, 'throughput_ratio')} times as fast as {first.title} at"
         f" {point_text(row)}"
     )
-    said += {
-        "not distinguishable": ", which is not distinguishable from as fast",
-        "no interval": ", without an interval",
-    }.get(row["throughput_shows"], "")
+    said += AFTER_RATIO.get(row["throughput_shows"], "")
     return f"{said}. {_counts(rows)}" if len(rows) > 1 else f"{said}."
 
 
 def _counts(rows: pd.DataFrame) -> str:
     """'2 of 5 points are faster, 1 is slower, 2 are not distinguishable.'"""
-    found = [
-        (int((rows["throughput_shows"] == word).sum()), one, several) for word, (one, several) in COUNTED.items()
-    ]
-    said = [(count, one if count == 1 else several) for count, one, several in found if count]
+    found = {code: int((rows["throughput_shows"] == code).sum()) for code in COUNTED}
+    said = [(count, COUNTED[code][count > 1]) for code, count in found.items() if count]
     (count, words), *rest = said
-    if not rest and words == COUNTED["not distinguishable"][1]:
+    if count == found[Shows.NO_DIFFERENCE] == len(rows):
         return "Neither point is distinguishable." if count == 2 else f"None of {count} points is distinguishable."
     everything = "Both points" if len(rows) == 2 else f"All {len(rows)} points"
     beginning = f"{everything} {words}" if not rest else f"{count} of {len(rows)} points {words}"
@@ -81,33 +67,27 @@ def _counts(rows: pd.DataFrame) -> str:
 def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
     """What can be said of a point of another study beside the first one's."""
     a, b = first["study"], row["study"]
-    if row["not_compared"]:
-        yield f"{b}: not compared ({row['not_compared']})."
+    if row["not_compared"] != NotCompared.NONE:
+        yield f"{b}: not compared ({NOT_COMPARED[row['not_compared']]})."
         return
     yield f"{b}: {_speed(first, row)}."
-    if row["efficiency_shows"]:
+    if row["efficiency_shows"] != Shows.NONE:
         number = shown(row, "efficiency_difference_points")
-        words = {"not distinguishable": "not distinguishable from 0"}
-        what = words.get(row["efficiency_shows"], row["efficiency_shows"])
-        yield f"{b}: efficiency less that of {a} is {number} points: {what}."
+        yield f"{b}: efficiency less that of {a} is {number} points: {EFFICIENCY[row['efficiency_shows']]}."
     if not isnan(row["validation_accuracy"]) and not isnan(first["validation_accuracy"]):
         yield f"{b}: {_accuracy(first, row, margin)}."
     for one in (first, row):
         if 0 < one["launches_ok"] < one["launches"]:
-            yield f"{one['study']}: {one['outcomes']}."
+            yield f"{one['study']}: {outcomes(one)}."
         if mostly_unsteady(one):
-            yield f"MIND: {one['study']}: no single mean describes the steps ({as_text(one['unsteady'])})."
+            yield f"MIND: {one['study']}: no single mean describes the steps ({unsteady(one)})."
 
 
 def _speed(first: Row, row: Row) -> str:
     failed = [f"{word} in {one['study']}" for one in (first, row) if (word := failure_word(one))]
     if failed:
         return f"no ratio ({', '.join(failed)})"
-    if row["throughput_shows"] == "no interval":
-        return f"no interval, since {first['study']} or {row['study']} has one launch"
-    if row["throughput_shows"] == "not distinguishable":
-        return f"not distinguishable from as fast as {first['study']}"
-    return f"{row['throughput_shows']} than {first['study']}"
+    return SPEED[row["throughput_shows"]].format(first=first["study"], other=row["study"])
 
 
 def _accuracy(first: Row, row: Row, margin: str) -> str:
@@ -117,9 +97,8 @@ def _accuracy(first: Row, row: Row, margin: str) -> str:
     )
     if not row["pairs"]:
         return f"{both}; not compared, since no two launches have the same seed"
-    words = ACCURACY[row["accuracy_shows"]]
-    within = f" within {margin}" if "equivalent" in words else ""
-    return f"{both}; difference {shown(row, 'accuracy_difference_points')} points: {words}{within}"
+    words = ACCURACY[row["accuracy_shows"]].format(margin=margin)
+    return f"{both}; difference {shown(row, 'accuracy_difference_points')} points: {words}"
 
 
 def refused_sentence(refusals: Sequence[Refusal], first: Named, other: Named) -> str:
@@ -161,7 +140,7 @@ def nothing_in_common(comparison: Comparison, named: Sequence[Named]) -> str:
         ]
         more = f"; and {len(texts) - MOST} more" if len(texts) > MOST else ""
         lines.append(f"  {one.letter} ({one.folder}): {'; '.join(texts[:MOST])}{more}")
-    if (comparison.points["not_compared"] == SAME_LAUNCHES).any():
+    if (comparison.points["not_compared"] == NotCompared.SAME_LAUNCHES).any():
         lines[0] = "the studies are the same launches; one is a copy of the other"
     return "\n".join(lines)
 
@@ -177,7 +156,7 @@ def missing_sentences(points: pd.DataFrame, named: Sequence[Named]) -> list[str]
     found = [
         f"{workload}, {_only(have, letters)}: {'; '.join(texts)}." for (workload, have), texts in having.items()
     ]
-    same = points[points["not_compared"] == SAME_LAUNCHES]
+    same = points[points["not_compared"] == NotCompared.SAME_LAUNCHES]
     for (workload, letter), rows in same[same["study"] != letters[0]].groupby(["workload", "study"], sort=False):
         texts = "; ".join(point_text(row) for _, row in rows.iterrows())
         found.append(f"{workload}, the same launches in {letters[0]} and {letter}: {texts}.")

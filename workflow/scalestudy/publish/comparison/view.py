@@ -23,6 +23,7 @@ from scalestudy.publish.comparison.sentences import (
 )
 from scalestudy.publish.launches import dates_of
 from scalestudy.publish.results import failure_word
+from scalestudy.registry.codes import NotCompared
 
 
 def comparison_view(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
@@ -88,7 +89,7 @@ def compared_points(points: pd.DataFrame) -> dict[str, list[pd.DataFrame]]:
     found: dict[str, list[pd.DataFrame]] = {}
     kept = points[~points["is_reference"]]
     for _, rows in kept.groupby(question_columns(), sort=False):
-        if (rows["not_compared"].iloc[1:] == "").any():
+        if (rows["not_compared"].iloc[1:] == NotCompared.NONE).any():
             found.setdefault(rows["workload"].iloc[0], []).append(rows)
     return found
 

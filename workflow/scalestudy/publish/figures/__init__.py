@@ -1,41 +1,31 @@
-"""One module a figure: frames in, Figure out. Saving, size and style are the same for all (style.py, save.py).
+"""Figures: a tidy frame is made from a study's tables, the figure is drawn from it, and its CSV is that frame.
 
-A figure's module loads when it is drawn: a document that shows it needs its name alone.
+tidy.py has the columns; drawers/ makes and draws the frames, a module for each form of figure. A drawer loads when
+its figure is drawn: a document that shows a figure needs its name alone.
 """
 
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+    from scalestudy.publish.figures.tidy import Drawer
 
-# The file name each figure of a workload gets, after the workload's own name, and the module that draws it.
-FIGURES = {
-    "epoch_time_detailed": "epoch_time",
-    "speedup_efficiency": "speedup",
-    "throughput": "throughput",
-    "accuracy": "accuracy",
-    "step_breakdown": "breakdown",
-    "memory": "memory",
-    "communication": "communication",
-    "step_time_distribution": "distribution",
-    "measured_forecast": "held_out",
-}
-
-# Of the study as a whole.
-STUDY_FIGURES = {"ddp_fsdp_crossover": "crossover"}
+FIGURES = {entry.name: entry.drawer for entry in OF_WORKLOAD}
+"""The name of each figure of a workload -> its drawer."""
+STUDY_FIGURES = {entry.name: entry.drawer for entry in OF_STUDY}
 
 
-def drawing(name: str) -> Callable[..., Figure]:
-    """What draws a figure: from plan, workload and frames; one of the study as a whole, from plan and frames."""
-    return importlib.import_module(f"{__name__}.{(FIGURES | STUDY_FIGURES)[name]}").draw
+def drawing(name: str) -> Drawer:
+    """The drawer of a figure: called with plan, workload and frames, or, for the whole study, plan and frames."""
+    module, _, drawer = (FIGURES | STUDY_FIGURES)[name].partition(".")
+    return getattr(importlib.import_module(f"{__name__}.drawers.{module}"), drawer)
 
 
 def study_figures(plan: Plan) -> list[str]:
-    """The figures of STUDY_FIGURES that a study is about."""
-    return ["ddp_fsdp_crossover"] if plan.compares("ddp", "fsdp") else []
+    """The names of STUDY_FIGURES that this study has: it gives their strategies the same work."""
+    return [entry.name for entry in OF_STUDY if plan.compares(*entry.strategies)]

@@ -1,21 +1,64 @@
-"""Points over ranks with interval bars, measured and forecast: what the figures of scaling share."""
+"""Points with interval bars, measured, forecast or missing: their rows in a tidy frame, and their drawing."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.container import ErrorbarContainer
+from matplotlib.figure import Figure
 from matplotlib.transforms import ScaledTranslation
 
-from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.style import REFERENCE, doubling_axis, mark_missing, series_style
+from scalestudy.publish.figures.style import HEIGHT_IN, counts_of, doubling_axis, series_style
+from scalestudy.publish.figures.tidy import FORECAST, shown
+from scalestudy.registry.words.outcomes import outcomes
 
-FORECAST = "forecast (hollow)"
 APART_PT, WIDEST_PT = 3.0, 30.0
-"""Between series that stand at the same ranks, and of all of them."""
+"""Between series that are drawn side by side, and between the first and the last of them."""
+
+
+def usual_look(row: pd.Series) -> dict[str, Any]:
+    """How a series is drawn, by its first row: the style of its index, and bars."""
+    return series_style(int(row["style"])) | {"capsize": 2.5, "elinewidth": 0.8}
+
+
+def thin_look(row: pd.Series) -> dict[str, Any]:
+    """The same with thinner bars, where there are many."""
+    return usual_look(row) | {"capsize": 2.0, "elinewidth": 0.7}
+
+
+class Panel(NamedTuple):
+    """A panel by its number, from 1, the names of its axes, and how points are drawn in it."""
+
+    number: int
+    x_name: str
+    y_name: str
+    look: Callable[[pd.Series], dict[str, Any]] = usual_look
+    doubling: bool = True
+    """Whether x doubles from tick to tick, as ranks do. Panels of one x_name have the same ticks."""
+    bars: str = "y"
+    """The axes along which points have interval bars."""
+    beside: str = ""
+    """The column whose values are drawn side by side at one x."""
+    chained: bool = False
+    """Whether the thin line to a forecast begins at the forecast before it, and not at the last measured point."""
+
+
+def point_rows(panel: Panel, points: pd.DataFrame, x: str, y: str, **given: Any) -> pd.DataFrame:
+    """Rows of a tidy frame: column y of the points against column x, with limits; of missing points the outcomes.
+
+    given: other columns of the tidy frame, `series` and `style` at least. The legend has the series' whole name
+    unless it is given another.
+    """
+    rows = {"panel": panel.number, "x_name": panel.x_name, "y_name": panel.y_name, "legend": given["series"]}
+    columns = {"x": points[x], "y": points[y], "y_low": points.get(f"{y}_low"), "y_high": points.get(f"{y}_high")}
+    if "launches_ok" in points:
+        words = points.get("outcomes", points.apply(outcomes, axis=1) if len(points) else None)
+        columns["outcome"] = words.where(points[y].isna(), "") if len(points) else ""
+    return pd.DataFrame(columns).assign(**rows | given)
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -41,112 +84,55 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return found
 
 
-def draw_series(
-    axes: Axes, points: pd.DataFrame, column: str, *, label: str, index: int, x: str = "world_size"
-) -> None:
-    """Points with interval bars, joined over ranks; a point without a value is marked with its outcomes."""
-    good = points[points[column].notna()]
-    limits = np.vstack(
-        [(good[column] - good[f"{column}_low"]).fillna(0), (good[f"{column}_high"] - good[column]).fillna(0)]
-    )
-    style = {"capsize": 2.5, "elinewidth": 0.8, **series_style(index)}
-    axes.errorbar(good[x], good[column], yerr=limits, label=label, **style)
-    for _, point in points[points[column].isna()].iterrows():
-        mark_missing(axes, point[x], point["outcomes"])
+def draw_panels(frame: pd.DataFrame, *panels: Panel, width_in: float) -> tuple[Figure, list[Axes]]:
+    """The panels of a tidy frame side by side, with their axes named."""
+    figure, grid = plt.subplots(1, len(panels), figsize=(width_in, HEIGHT_IN), squeeze=False)
+    for axes, panel in zip(grid[0], panels, strict=True):
+        axes.set(xlabel=panel.x_name, ylabel=panel.y_name)
+        draw_points(axes, frame[frame["panel"] == panel.number], panel)
+        if panel.doubling:
+            doubling_axis(axes, counts_of(frame[frame["x_name"] == panel.x_name]["x"]))
+    return figure, list(grid[0])
 
 
-def draw_beside(
-    axes: Axes, x: pd.Series, y: pd.Series, limits: np.ndarray, *, index: int, count: int, **style: Any
-) -> ErrorbarContainer:
-    """Points with bars, those of the index-th of `count` series beside the others': in the picture, not the data.
+def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
+    """Draw the rows of a panel, series by series: joined points with bars; forecasts hollow.
 
-    limits: shape (2, points), lengths below and above.
+    A missing point is marked with its outcome; those at one x share a mark.
     """
-    shift_pt = (index - (count - 1) / 2) * min(APART_PT, WIDEST_PT / count)
-    drawn = axes.errorbar(
-        x,
-        y,
-        yerr=np.nan_to_num(limits),
-        transform=axes.transData + ScaledTranslation(shift_pt / 72, 0, axes.figure.dpi_scale_trans),
-        **style,
-    )
-    ends = np.concatenate([y - np.nan_to_num(limits[0]), y, y + np.nan_to_num(limits[1])])
-    axes.update_datalim(np.column_stack([np.tile(x, 3), ends]))  # what is shifted does not count by itself
-    return drawn
+    places = list(dict.fromkeys(rows[panel.beside])) if panel.beside else []
+    for (_, style, kind), mine in rows.groupby(["series", "style", "kind"], sort=False):
+        look, good = panel.look(mine.iloc[0]), shown(mine)
+        if kind == FORECAST:
+            same = shown(rows[rows["style"] == style])
+            _draw_forecasts(axes, mine, same if panel.chained else same[same["kind"] != FORECAST], look)
+            continue
+        look |= {f"{axis}err": _lengths(good, axis) for axis in panel.bars}
+        if panel.beside:
+            place = places.index(mine[panel.beside].iloc[0]) - (len(places) - 1) / 2
+            shift_in = place * min(APART_PT, WIDEST_PT / len(places)) / 72
+            look["transform"] = axes.transData + ScaledTranslation(shift_in, 0, axes.figure.dpi_scale_trans)
+            for length, sign in zip(look["yerr"], (-1, 1), strict=True):  # what is moved does not count by itself
+                axes.update_datalim(np.column_stack([good["x"], good["y"] + sign * length]))
+        axes.errorbar(good["x"], good["y"], label=mine["legend"].iloc[0] or "_", **look)
+    above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "annotation_clip": False}
+    for x, words in rows[rows["outcome"] != ""].groupby("x")["outcome"]:
+        axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
+        axes.annotate("\n".join(dict.fromkeys(words)), (x, 0), fontsize=7, **above)
 
 
-def forecasts_of(frames: Frames, workload: str, *, of: str = "scale") -> pd.DataFrame:
-    """The forecasts of a workload that were not refused; of: scales, or batches."""
-    mine = frames.forecasts[frames.forecasts["workload"] == workload]
-    return mine[(mine["forecast_of"] == of) & mine["speedup"].notna()]
+def _lengths(points: pd.DataFrame, axis: str) -> np.ndarray:
+    """Lengths of bars below and above, of shape (2, points); 0 where there is no interval."""
+    lengths = np.vstack([points[axis] - points[f"{axis}_low"], points[f"{axis}_high"] - points[axis]])
+    return np.nan_to_num(lengths).clip(min=0)
 
 
-def draw_forecasts(axes: Axes, foretold: pd.DataFrame, points: pd.DataFrame, column: str, *, index: int) -> None:
-    """What is forecast for a series, hollow, each tied to the largest measured point of as many nodes or fewer.
-
-    foretold: from forecasts_of. points: of the series, as draw_series has them.
-    """
-    good = points[points[column].notna()]
-    if not len(good) or not len(foretold):
-        return
-    last = good.iloc[-1]
-    same = foretold[(foretold["variant"] == last["variant"]) & (foretold["scaling"] == last["scaling"])]
-    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # a series of its own nodes has its own forecasts
-        same = same[(same["nodes"] > 1) == (last["nodes"] > 1)]
-    for _, point in same.iterrows():
-        before = good[good["world_size"] < point["world_size"]]
-        if len(before):
-            _draw_forecast(axes, before.iloc[-1], point, "world_size", column, index=index)
-
-
-def draw_batches(axes: Axes, larger: pd.DataFrame, points: pd.DataFrame, column: str, *, index: int) -> None:
-    """The point of a series on most ranks against its batch, and what is forecast for larger ones, hollow.
-
-    larger: from forecasts_of batches. points: of the series, as draw_series has them.
-    """
-    good = points[points[column].notna() & (points["world_size"] > 1)]
-    if not len(good):
-        return
-    last = good.iloc[-1]
-    where = ["variant", "scaling", "nodes", "devices_per_node"]
-    same = larger[(larger[where] == last[where]).all(axis=1)]
-    if not len(same):
-        return
-    hidden = f"_{last['variant']}, {last['scaling']} scaling"  # the legend has it already
-    draw_series(axes, good.iloc[-1:], column, label=hidden, index=index, x="batch_per_rank")
-    before = last
-    for _, point in same.sort_values("batch_per_rank").iterrows():
-        _draw_forecast(axes, before, point, "batch_per_rank", column, index=index)
-        before = point
-
-
-def finish_batches(axes: Axes, larger: pd.DataFrame, *, target: float) -> None:
-    """Axes of draw_batches, with the target and what is ideal."""
-    axes.axhline(1, **REFERENCE)
-    axes.axhline(target, **REFERENCE | {"linestyle": ":"})
-    first = larger["batch_per_rank"].min() // 2
-    doubling_axis(axes, sorted({int(first), *larger["batch_per_rank"].astype(int)}))
-    axes.set_xlabel("Batch per rank")
-    axes.set_ylabel(f"Efficiency on {int(larger['world_size'].max())} ranks")
-
-
-def _draw_forecast(axes: Axes, before: pd.Series, point: pd.Series, x: str, column: str, *, index: int) -> None:
-    """A hollow point with its limits, and a thin line from the point before it."""
-    style = series_style(index)
-    ends = [before[x], point[x]], [before[column], point[column]]
-    axes.plot(*ends, color=style["color"], linewidth=0.6, linestyle=":", zorder=1.5)
-    limits = [[point[column] - point[f"{column}_low"]], [point[f"{column}_high"] - point[column]]]
-    drawn = axes.errorbar(
-        [point[x]],
-        [point[column]],
-        yerr=np.nan_to_num(limits),
-        color=style["color"],
-        marker=style["marker"],
-        markerfacecolor="white",
-        linestyle="none",
-        capsize=2.5,
-        elinewidth=0.6,
-        label=FORECAST,
-    )
-    # All forecasts share an entry of the legend; whoever reads the points off the figure is told whose they are.
-    drawn.series = f"{point['variant']}, {point['scaling']} scaling, forecast"
+def _draw_forecasts(axes: Axes, points: pd.DataFrame, before: pd.DataFrame, look: dict[str, Any]) -> None:
+    """Hollow points with their limits, each with a thin line from the last of `before` that has a smaller x."""
+    for point in points.to_dict("records"):
+        begin = before[before["x"] < point["x"]].iloc[-1]
+        ends = [begin["x"], point["x"]], [begin["y"], point["y"]]
+        axes.plot(*ends, color=look["color"], linewidth=0.6, linestyle=":", zorder=1.5)
+    look |= {"linestyle": "none", "markerfacecolor": "white", "elinewidth": 0.6}
+    limits, label = _lengths(points, "y"), points["legend"].iloc[0]
+    axes.errorbar(points["x"], points["y"], yerr=limits, label=label, **look)

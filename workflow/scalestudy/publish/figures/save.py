@@ -13,22 +13,20 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.figure import Figure
 
-from scalestudy.publish.figures.data import describe, drawn_frame
+from scalestudy.publish.figures.tidy import Drawn
 from scalestudy.record.files import write_bytes, write_text
 
 PNG_DPI = 300
 
 
-def save_figure(figure: Figure, path: Path) -> list[Path]:
+def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     """Write `path` with the suffixes .pdf, .svg, .png, .csv and .txt and close the figure; returns the paths.
 
-    The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV has
-    the points that are drawn; the text says them in words, and stands in the pictures' metadata too.
+    The size is the figure's own: nothing is trimmed, so that a 3.5 in figure is 3.5 in wide on paper. The CSV is
+    the frame that is drawn; the text says it in words, and is in the pictures' metadata too.
     """
+    figure, words = drawn.figure, drawn.words
     _lay_out(figure)
-    frame = drawn_frame(figure)
-    said = [" ".join(text.get_text().split()) for text in figure.texts]
-    words = " ".join(said) if said and frame.empty else describe(frame)
     metadata = {
         "pdf": {"CreationDate": None, "Subject": words},
         "svg": {"Date": None, "Description": words},
@@ -38,7 +36,7 @@ def save_figure(figure: Figure, path: Path) -> list[Path]:
     for (suffix, tags), target in zip(metadata.items(), written, strict=False):
         write_bytes(target, _rendered(figure, suffix, tags))
     plt.close(figure)
-    write_text(written[-2], frame.to_csv(index=False))
+    write_text(written[-2], drawn.frame.to_csv(index=False))
     write_text(written[-1], f"{words}\n")
     return written
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,15 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.legend import Legend
-from matplotlib.text import Annotation
-from matplotlib.ticker import (
-    FixedLocator,
-    FuncFormatter,
-    LogLocator,
-    MaxNLocator,
-    NullLocator,
-    ScalarFormatter,
-)
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
 
 HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
@@ -35,7 +27,6 @@ LINES = ("-", "--", "-.", ":")
 
 REFERENCE = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
-
 WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 
 
@@ -43,12 +34,8 @@ WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 def paper_style() -> Iterator[None]:
     """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
     settings = {
-        "font.size": 8,
-        "axes.titlesize": 8,
-        "axes.labelsize": 8,
-        "legend.fontsize": 7,
-        "xtick.labelsize": 7,
-        "ytick.labelsize": 7,
+        **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
+        **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7),
         "axes.linewidth": 0.6,
         "grid.linewidth": 0.4,
         "grid.color": "0.9",
@@ -77,14 +64,13 @@ def series_style(index: int) -> dict:
     }
 
 
-def rank_axis(axes: Axes, counts: list[int]) -> None:
-    """A log2 axis of ranks with ticks at the measured counts alone."""
-    doubling_axis(axes, counts)
-    axes.set_xlabel("Ranks")
+def counts_of(numbers: Iterable[float]) -> list[int]:
+    """The whole numbers among these, each once, in ascending order; 1 where there are none."""
+    return sorted({*map(int, numbers)}) or [1]
 
 
-def doubling_axis(axes: Axes, counts: list[int]) -> None:
-    """A log2 axis with ticks at these counts alone."""
+def doubling_axis(axes: Axes, counts: Sequence[int]) -> None:
+    """A log2 axis with ticks at these counts alone, in ascending order."""
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator(counts))
     axes.xaxis.set_minor_locator(NullLocator())
@@ -100,22 +86,15 @@ def log_ticks(axis: Axis) -> None:
     axis.set_minor_locator(NullLocator())
 
 
-def legend_below(
-    figure: Figure,
-    *panels: Axes,
-    last: str = "",
-    names: Mapping[str, str] | None = None,
-    order: Sequence[str] = (),
-) -> None:
+def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[str] = ()) -> None:
     """One legend for all panels under them, where it hides no data; the figure grows by its lines.
 
-    In as many columns as the figure is wide, four at the most. last: the entry that stands behind all others.
-    names: of entries that have another in the legend, which several may share. order: of those that stand first.
+    In as many columns as fit, four at the most. last: the entry behind all others. order: the first ones.
     """
     found: dict[str, Any] = {}
     for axes in panels:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found[(names or {}).get(label, label)] = handle
+            found[label] = handle
     entries = {name: found[name] for name in (*order, *found) if name in found}
     if last in entries:
         entries[last] = entries.pop(last)
@@ -132,13 +111,3 @@ def legend_below(
 
 def _legend(figure: Figure, entries: dict[str, Any], columns: int) -> Legend:
     return figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
-
-
-def mark_missing(axes: Axes, x: float, text: str) -> None:
-    """Mark the place of a point that was not measured, with the word that says why; once, if several share it."""
-    if any((note.get_text(), note.xy) == (text, (x, 0)) for note in axes.texts if isinstance(note, Annotation)):
-        return
-    axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
-    axes.annotate(
-        text, (x, 0), xytext=(0, 5), textcoords="offset points", ha="center", fontsize=7, annotation_clip=False
-    )

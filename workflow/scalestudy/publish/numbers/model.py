@@ -8,6 +8,7 @@ from pydantic import ConfigDict
 
 from scalestudy.publish.rounding import Shown
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import IntervalMethod
 
 
 class Number(Part):
@@ -40,8 +41,7 @@ class PointSource(Part):
     batch_per_rank: int
     global_batch: int
     outcomes: str
-    interval: str | None
-    """What the intervals are by; None where there are none."""
+    interval: IntervalMethod
     base: str | None
     """Key of the base case's point."""
     runs: tuple[str, ...]

@@ -21,8 +21,11 @@ from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import UNITS
 from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
+from scalestudy.publish.words.comparison import ACCURACY_CELL
+from scalestudy.registry.codes import Shows
+from scalestudy.registry.words.outcomes import outcomes
 
-Cell = dict[str, str]
+Cell = dict[str, Any]
 Rows = dict[str, Row]
 """Of a point, by the letter of the study."""
 
@@ -32,7 +35,6 @@ LABEL_CHARACTERS = 24
 REPEATED = ("nodes", "world_size")
 ALIKE = r"\textsuperscript{\dag}"
 """After an interval that shows no difference."""
-KEPT = {"equivalent": "kept"}
 SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points": "efficiency_shows"}
 
 
@@ -62,7 +64,10 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     ]
     rows = [row for group in made for row in group["rows"]]
     headers = [[PLACES[name]] for name in places] + [list(column.header) for column in columns]
-    heads = [head(lines, [_as_wide(row["cells"][index]) for row in rows]) for index, lines in enumerate(headers)]
+    heads = [
+        head(lines, [row["cells"][index] | {"limits": row["cells"][index]["wide"]} for row in rows])
+        for index, lines in enumerate(headers)
+    ]
     stub = stub_of(rows)
     repeated = sum(name in REPEATED for name in places)
     report = named[0].source.plan.study.report
@@ -76,7 +81,7 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
         "others": labels.listed([one.letter for one in named[1:]]),
         "confidence": f"{report.confidence:.0%}",
         "margin": labels.points(report.accuracy_margin),
-        "alike": any(ALIKE in cell["limits"] for row in rows for cell in row["cells"]),
+        "alike": any(cell["alike"] for row in rows for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),
         "parts": [
             [panel(heads, part, indices, stacked=layout.stacked) for indices in layout.panels]
@@ -122,13 +127,13 @@ def _has_any(points: Sequence[Rows], column: Column, first: str) -> bool:
 def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: str) -> dict[str, Any]:
     row = point[first]
     partial = [
-        f"{letter}: {one['outcomes']}" for letter, one in point.items() if 0 < one["launches_ok"] < one["launches"]
+        f"{letter}: {outcomes(one)}" for letter, one in point.items() if 0 < one["launches_ok"] < one["launches"]
     ]
     return {
         "variant": row["variant"] if row["scaling"] == ONE_PROCESS else f"{row['variant']} {row['scaling']}",
         "partial": "; ".join(partial),
         "unsteady": any(mostly_unsteady(pd.Series(one)) for one in point.values()),
-        "cells": [{"value": f"{row[name]:.0f}", "limits": ""} for name in places]
+        "cells": [_text(f"{row[name]:.0f}") for name in places]
         + [_cell(point, column, first) for column in columns],
     }
 
@@ -136,26 +141,24 @@ def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: s
 def _cell(point: Rows, column: Column, first: str) -> Cell:
     row = point.get(column.letter)
     if row is None:
-        return {"value": DASH, "limits": ""}
+        return _text(DASH)
     if column.name == "accuracy_shows":
-        return {"value": _accuracy_word(row, point[first]), "limits": ""}
+        return _text(_accuracy_word(row, point[first]))
     number = shown(row, column.name)
     if number.value == DASH and column.name == "step_time_ms":
-        return {"value": failure_word(row) or DASH, "limits": ""}
-    alike = row.get(SHOWS.get(column.name, "")) == "not distinguishable"
-    return {
-        "value": number.value,
-        "limits": f"{number.limits}{ALIKE if alike else ''}" if column.limits else "",
-    }
+        return _text(failure_word(row) or DASH)
+    alike = row.get(SHOWS.get(column.name, "")) == Shows.NO_DIFFERENCE
+    return _text(number.value, number.limits, alike=alike) if column.limits else _text(number.value)
 
 
-def _as_wide(cell: Cell) -> Cell:
-    """A cell with as many characters as it is printed with."""
-    return cell | {"limits": cell["limits"].replace(ALIKE, "+")}
+def _text(value: str, limits: str = "", *, alike: bool = False) -> Cell:
+    """`wide`: as many characters as the limits are printed with."""
+    wide = f"{limits}+" if alike else limits
+    return {"value": value, "limits": f"{limits}{ALIKE}" if alike else limits, "wide": wide, "alike": alike}
 
 
 def _accuracy_word(row: Row, first: Row) -> str:
     """What the test of equivalence shows; a dash where there was nothing to test."""
     if DASH in (shown(row, "accuracy_percent").value, shown(first, "accuracy_percent").value):
         return DASH
-    return KEPT.get(row["accuracy_shows"], row["accuracy_shows"]) or "not compared"
+    return ACCURACY_CELL[row["accuracy_shows"]]

@@ -19,6 +19,7 @@ from scalestudy.publish.tables.rows import pick
 from scalestudy.publish.view import study_view
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.tables import TABLES, Column, Table
+from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
 
 Row = dict[str, Any]
@@ -96,7 +97,7 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
         number, printed = row["shown"][column], QUANTITIES[column].printed
         text = failure if failure and column not in IDENTITY else number.value
         cells.append({"value": text, "limits": number.limits if printed.with_limits else ""})
-    partial = row["outcomes"] if 0 < row["launches_ok"] < row["launches"] else ""
+    partial = outcomes(row) if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],
         "partial": partial,

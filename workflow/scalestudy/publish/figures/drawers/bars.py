@@ -1,0 +1,139 @@
+"""Horizontal bars, a row for every point: the parts of a step, and peak memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from math import isnan
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scalestudy.publish import labels
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.panels import MOST_TOGETHER
+from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
+from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.results import failure_word
+from scalestudy.registry.points import PARTS, SPLIT, WHOLE
+from scalestudy.study.plan import Plan
+
+ROW_IN = 0.19
+"""Height of a row: text of 7 pt and a gap."""
+HATCHES = ("", "////", "\\\\", "----", "||||", "xxxx", "++++", "//", "\\", "--", "||")
+"""Lines only: dots and stars make an SVG ten times as large."""
+MEMORY = {
+    "peak_allocated_gib": "peak allocated",
+    "peak_reserved_gib": "peak reserved",
+    "peak_resident_gib": "peak resident on the host",
+}
+Row = Mapping[str, Any]
+
+
+def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
+    """Milliseconds of each part; where communication was probed, the backward pass is shown as its two parts."""
+    points = _points(frames, workload)
+    times_ms = {name: [_ms(point, part) for point in points] for part, (name, _) in PARTS.items()}
+    return _bar_rows(points, {name: mine for name, mine in times_ms.items() if any(mine)}, "Time of a step (ms)")
+
+
+def _ms(row: Row, part: str) -> float:
+    """Milliseconds; 0 for what is shown as another part, for a part below 0, and where nothing was measured."""
+    alone = row["world_size"] == 1  # its backward pass is computation and nothing else
+    hidden = (WHOLE,) if alone or not isnan(row["exposed_span_s"]) else SPLIT
+    source = WHOLE if alone and part == SPLIT[0] else part
+    value = row[f"{source}_s"] * 1e3
+    return 0.0 if part in hidden or isnan(value) else max(value, 0.0)
+
+
+def _memory(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
+    """GiB of every kind that was measured, the maximum over ranks."""
+    points = _points(frames, workload)
+    sizes = {name: pd.Series([point[kind] for point in points], dtype=float) for kind, name in MEMORY.items()}
+    used = {name: list(mine.fillna(0)) for name, mine in sizes.items() if mine.notna().any()}
+    return _bar_rows(points, used, "Memory of a rank (GiB)")
+
+
+def _points(frames: Frames, workload: str) -> list[Row]:
+    """Rows of the summary: the base case once, whatever is scaled from it."""
+    mine = frames.measured(workload)
+    return mine[~(mine["is_base"] & mine.duplicated(["variant", "is_base"]))].to_dict("records")
+
+
+def _bar_rows(points: Sequence[Row], bars: Mapping[str, Sequence[float]], y_name: str) -> pd.DataFrame:
+    """The tidy frame of bars, series -> a length for every point.
+
+    Many points are under headings (`group`). A column of its own: `tick`, what is beside a point's bars.
+    """
+    kinds = [
+        point["variant"] if point["is_base"] else f"{point['variant']}, {point['scaling']} scaling"
+        for point in points
+    ]
+    apart = len(kinds) > MOST_TOGETHER and 2 * len(set(kinds)) <= len(kinds)
+    rows = pd.DataFrame({"x": [labels.row(point) for point in points]})
+    rows = rows.assign(panel=1, x_name="Point", y_name=y_name, outcome=[failure_word(point) for point in points])
+    rows["group"] = kinds if apart else ""
+    rows["tick"] = [_below_heading(point) for point in points] if apart else rows["x"]
+    parts = [rows.assign(series=name, style=style, y=bars[name]) for style, name in enumerate(bars)]
+    return tidy(parts or [rows.assign(style=-1)], "tick")
+
+
+def _below_heading(row: Row) -> str:
+    batch = f"batch {int(row['batch_per_rank'])}" + (" per rank" if row["world_size"] > 1 else "")
+    return f"{labels.ranks(int(row['world_size']), int(row['nodes']))}, {batch}"
+
+
+def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
+    """Draw the rows from the top: the bars of a point end to end, or, not stacked, each below the other.
+
+    A point without a good run has its outcome in its place.
+    """
+    series = [mine for _, mine in frame.groupby("style")]
+    points, names = series[0], []
+    headings, at = [], []
+    for group, before, tick in zip(points["group"], ["", *points["group"]], points["tick"], strict=False):
+        if group != before:
+            headings.append(len(names))
+            names.append(group)
+        at.append(len(names))
+        names.append(tick)
+    paper, rows = paper_of(plan), len(names) * (1 if stacked else max(1, 0.75 * len(series)))
+    figure, axes = plt.subplots(figsize=(paper.page_in if stacked else paper.column_in, 0.55 + ROW_IN * rows))
+    middle, left = np.array(at), np.zeros(len(at))
+    thick = 0.7 if stacked else 0.8 / len(series)
+    for index, mine in enumerate(series if frame["y"].notna().any() else []):
+        shift = 0 if stacked else (index - (len(series) - 1) / 2) * thick
+        lengths, label = mine["y"].to_numpy(), mine["series"].iloc[0]
+        axes.barh(middle + shift, lengths, left=left, height=thick, label=label, **_bar_style(index))
+        left += lengths * stacked
+    beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+    for place, word in zip(at, points["outcome"], strict=True):
+        if word:
+            axes.annotate(word, (0, place), **beside)
+    axes.set_yticks(range(len(names)), names)
+    for place in headings:
+        axes.get_yticklabels()[place].set_fontweight("bold")
+    axes.set_ylim(len(names) - 0.5, -0.5)
+    axes.grid(visible=False, axis="y")
+    limit = plan.study.host.memory_limit_gib
+    if limit and not stacked:
+        axes.axvline(limit, label=f"limit of {limit:g} GiB", **REFERENCE)
+    axes.set_xlim(left=0)
+    narrow = not stacked  # the panel may be narrower than its name
+    axes.set_xlabel(points["y_name"].iloc[0], loc="right" if narrow else "center")
+    legend_below(figure, axes)
+    return figure
+
+
+def _bar_style(index: int) -> dict[str, Any]:
+    """Colour and hatch of the index-th series: told apart in grey too."""
+    colour, hatch = PALETTE[index % len(PALETTE)], HATCHES[index % len(HATCHES)]
+    return {"color": colour, "hatch": hatch, "edgecolor": "white", "linewidth": 0.3}
+
+
+breakdown = Drawer(_step_parts, partial(_draw_bars, stacked=True))
+memory = Drawer(_memory, partial(_draw_bars, stacked=False))

@@ -1,0 +1,97 @@
+"""Several studies of one workload: throughput of each against ranks, and the ratio to the first study's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from scalestudy.analyse.study.compare import Comparison
+from scalestudy.publish.comparison.named import Named, in_a_figure
+from scalestudy.publish.figures.points import Panel, distributed_series, draw_panels, point_rows, usual_look
+from scalestudy.publish.figures.style import LINES, MARKERS, PALETTE, REFERENCE, legend_below
+from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.results import failure_word
+
+ONE_PROCESS_MARKER = "d"  # none of MARKERS
+
+
+def _look(row: pd.Series) -> dict[str, Any]:
+    """Colour and line tell studies apart, markers tell variants."""
+    index, marker = int(row["style"]), row["marker"]
+    line = "none" if marker == ONE_PROCESS_MARKER else LINES[index % len(LINES)]
+    return usual_look(row) | {"color": PALETTE[index % len(PALETTE)], "linestyle": line, "marker": marker}
+
+
+THROUGHPUT = Panel(1, "Ranks", "Throughput (samples/s)", look=_look, beside="study")
+
+
+def _ratios(named: Sequence[Named]) -> Panel:
+    return Panel(2, "Ranks", f"Throughput over that of {named[0].letter}", look=_look, beside="series")
+
+
+def _studies(named: Sequence[Named], comparison: Comparison, workload: str) -> pd.DataFrame:
+    """Samples per second of every point of every study, then the ratios of the others to the first study.
+
+    style: of the study. Columns of its own: `study`, its letter, and `marker`, that of the variant.
+    """
+    mine = comparison.points[comparison.points["workload"] == workload]
+    markers: dict[str, str] = {}
+    parts = []
+    for style, one in enumerate(named):
+        rows = mine[(mine["study"] == one.letter) & ~mine["is_reference"]]
+        words = [failure_word(row) for row in rows.to_dict("records")]
+        rows = rows.assign(outcomes=[word and f"{one.letter}: {word}" for word in words])
+        base, given = rows["is_base"], {"style": style, "study": one.letter}
+        series = _series(rows[base], rows[~base])
+        for name, points in series:
+            given["marker"] = markers.setdefault(name, MARKERS[len(markers) % len(MARKERS)])
+            parts.append(_rows(THROUGHPUT, one, name, points, "throughput_samples_per_s", **given))
+        if not style:
+            continue
+        # One process is a series of its own: it has one ratio, however it is scaled.
+        alone = [(name, points, ONE_PROCESS_MARKER) for name, points in _by_variant(rows[base])]
+        apart = [(name, points[~points["is_base"]], markers[name]) for name, points in series]
+        for name, points, marker in (*alone, *apart):
+            given |= {"marker": marker, "outcome": ""}
+            parts.append(_rows(_ratios(named), one, name, points, "throughput_ratio", **given))
+    return tidy(parts, "study", "marker")
+
+
+def _rows(panel: Panel, one: Named, name: str, points: pd.DataFrame, y: str, **given: Any) -> pd.DataFrame:
+    """point_rows of a series of a study; only a series with a point is in the legend."""
+    legend = f"{one.letter} {in_a_figure(one.name)}: {name}" if points[y].notna().any() else ""
+    return point_rows(
+        panel, points, "world_size", y, series=f"{one.letter} {one.name}: {name}", legend=legend, **given
+    )
+
+
+def _series(base: pd.DataFrame, rest: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    """The series of a study; the base case begins each, however it is scaled."""
+    if rest.empty:
+        return _by_variant(base)
+    return distributed_series(pd.concat([*(base.assign(scaling=way) for way in rest["scaling"].unique()), rest]))
+
+
+def _by_variant(points: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return [(str(variant), mine) for variant, mine in points.groupby("variant", sort=False)]
+
+
+def _draw(named: Sequence[Named], frame: pd.DataFrame) -> Figure:
+    """Left: samples a second of every point that a study has. Right: ratios to the first study, with a line at 1.
+
+    Points without a good run are marked on the left with the study's letter and the reason.
+    """
+    width_in = paper_of(named[0].source.plan).page_in
+    figure, (left, right) = draw_panels(frame, THROUGHPUT, _ratios(named), width_in=width_in)
+    left.set_ylim(bottom=0)
+    equal = f"as fast as {named[0].letter}"
+    right.axhline(1, label=equal, **REFERENCE)
+    legend_below(figure, left, right, last=equal)
+    return figure
+
+
+comparison = Drawer(_studies, _draw)

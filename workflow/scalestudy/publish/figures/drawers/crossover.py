@@ -1,0 +1,112 @@
+"""DDP against FSDP by the size of the model: which is faster, and what each takes in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from scalestudy.analyse.point.crossover import beside_ddp, overtaking
+from scalestudy.publish import labels
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
+from scalestudy.publish.figures.style import REFERENCE, legend_below, series_style
+from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.papers import paper_of
+from scalestudy.publish.results import failure_word
+from scalestudy.publish.rounding import show_scaled
+from scalestudy.registry.codes import LAUNCH_ENDS
+from scalestudy.study.plan import Plan
+
+SPEED = Panel(1, "Parameters", "Throughput over DDP", doubling=False)
+MEMORY = {
+    name: Panel(2, "Parameters", f"Peak {kind} memory (GiB)", doubling=False, bars="")
+    for name, kind in (("peak_allocated_gib", "allocated"), ("peak_resident_gib", "resident"))
+}
+"""The first that was measured: that of the device where it counts its own."""
+ENDED = tuple(f"launches_{end}" for end in LAUNCH_ENDS)
+OF_DDP = "_of_ddp"
+"""Ends the columns of the variant that a point is compared with."""
+APART = 1.25
+"""Sizes that are closer than this share a tick."""
+
+
+def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
+    """Throughput of each FSDP variant over that of DDP by parameters, then peak memory of every variant.
+
+    Columns of its own: `slower_at` and `faster_at`, the sizes between which a series overtakes DDP.
+    """
+    found = list(beside_ddp(frames.summary))
+    several = len({key[1:] for key, _ in found}) > 1
+    memory = next((name for name in MEMORY if frames.summary[name].notna().any()), "peak_resident_gib")
+    parts: list[pd.DataFrame] = []
+    styles: dict[str, int] = {}
+    for (_, scaling, nodes, devices), points in found:
+        where = f", {scaling}, {labels.ranks(nodes * devices, nodes)}" if several else ""
+        span = overtaking(points)
+        limits = {"slower_at": span.slower_at, "faster_at": span.faster_at} if span else {}
+        for panel, y, sides in (
+            (SPEED, "relative_throughput", ("", OF_DDP)),
+            (MEMORY[memory], memory, ("",)),
+            (MEMORY[memory], f"{memory}{OF_DDP}", (OF_DDP,)),
+        ):
+            series = f"{points[f'variant{sides[0]}'].iloc[0]}{where}"
+            if sides == (OF_DDP,) and series in styles:  # the same DDP beside another variant of FSDP
+                continue
+            words = [_missing(point, y, sides) for point in points.to_dict("records")]
+            given = {"series": series, "style": styles.setdefault(series, len(styles)), "outcome": words}
+            given |= limits if panel is SPEED else {}
+            parts.append(point_rows(panel, points, "parameters", y, **given).explode("outcome"))
+    return tidy(parts, "slower_at", "faster_at")
+
+
+def _missing(point: dict[str, Any], y: str, sides: Sequence[str]) -> list[str]:
+    """Why a point has no value: the outcomes of the variants that it is made of."""
+    if pd.notna(point[y]):
+        return [""]
+    found = []
+    for side in sides:
+        if word := failure_word({name: point[f"{name}{side}"] for name in ENDED}):
+            found.append(f"{point[f'variant{side}']}: {word}")
+    return found or ["no ratio" if len(sides) > 1 else "not measured"]
+
+
+def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:
+    """Left: throughput over that of DDP, by parameters; shaded: where the variant overtakes DDP. Right: memory."""
+    allocated, resident = MEMORY.values()
+    memory = allocated if allocated.y_name in set(frame["y_name"]) else resident
+    figure, (left, right) = draw_panels(frame, SPEED, memory, width_in=paper_of(plan).page_in)
+    for row in frame[frame["slower_at"].notna()].drop_duplicates("series").to_dict("records"):
+        colour = series_style(int(row["style"]))["color"]
+        left.axvspan(row["slower_at"], row["faster_at"], color=colour, alpha=0.12, linewidth=0)
+    left.axhline(1, **REFERENCE)
+    limit = plan.study.host.memory_limit_gib
+    label = f"limit of {limit:g} GiB" if limit else ""
+    if limit:
+        right.axhline(limit, label=label, **REFERENCE)
+    for axes in (left, right):
+        axes.set_ylim(0, 1.08 * axes.get_ylim()[1])
+        if len(frame):
+            _size_axis(axes, sorted(set(frame["x"])))
+    legend_below(figure, right, left, last=label)
+    return figure
+
+
+def _size_axis(axes: Axes, sizes: Sequence[float]) -> None:
+    """A logarithmic axis of parameters with ticks at the measured models. sizes: in ascending order."""
+    ticks: list[float] = []
+    for size in sizes:
+        if not ticks or size > APART * ticks[-1]:
+            ticks.append(size)
+    axes.set_xscale("log")
+    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: show_scaled(size).value))
+    axes.set_xlim(sizes[0] / 1.6, sizes[-1] * 1.6)
+
+
+crossover = Drawer(_by_size, _draw)

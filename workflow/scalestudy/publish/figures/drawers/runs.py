@@ -1,0 +1,187 @@
+"""A line for each run: epoch times, accuracy, and how step times are distributed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, PercentFormatter
+
+from scalestudy.publish import labels
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.panels import LINE_END, MOST_TOGETHER, panel_grid
+from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks, series_style
+from scalestudy.publish.figures.tidy import Drawer, shown, tidy
+from scalestudy.publish.papers import paper_of
+from scalestudy.study.plan import Plan, Point
+
+EPOCH = "Epoch"
+BASE = (0, "one process")
+MARKERS_OF_A_RUN = 8
+SHORT = {
+    "Training time of an epoch (s)": "Time of an epoch (s)",
+    "Step time of the slowest rank (ms)": "Step time (ms)",
+}
+"""Names of axes -> those of several panels, which have less room."""
+
+
+def grouped_runs(plan: Plan, workload: str) -> pd.DataFrame:
+    """A row for each run of each point in each group: columns group, series, style, legend, run.
+
+    One group without a name has all points, where they are few or groups would have one each. Otherwise there is a
+    group for each variant and way of scaling, with its base case. Points of the same runs (the base case of strong
+    and weak scaling) are one in it.
+    """
+    launched: dict[tuple[str, ...], Point] = {}
+    scaled: dict[tuple[str, str], list[Point]] = {}
+    for point in plan.points:
+        if point.workload == workload and point.scaling != "reference":
+            launched.setdefault(point.runs, point)
+            if point.runs != point.base:
+                scaled.setdefault((point.variant, point.scaling), []).append(point)
+    if len(launched) <= MOST_TOGETHER or len(scaled) < 2 or len(launched) < 2 * len(scaled):
+        placed = [("", point, (style, labels.series(point))) for style, point in enumerate(launched.values())]
+    else:
+        placed = list(_in_groups(launched, scaled))
+    rows = [(group, labels.series(point), *place, run) for group, point, place in placed for run in point.runs]
+    return pd.DataFrame(rows, columns=["group", "series", "style", "legend", "run"])
+
+
+def _in_groups(
+    launched: Mapping[tuple[str, ...], Point], scaled: Mapping[tuple[str, str], Sequence[Point]]
+) -> Iterator[tuple[str, Point, tuple[int, str]]]:
+    """(name of the group, point, its style and entry in the legend): a scale has the same in all groups."""
+    scales = sorted({(point.nodes, point.world_size) for points in scaled.values() for point in points})
+    for (variant, scaling), points in scaled.items():
+        group = f"{variant}, {scaling} scaling{LINE_END}{_batch(points)}"
+        yield group, launched[points[0].base], BASE
+        for point in points:
+            style = 1 + scales.index((point.nodes, point.world_size))
+            yield group, point, (style, labels.ranks(point.world_size, point.nodes))
+    compared = {point.base for points in scaled.values() for point in points}
+    for runs, point in launched.items():
+        if runs == point.base and runs not in compared:
+            yield f"{point.variant}{LINE_END}batch {point.global_batch}", point, BASE
+
+
+def _batch(points: Sequence[Point]) -> str:
+    """What of the batch is the same at all scales."""
+    for text, sizes in (
+        ("global batch {}", {point.global_batch for point in points}),
+        ("batch {} per rank", {point.batch_per_rank for point in points}),
+    ):
+        if len(sizes) == 1:
+            return text.format(*sizes)
+    return ""
+
+
+def _run_rows(
+    plan: Plan, workload: str, table: pd.DataFrame, *, x: Mapping[str, str], y: str, y_name: str
+) -> pd.DataFrame:
+    """The tidy frame of column y of a table with the column run_id, run by run of every point of every group.
+
+    x: columns and their names, each with a panel of every group. A point without any run has one empty row.
+    """
+    runs = grouped_runs(plan, workload)
+    group, names = pd.factorize(runs["group"])
+    short = SHORT if len(names) > 1 else {}
+    parts = []
+    for place, (column, x_name) in enumerate(x.items(), start=1):
+        values = pd.DataFrame({"run": table["run_id"], "x": table[column], "y": table[y]}).dropna(subset="x")
+        rows = runs.assign(panel=len(x) * group + place).merge(values, on="run", how="left")
+        known = rows["x"].notna()
+        first = ~(rows["series"].isin(rows[known]["series"]) | rows.duplicated(["panel", "series"]))
+        axes = {"x_name": short.get(x_name, x_name), "y_name": short.get(y_name, y_name)}
+        parts.append(rows[known | first].assign(**axes))
+    return tidy(parts)
+
+
+def _epoch_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
+    """Seconds of training (validation excluded) against epoch: drift, warm-up and outliers stay visible."""
+    x, y_name = {"epoch": EPOCH}, "Training time of an epoch (s)"
+    return _run_rows(plan, workload, frames.epochs, x=x, y="epoch_time_s", y_name=y_name)
+
+
+def _accuracy(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
+    """Accuracy against epochs, then against training time (validation excluded)."""
+    epochs = frames.epochs
+    time_s = epochs["epoch_time_s"].astype(float)  # a study without any epoch has no numbers to tell a type from
+    spent = epochs.assign(train_time_s=time_s.groupby(epochs["run_id"]).cumsum())
+    x = {"epoch": EPOCH, "train_time_s": "Training time (s)"}
+    return _run_rows(plan, workload, spent, x=x, y="validation_accuracy", y_name="Validation accuracy")
+
+
+def _step_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
+    """Share of the steady steps that took no longer, against the step time of the slowest rank."""
+    times = frames.quantiles.assign(step_time_ms=frames.quantiles["step_time_s"].astype(float) * 1e3)
+    x = {"step_time_ms": "Step time of the slowest rank (ms)"}
+    return _run_rows(plan, workload, times, x=x, y="quantile", y_name="Share of steps")
+
+
+def _draw_runs(frame: pd.DataFrame, *, width_in: float, each: int = 1) -> tuple[Figure, list[Axes]]:
+    """Draw the panels of a frame of _run_rows. each: panels of a group."""
+    figure, panels = panel_grid(frame, width_in=width_in, each=each)
+    for axes, (_, rows) in zip(panels, frame.groupby("panel"), strict=True):
+        for _, mine in rows.groupby("series", sort=False):
+            _draw_series(axes, mine)
+        if rows["x_name"].iloc[0] == EPOCH:
+            axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
+    return figure, panels
+
+
+def _draw_series(axes: Axes, rows: pd.DataFrame) -> None:
+    """One line that breaks between runs: it is drawn several times as fast as a line for each."""
+    first, run = rows.iloc[0], rows["run"].to_numpy()
+    ends = [*np.flatnonzero(run[1:] != run[:-1]) + 1, len(run)]
+    points = np.insert(rows[["x", "y"]].to_numpy(), ends[:-1], np.nan, axis=0)
+    marked: list[int] = []
+    for breaks, (begin, end) in enumerate(zip([0, *ends], ends, strict=False)):
+        marked += range(begin + breaks, end + breaks, max(1, (end - begin) // MARKERS_OF_A_RUN))
+    style = series_style(int(first["style"])) | {"alpha": 0.85, "linewidth": 0.9}
+    axes.plot(*points.T, label=first["legend"], markevery=marked, **style)
+
+
+def _finish(figure: Figure, panels: Sequence[Axes], frame: pd.DataFrame) -> Figure:
+    """Add the legend of all panels, in the order of the styles."""
+    order = frame.drop_duplicates("legend").sort_values(["style", "legend"])["legend"]
+    legend_below(figure, *panels, order=list(order))
+    return figure
+
+
+def _draw_epoch_times(plan: Plan, frame: pd.DataFrame) -> Figure:
+    figure, panels = _draw_runs(frame, width_in=paper_of(plan).column_in)
+    panels[0].set_ylim(bottom=0)
+    return _finish(figure, panels, frame)
+
+
+def _draw_accuracy(plan: Plan, frame: pd.DataFrame) -> Figure:
+    figure, panels = _draw_runs(frame, width_in=paper_of(plan).page_in, each=2)
+    panels[0].set_ylim(0, 1.02)
+    panels[1].set_xlim(left=0)
+    return _finish(figure, panels, frame)
+
+
+def _draw_step_times(plan: Plan, frame: pd.DataFrame) -> Figure:
+    """Over a logarithmic axis, where equal ratios are equally wide; dotted lines at the median and at 95 %."""
+    figure, panels = _draw_runs(frame, width_in=paper_of(plan).column_in)
+    for axes in panels:
+        for share in (0.5, 0.95):
+            axes.axhline(share, **REFERENCE | {"linestyle": ":"})
+    first = panels[0]
+    first.set_ylim(0, 1.02)
+    first.yaxis.set_major_formatter(PercentFormatter(1))
+    if shown(frame).empty:
+        first.set_xticks([])
+        first.annotate("not measured", (0.5, 0.7), xycoords="axes fraction", ha="center")
+        return figure
+    first.set_xscale("log")
+    log_ticks(first.xaxis)
+    return _finish(figure, panels, frame)
+
+
+epoch_time = Drawer(_epoch_times, _draw_epoch_times)
+accuracy = Drawer(_accuracy, _draw_accuracy)
+distribution = Drawer(_step_times, _draw_step_times)

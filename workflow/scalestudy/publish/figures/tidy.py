@@ -1,0 +1,101 @@
+"""The tidy frame of a figure, with a row for every point, drawn or missing; the same in words; what makes both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pandas as pd
+
+from scalestudy.publish.rounding import show
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = (
+    # What is shown. A row without y is a missing point; its outcome says why, where that is known.
+    *("panel", "x_name", "y_name", "series", "x", "y", "y_low", "y_high", "x_low", "x_high"),
+    *("kind", "outcome", "run"),
+    # How: the index among the styles, the entry in the legend, the name of the panel or heading of the rows.
+    *("style", "legend", "group"),
+)
+"""Of every figure; some have more. panel: from 1. series: its whole name, which the legend may shorten."""
+MEASURED, FORECAST, REFUSED = "measured", "forecast", "refused"
+"""Kinds of points."""
+EMPTY = {"kind": MEASURED} | dict.fromkeys(("series", "outcome", "run", "legend", "group"), "")
+
+
+def tidy(parts: Sequence[pd.DataFrame], *own: str) -> pd.DataFrame:
+    """Parts put together, panel by panel, in COLUMNS and a figure's own columns; what a part lacks is empty.
+
+    Limits that are equal are no interval and are left out.
+    """
+    frame = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    frame = frame.reindex(columns=[*COLUMNS, *own]).sort_values("panel", kind="stable", ignore_index=True)
+    numbers = ["y", "y_low", "y_high", "x_low", "x_high"]
+    if not any(isinstance(x, str) for x in frame["x"]):
+        numbers.append("x")
+    frame = frame.astype(dict.fromkeys(numbers, float) | dict.fromkeys(EMPTY, object)).fillna(EMPTY)
+    for low, high in (("x_low", "x_high"), ("y_low", "y_high")):
+        frame.loc[frame[low] == frame[high], [low, high]] = float("nan")
+    return frame
+
+
+def shown(frame: pd.DataFrame) -> pd.DataFrame:
+    """The points that are drawn."""
+    return frame[frame["y"].notna()]
+
+
+def describe(frame: pd.DataFrame) -> str:
+    """The figure in words, for those who do not see it: its panels, its series, and what each goes from and to."""
+    said = []
+    for _, mine in shown(frame).groupby("panel", sort=True):
+        names = mine.iloc[0]
+        if isinstance(names["x"], str):
+            said.append(f"{names['y_name']}: {_by_point(mine)}.")
+            continue
+        series = [f"{name} {_ends(points)}" for name, points in mine.groupby("series", sort=False)]
+        x_name = names["x_name"][:1].lower() + names["x_name"][1:]
+        said.append(f"{names['y_name']} against {x_name}: {'; '.join(series)}.")
+    return " ".join(said) or "No point could be measured."
+
+
+def _by_point(bars: pd.DataFrame) -> str:
+    """'ddp strong, 2 ranks: forward 1.20, backward 2.31; ...'; bars of nothing are left out."""
+    said = []
+    for name, mine in bars.groupby("x", sort=False):
+        parts = ", ".join(f"{bar['series']} {_short(bar['y'])}" for _, bar in mine.iterrows() if bar["y"])
+        said.append(f"{name}: {parts or 'not measured'}")
+    return "; ".join(said)
+
+
+def _ends(points: pd.DataFrame) -> str:
+    ends = [f"{_short(point['y'])} at {_short(point['x'])}" for _, point in points.iloc[[0, -1]].iterrows()]
+    return ends[0] if len(points) == 1 else f"from {ends[0]} to {ends[1]}"
+
+
+def _short(number: float) -> str:
+    return f"{number:.0f}" if float(number).is_integer() else show(number).value
+
+
+class Drawn(NamedTuple):
+    """A figure, the frame that it was drawn from, and that frame in words."""
+
+    figure: Figure
+    frame: pd.DataFrame
+    words: str
+
+
+class Drawer(NamedTuple):
+    """The steps from the tables of a study to a figure."""
+
+    frame: Callable[..., pd.DataFrame]
+    """The tidy frame, from the plan and more."""
+    draw: Callable[[Any, pd.DataFrame], Figure]
+    """The figure, from the plan and that frame."""
+    words: Callable[[pd.DataFrame], str] = describe
+
+    def __call__(self, plan: Any, *given: Any) -> Drawn:
+        """All of them. given: what `frame` takes beside the plan; of several studies, those are in its place."""
+        frame = self.frame(plan, *given)
+        return Drawn(self.draw(plan, frame), frame, self.words(frame))

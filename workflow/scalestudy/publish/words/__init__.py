@@ -1,0 +1,1 @@
+"""Words that documents alone have for columns and codes; those that findings quote too are in registry/words."""

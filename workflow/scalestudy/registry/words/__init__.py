@@ -1,0 +1,1 @@
+"""What columns and codes say, in words: pure functions of a row's values, for findings and documents alike."""
