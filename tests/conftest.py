@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -160,6 +161,15 @@ def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+def planned(output: str) -> dict[str, int]:
+    """Jobs per rule of a dry run; empty when nothing is to be done."""
+    if "Nothing to be done" in output:
+        return {}
+    table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
+    rows = re.findall(r"^(\w+) +(\d+)$", table, flags=re.M)
+    return {name: int(count) for name, count in rows if name != "total"}
 
 
 @contextlib.contextmanager

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from conftest import Checkout, tiny_study
+from conftest import Checkout, planned, tiny_study
 from scalestudy.record.parts import DATA_FILES
-from test_dry_runs import planned
 
 PACKAGE = Path("workflow/scalestudy")
 
@@ -28,8 +27,11 @@ def test_a_finished_study_has_nothing_to_do(finished: Checkout) -> None:
     assert plan_after(finished) == {}
 
 
-def test_an_edited_template_renders_again_and_trains_nothing(edited: Checkout) -> None:
+def test_an_edited_template_renders_again_and_a_comment_in_the_training_code_changes_nothing(
+    edited: Checkout,
+) -> None:
     append(edited, "report/templates/performance_report.txt", "\nOne more line.\n")
+    append(edited, PACKAGE / "train/loop.py", "\n# a comment\n")
     jobs = plan_after(edited)
     assert jobs == {"write_text_report": 1, "report": 1}
     edited.run("snakemake", "results/tiny/performance_report.txt")
@@ -50,11 +52,6 @@ def test_an_edited_diagnosis_leaves_the_summary_alone(edited: Checkout) -> None:
     assert jobs["diagnose_study"] == 1
     assert "aggregate_runs" not in jobs
     assert training(jobs) == 0
-
-
-def test_a_comment_in_the_training_code_changes_nothing(edited: Checkout) -> None:
-    append(edited, PACKAGE / "train/loop.py", "\n# a comment\n")
-    assert plan_after(edited) == {}
 
 
 def test_other_behaviour_of_the_training_code_measures_everything_again(edited: Checkout) -> None:

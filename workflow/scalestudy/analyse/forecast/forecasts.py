@@ -113,7 +113,7 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
-    unsteady = good[mostly_unsteady(good)]
+    unsteady = good.loc[[mostly_unsteady(row) for _, row in good.iterrows()]]
     if len(unsteady):
         first = unsteady.iloc[0]
         scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from scalestudy.record.document import Real
+from scalestudy.registry.column import Row
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Interval:
         return Interval(self.value * factor, self.low * factor, self.high * factor)
 
     @classmethod
-    def of(cls, row: pd.Series, name: str) -> Interval:
+    def of(cls, row: Row, name: str) -> Interval:
         """What `columns` has put into a row."""
         return cls(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
