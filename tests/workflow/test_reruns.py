@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import Checkout, tiny_study
+from conftest import Checkout, planned, tiny_study
 from scalestudy.record.parts import DATA_FILES, VOUCHER
-from test_dry_runs import planned
 
 PACKAGE = Path("workflow/scalestudy")
 
@@ -30,8 +29,11 @@ def test_a_finished_study_has_nothing_to_do(finished: Checkout) -> None:
     assert plan_after(finished) == {}
 
 
-def test_an_edited_template_renders_again_and_trains_nothing(edited: Checkout) -> None:
+def test_an_edited_template_renders_again_and_a_comment_in_the_training_code_changes_nothing(
+    edited: Checkout,
+) -> None:
     append(edited, "report/templates/performance_report.txt", "\nOne more line.\n")
+    append(edited, PACKAGE / "train/loop.py", "\n# a comment\n")
     jobs = plan_after(edited)
     assert jobs == {"write_text_report": 1, "report": 1}
     edited.run("snakemake", "results/tiny/performance_report.txt")

@@ -20,6 +20,13 @@ from scalestudy.registry.codes import AccuracyKept, NotCompared, Refused
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
+GROWTH = {
+    "memory_growth_rank": 0,
+    "memory_growth_kind": "resident",
+    "memory_growth_gib_per_1000_steps": 0.2,
+    "memory_growth_gib_per_1000_steps_low": 0.1,
+    "memory_growth_gib_per_1000_steps_high": 0.3,
+}
 TIMES = {
     ("mlp", 1, 32): [0.0100, 0.0103, 0.0101, 0.0102],
     ("mlp", 1, 16): [0.0060, 0.0062, 0.0061, 0.0060],
@@ -40,7 +47,7 @@ def plan(content: dict[str, Any]) -> Plan:
 def runs(plan: Plan) -> pd.DataFrame:
     """runs.csv, with memory that differs from launch to launch."""
     runs = study_of(plan, TIMES)
-    return runs.assign(peak_resident_gib=runs["repeat"].astype(float), memory_grows=True)
+    return runs.assign(peak_resident_gib=runs["repeat"].astype(float), memory_grows=True, **GROWTH)
 
 
 @pytest.fixture
@@ -102,7 +109,7 @@ def test_a_column_that_does_not_compare_is_of_the_newest_protocol_alone(
 ) -> None:
     second("peak_resident_gib", "data_time_s", "memory_grows")
     mixed = of_protocol(runs, runs["repeat"] > 2)
-    mixed.loc[mixed["protocol"] == 2, "memory_grows"] = ""
+    mixed.loc[mixed["protocol"] == 2, "memory_grows"] = False
     found = row(summary_frame(plan, mixed), "strong", 2)
     assert (found["launches_ok"], found["launches_left_out"]) == (4, 0)
     assert found["speedup"] == pytest.approx(row(summary_frame(plan, runs), "strong", 2)["speedup"])

@@ -12,7 +12,7 @@ from typing import Any
 
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
 from scalestudy.launch.command import rank_environment
-from scalestudy.launch.lock import host_lock
+from scalestudy.launch.host_lock import host_lock
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -133,7 +133,8 @@ def _kept(final: Path) -> RunRecord | None:
 def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
-    earlier = read_attempt(partial)["earlier"]
+    attempt = read_attempt(partial)
+    earlier = attempt["earlier"] if attempt else []
     starter = make_starter()
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)

@@ -116,7 +116,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 def write_store(
     root: Path,
     data: Dataset,
-    parts: dict[str, Samples],
+    parts: dict[str, Samples[np.ndarray]],
     *,
     source: str,
     source_sha256: str | None,

@@ -50,7 +50,7 @@ def _imported(path: Path) -> Iterator[str]:
     """Files of scalestudy that a module imports, wherever in the file; its version is no behaviour."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-        if isinstance(node, ast.ImportFrom):
+        if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{name}" for name in names)]
         for name in names:
             base, *parts = name.split(".")

@@ -31,7 +31,7 @@ from scalestudy.errors import UserError
 from scalestudy.record.protocol import CURRENT
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION: Literal[5] = 5
 OF_RELEASE_0_1 = 4
 Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
 """`unneeded`: a launch that was held in reserve, and those before it were enough."""
@@ -284,7 +284,8 @@ def read_observation(directory: str | Path) -> Observation:
 def _table(path: Path) -> pd.DataFrame:
     """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
     with pyarrow.parquet.ParquetFile(path) as file:
-        return file.read(use_threads=False).to_pandas(use_threads=False)
+        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+    return table
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:

@@ -61,7 +61,8 @@ class Parts:
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Parts of all ranks that finished writing."""
     directory = Path(directory)
-    reports, epochs, environment, stopping = [], [], {}, None
+    reports, epochs, stopping = [], [], None
+    environment: dict[str, Any] = {}
     tables: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     for rank in range(world_size):
         path = directory / f"rank-{rank}.json"

@@ -13,7 +13,7 @@ def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
     """The launches of a point that may be averaged: those comparable in step time with its newest protocol.
 
     launches: rows of runs.csv. Of the rows kept, columns that are not comparable with the newest protocol are
-    emptied: nan, or '' for text.
+    emptied: nan, False, or '' for text.
     """
     protocols = launches["protocol"].unique()
     if len(protocols) < 2:
@@ -22,9 +22,14 @@ def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
     kept = launches[same_meaning(launches["protocol"], newest, STEP_TIME)].copy()
     for older in protocols:
         for column in not_comparable(older, newest).intersection(kept.columns):
-            nothing = float("nan") if pd.api.types.is_numeric_dtype(kept[column]) else ""
-            kept[column] = kept[column].where(kept["protocol"] != older, nothing)
+            kept[column] = kept[column].where(kept["protocol"] != older, _nothing(kept[column]))
     return kept
+
+
+def _nothing(column: pd.Series) -> float | bool | str:
+    if pd.api.types.is_bool_dtype(column):
+        return False
+    return float("nan") if pd.api.types.is_numeric_dtype(column) else ""
 
 
 def comparable_with(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> pd.DataFrame:

@@ -103,7 +103,8 @@ class Comparison:
     def compared(self) -> pd.DataFrame:
         """Its rows of other studies that are held against the first, whether or not both were measured."""
         others = self.points["study"] != self.points["study"].iloc[0]
-        return self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
+        compared: pd.DataFrame = self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
+        return compared
 
 
 def compare_studies(sources: Sequence[Source]) -> Comparison:

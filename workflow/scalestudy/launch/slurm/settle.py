@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from scalestudy.launch.attempt import read_attempt
+from scalestudy.launch.attempt import Attempt, read_attempt
 from scalestudy.launch.outcome import memory_kill
 from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
@@ -33,7 +33,7 @@ def settle(results: Path) -> list[str]:
             job = read_ended_job(attempt["slurm_job_id"])
             with exclusive_now(partial.with_suffix(".lock")) as free:
                 if free and not job.alive:
-                    lines.append(_record(partial, results, job))
+                    lines.append(_record(partial, results, job, attempt))
     for path in sorted(results.glob("runs/*/run.json")):
         unknown = not (path.parent / VOUCHER).exists()
         if unknown and vouch(path.parent, read_record(path.parent).outcome):
@@ -41,7 +41,7 @@ def settle(results: Path) -> list[str]:
     return lines
 
 
-def _record(partial: Path, results: Path, job: Job) -> str:
+def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
     """Publish what is left of a launch, with how its job ended."""
     if not (partial / "spec.json").exists():
         shutil.rmtree(partial)
@@ -51,7 +51,6 @@ def _record(partial: Path, results: Path, job: Job) -> str:
     if (final / "run.json").exists():
         shutil.rmtree(partial)  # another attempt has made it since
         return f"{spec.run_id}: was measured by another attempt"
-    attempt = read_attempt(partial)
     parts = read_parts(partial, world_size=spec.world_size)
     log = partial / "log.txt"
     said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from scalestudy.registry.codes import Refused
+from scalestudy.registry.column import Row
 
 REASONS = {
     Refused.NONE: "",
@@ -34,6 +32,6 @@ REASONS = {
 }
 
 
-def no_forecast(row: Mapping[str, Any]) -> str:
+def no_forecast(row: Row) -> str:
     """The reason, as the end of a sentence; '' where there is a forecast. row: of forecasts.csv."""
     return REASONS[row["refused"]].format_map(row)

@@ -17,7 +17,7 @@ from scalestudy.study.identity import DEFAULTS
 from scalestudy.study.limits import Limits
 
 
-def _distinct(values: tuple) -> tuple:
+def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
     doubles = sorted({str(value) for value in values if values.count(value) > 1})
     if doubles:
         raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
