@@ -190,7 +190,7 @@ def test_the_csv_has_every_point_of_every_study_in_si_units(out: Path, made: Pat
         theirs = frame[(frame["study"] == letter) & (frame["variant"] != "single")]
         assert len(theirs) == len(distributed)
         assert theirs["step_time_s"].sum() == pytest.approx(distributed["step_time_s"].sum())
-    assert set(frame[frame["workload"] == "other"]["not_compared"]) == {"not in A"}
+    assert set(frame[frame["workload"] == "other"]["not_compared"]) == {"not_in_first"}
 
 
 def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
@@ -326,14 +326,14 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("missing", "no such folder; name the results of a study, such as results/STUDY"),
         ("above", "it has no plan.json. Name the folder of one; in it are new, old"),
         ("empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
-        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy aggregate --plan"),
+        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy stage aggregate --results"),
         ("schema", "plan.json: written by a newer scalestudy: schema 2, this one reads 1"),
         ("column", "no column throughput_samples_per_s; another version made it"),
         ("points", "not of the plan beside it: its points are others"),
         ("runs", "not of the plan beside it: no run mlp-"),
         (
             "no environment",
-            "environment.json: no such file or directory; run snakemake again, or `scalestudy aggregate`",
+            "environment.json: no such file or directory; run snakemake again, or `scalestudy stage aggregate`",
         ),
         ("twice", "given twice"),
         ("link", "is the same); name two studies"),

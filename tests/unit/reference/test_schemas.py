@@ -16,13 +16,11 @@ def test_there_is_a_schema_for_every_document_and_no_other() -> None:
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_the_schema_is_in_step_with_the_model(name: str) -> None:
     published = (SCHEMAS / f"{name}.schema.json").read_text(encoding="utf-8")
-    assert published == schemas()[name], "out of step: run `scalestudy schema`"
+    assert published == schemas()[name], "out of step: run `scalestudy stage schema`"
 
 
 @pytest.mark.parametrize("name", [name for name, model in DOCUMENTS.items() if issubclass(model, Document)])
 def test_the_command_that_is_named_where_a_file_is_refused_is_there(name: str) -> None:
     model = DOCUMENTS[name]
     assert issubclass(model, Document)
-    with pytest.raises(SystemExit) as ended:
-        main([*model.made_by.split()[1:], "--help"])
-    assert ended.value.code == 0
+    assert main([*model.made_by.split()[1:], "--help"]) == 0

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.forecast.batch_model import StepModel, step_model
+from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import WORK, alone_by_batch
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
@@ -98,6 +99,6 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
         mine = forecasts[same[0] & same[1] & same[2]]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
-        peers = peers[peers["variant"] != point["variant"]]
+        peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers["protocol"], point["protocol"])]
         cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))
     return cases

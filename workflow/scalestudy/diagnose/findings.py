@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Verdict
 
 FACTORS = {"ms": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
@@ -105,7 +106,7 @@ class Diagnosis(Part):
     world_size: int
     batch_per_rank: int
     global_batch: int
-    verdict: str
+    verdict: Verdict
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]
@@ -124,7 +125,7 @@ class Diagnosis(Part):
 class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
-    made_by: ClassVar[str] = "scalestudy diagnose"
+    made_by: ClassVar[str] = "scalestudy stage diagnose"
     schema_version: Literal[2] = 2
     study: str
     diagnoses: tuple[Diagnosis, ...]

@@ -56,7 +56,7 @@ class ImageFacts(Part):
 class Manifest(Document):
     """What a store holds and where it came from."""
 
-    made_by: ClassVar[str] = "scalestudy prepare"
+    made_by: ClassVar[str] = "scalestudy stage prepare"
     schema_version: Literal[1] = 1
     """Raised when the same source would give other arrays, or the manifest other keys."""
     data: dict[str, Any]
@@ -95,7 +95,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
     of it. Raises UserError where the data have not been prepared, or are not what the manifest says.
     """
     directory = Path(root) / data.store_name
-    advice = "run `scalestudy prepare`"
+    advice = "run `scalestudy stage prepare`"
     manifest = _read_manifest(directory / MANIFEST, data, advice)
     arrays = {}
     for name, facts in manifest.arrays.items():
@@ -116,7 +116,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 def write_store(
     root: Path,
     data: Dataset,
-    parts: dict[str, Samples],
+    parts: dict[str, Samples[np.ndarray]],
     *,
     source: str,
     source_sha256: str | None,

@@ -10,11 +10,12 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from scalestudy.study.config.conditions import Host, Measure
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
-from scalestudy.study.config.study import Host, Measure, Report, Study
+from scalestudy.study.config.study import Report, Study
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
 from scalestudy.study.config.workloads import Workload
 
@@ -54,7 +55,7 @@ makes one of each value, or of each combination where several keys are swept, na
 A key that is not listed here is refused, and so is a value that cannot work (a batch that does not
 divide among the ranks, say), before anything runs.
 
-<!-- Generated from the config model by `scalestudy schema`; a test keeps it in step. -->
+<!-- Generated from the config model by `scalestudy stage schema`; a test keeps it in step. -->
 """
 
 

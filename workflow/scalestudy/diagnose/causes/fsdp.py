@@ -17,7 +17,7 @@ def _fastest_ddp(case: Case) -> pd.Series | None:
     """The fastest DDP variant at the same scale and batch; None where none came to its end."""
     peers = case.peers
     ddp = peers[(peers["strategy"] == "ddp") & peers["step_time_s"].notna()]
-    return None if ddp.empty else ddp.loc[ddp["step_time_s"].idxmin()]
+    return None if ddp.empty else ddp.iloc[ddp["step_time_s"].argmin()]
 
 
 def _slower_than_ddp(case: Case) -> Seen | None:
@@ -105,7 +105,7 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         unpredicted="how much of the memory is activations was not measured.",
     )
     if len(fits):
-        best = fits.loc[fits["step_time_s"].idxmin()]
+        best = fits.iloc[fits["step_time_s"].argmin()]
         first = Recommendation(
             id="use_fsdp",
             change=f"Use {best['variant']}, which fits.",

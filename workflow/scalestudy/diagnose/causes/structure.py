@@ -97,7 +97,7 @@ MANY = 2.0  # latencies of all buckets over the time their bytes take
 
 def _latencies_s(case: Case) -> float:
     """Of all buckets of a step, as on the idle network."""
-    return case.point["buckets"] * case.point["all_reduce_latency_s"]
+    return float(case.point["buckets"] * case.point["all_reduce_latency_s"])
 
 
 def _buckets(case: Case) -> Seen | None:

@@ -55,7 +55,7 @@ def look(case: Case) -> Seen | None:
 
 def _sending_s(case: Case, bus_gib_per_s: float) -> float:
     """Seconds of an all-reduce of all gradients at this bus bandwidth."""
-    return case.point["gradient_bytes"] * RING.volume(case.ranks) / (bus_gib_per_s * 2**30)
+    return float(case.point["gradient_bytes"]) * RING.volume(case.ranks) / (bus_gib_per_s * 2**30)
 
 
 def _repair(case: Case, seen: Seen) -> tuple[Recommendation, ...]:

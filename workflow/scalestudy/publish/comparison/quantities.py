@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from scalestudy.publish.numbers.model import Value
 from scalestudy.publish.numbers.quantities import shown_as, values_of
 from scalestudy.publish.rounding import DASH, Shown
-from scalestudy.registry.column import Column, Printed
+from scalestudy.registry.column import Column, Printed, Row
 from scalestudy.registry.points import QUANTITIES
 
-Row = Mapping[str, Any]
 _OF_A_STUDY = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
 
 _RATIO = "ratio of throughputs to the first study at the same point"

@@ -69,7 +69,7 @@ class RunSource(Part):
 class NumbersFile(Document):
     """numbers.json."""
 
-    made_by: ClassVar[str] = "scalestudy numbers"
+    made_by: ClassVar[str] = "scalestudy stage numbers"
     schema_version: Literal[2] = 2
     study: str
     scalestudy: str
