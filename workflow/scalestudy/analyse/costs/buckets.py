@@ -64,7 +64,6 @@ def bandwidth_from_exposed(
     if too_much(fastest) > 0 or too_much(slowest) < 0:
         raise ValueError(
             f"no bandwidth leaves {exposed:g} s exposed: {ranks} ranks, {latency_s:g} s a message,"
-            f" {backward_s:g} s of"
-            " backward"
+            f" {backward_s:g} s of backward"
         )
     return 10 ** brentq(too_much, slowest, fastest)

@@ -24,8 +24,7 @@ class Link:
         if self.latency_s < 0 or not self.bandwidth_bytes_per_s > 0:
             raise ValueError(
                 f"a link has a latency of at least 0 s and a bandwidth above 0 bytes/s, not {self.latency_s:g} s"
-                " and"
-                f" {self.bandwidth_bytes_per_s:g} bytes/s"
+                f" and {self.bandwidth_bytes_per_s:g} bytes/s"
             )
 
 

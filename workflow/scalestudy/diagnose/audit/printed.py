@@ -34,8 +34,7 @@ def bases(table: Table) -> list[Remark]:
                 "no base case",
                 None,
                 "no row has a throughput, or a step time with its batch: nothing can be recomputed, and the"
-                " printed"
-                " speedups are taken as being over one device",
+                " printed speedups are taken as being over one device",
             )
         ]
     if len({scale.row.gpus for scale in table.scales}) < 2:

@@ -78,8 +78,7 @@ def _slower(scale: Recomputed, table: Table) -> str:
     """'2 devices do 0.37 of the work ...', with what a step pays where its time is known."""
     text = (
         f"{scale.row.gpus} devices do {scale.speedup.value:.2f} times the work of"
-        f" {table.base.gpus if table.base else 1},"
-        f" an efficiency of {scale.efficiency.value:.0%}"
+        f" {table.base.gpus if table.base else 1}, an efficiency of {scale.efficiency.value:.0%}"
     )
     base = table.base
     if base and base.step_time_s and scale.row.step_time_s and batch_per_gpu(base) == batch_per_gpu(scale.row):
@@ -105,9 +104,8 @@ def _turns_back(table: Table) -> list[Remark]:
             if len(per_gpu) > 1 and all(before < after for before, after in pairwise(serial)):
                 text += (
                     f"; Karp-Flatt rises ({', '.join(f'{value:.3f}' for value in serial)}), so it is no fixed"
-                    " serial"
-                    " part: overhead that grows with devices, or a step that stops shrinking with its batch. Weak"
-                    " scaling of the same model tells which"
+                    " serial part: overhead that grows with devices, or a step that stops shrinking with its"
+                    " batch. Weak scaling of the same model tells which"
                 )
             return [Remark("turns back", more.row.gpus, text)]
     return []
@@ -130,10 +128,8 @@ def _limit_of_a_node(table: Table) -> list[Remark]:
             "limit of a node",
             inside[-1].row.gpus,
             f"from {inside[-2].row.gpus} to {inside[-1].row.gpus} devices in a node throughput changes by"
-            f" {gain - 1:+.1%},"
-            f" and {nodes:g} nodes do {efficiency * nodes:.2f} times the work of one: something that the devices"
-            " of a"
-            " node share is used up, its input before all",
+            f" {gain - 1:+.1%}, and {nodes:g} nodes do {efficiency * nodes:.2f} times the work of one: something"
+            " that the devices of a node share is used up, its input before all",
         )
     ]
 

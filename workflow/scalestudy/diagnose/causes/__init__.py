@@ -52,40 +52,41 @@ def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
 
     A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
     """
-    seen = [(cause, found) for cause in CAUSES if (found := cause.look(case)) is not None]
-    for cause, found in seen:
+    seen = {cause: found for cause in CAUSES if (found := cause.look(case)) is not None}
+    for cause, found in seen.items():
         if cause.silences:
             return (cause.finding(case, found),)
-    kept = [(cause, found) for cause, found in seen if cause.stage != Stage.SIZE]
+    kept = [cause for cause in seen if cause.stage != Stage.SIZE]
     if verdict in BELOW_TARGET:
         kept += _of_size(case, seen)
 
     # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
     # cause that reaches its threshold: then they are told last.
-    decided = verdict != Verdict.UNDECIDED or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause, _ in kept)
+    decided = verdict != Verdict.UNDECIDED or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause in kept)
 
     def stage(cause: Cause) -> Stage:
         return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
 
-    kept.sort(key=lambda item: stage(item[0]))
-    findings = tuple(cause.finding(case, found, beside=stage(cause) == Stage.BESIDE) for cause, found in kept)
-    if any(stage(cause) < Stage.BESIDE for cause, _ in kept):
+    kept.sort(key=stage)
+    findings = tuple(cause.finding(case, seen[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
+    if any(stage(cause) < Stage.BESIDE for cause in kept):
         return findings
     return ((healthy(case) if verdict == Verdict.HEALTHY else unexplained(case, verdict)), *findings)
 
 
-def _of_size(case: Case, seen: list[tuple[Cause, Seen]]) -> list[tuple[Cause, Seen]]:
+def _of_size(case: Case, seen: dict[Cause, Seen]) -> list[Cause]:
     """Causes of size, the one that costs more first.
 
     The overhead only as far as causes before it leave some of it.
     """
-    told_s = sum(found.explained_s for cause, found in seen if cause.stage < Stage.SIZE)
-    kept = []
-    for cause, found in seen:
-        left_s = found.loss_s.value - (told_s if cause is COMM_BOUND else 0.0)
-        if cause.stage == Stage.SIZE and left_s >= SHARE * case.point["step_time_s"]:
-            kept.append((left_s, cause, found))
-    return [(cause, found) for _, cause, found in sorted(kept, key=lambda item: -item[0])]
+    told_s = sum(found.explained_s for cause, found in seen.items() if cause.stage < Stage.SIZE)
+    left_s = {
+        cause: found.loss_s.value - (told_s if cause is COMM_BOUND else 0.0)
+        for cause, found in seen.items()
+        if cause.stage == Stage.SIZE
+    }
+    kept = [cause for cause, seconds in left_s.items() if seconds >= SHARE * case.point["step_time_s"]]
+    return sorted(kept, key=lambda cause: -left_s[cause])
 
 
 def find_out_of_memory(case: Case) -> tuple[Finding, ...]:

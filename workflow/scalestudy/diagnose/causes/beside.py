@@ -65,8 +65,7 @@ MEMORY_PRESSURE = Cause(
     look=_retries,
     explanation=lambda case, seen: (
         "The allocator had to give memory back and ask again, which waits for the device: steps jitter where"
-        " memory is"
-        " short."
+        " memory is short."
     ),
     refuted_by="the same jitter with half the batch",
     recommend=lambda case, seen: (
@@ -144,8 +143,7 @@ LARGE_BATCH = Cause(
     look=_less_accurate,
     explanation=lambda case, seen: (
         "Training is less accurate than the base case at equal epochs: the global batch has grown, and with it"
-        " each"
-        " step has to do more than this learning rate lets it."
+        " each step has to do more than this learning rate lets it."
         if case.point["global_batch"] > case.base["global_batch"]
         else "Training is less accurate than the base case at an equal global batch: something in it differs."
     ),

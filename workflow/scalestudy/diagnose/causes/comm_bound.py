@@ -45,8 +45,7 @@ def _explanation(case: Case, seen: Seen) -> str:
     gradient_mib = case.point["gradient_bytes"] / 2**20
     return (
         f"A step at {case.point['batch_per_rank']} samples per rank computes too little for the"
-        f" {gradient_mib:.2f} MiB of"
-        f" gradients it synchronises. {_what_it_holds(case)}"
+        f" {gradient_mib:.2f} MiB of gradients it synchronises. {_what_it_holds(case)}"
     )
 
 

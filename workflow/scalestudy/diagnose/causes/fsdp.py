@@ -76,8 +76,7 @@ FSDP_OVERHEAD = Cause(
     look=_slower_than_ddp,
     explanation=lambda case, seen: (
         "FSDP gathers parameters that would have fitted: DDP came to its end at the same scale and batch, and"
-        " its steps"
-        " are faster."
+        " its steps are faster."
     ),
     refuted_by="a DDP that runs out of memory in longer training",
     recommend=_use_ddp,

@@ -54,9 +54,8 @@ LAUNCH_BOUND = Cause(
     threshold="half of a process's step or more does not depend on its batch (fit of a + b batch)",
     look=look,
     explanation=lambda case, seen: (
-        f"At {case.point['batch_per_rank']} samples a rank is as busy with starting operations as with"
-        " computing: on one"
-        f" process a {case.ranks}th of the batch takes more than a {case.ranks}th of the time, without any"
+        f"At {case.point['batch_per_rank']} samples a rank is as busy with starting operations as with computing:"
+        f" on one process a {case.ranks}th of the batch takes more than a {case.ranks}th of the time, without any"
         " communication."
     ),
     refuted_by="a step of one process that shrinks in proportion to its batch",

@@ -27,8 +27,7 @@ def _explanation(case: Case, seen: Seen) -> str:
     threads, cores = _threads_and_cores(case)
     return (
         f"{threads} compute threads share {cores} cores of a host, so ranks wait for each other's time slices."
-        " Until that"
-        " is put right no other cause can be told from it."
+        " Until that is put right no other cause can be told from it."
     )
 
 

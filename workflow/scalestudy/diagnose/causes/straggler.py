@@ -90,8 +90,7 @@ STRAGGLER = Cause(
     look=look,
     explanation=lambda case, seen: (
         f"Rank {int(case.point['late_rank'])} is late: its gradients come last in {case.point['late_share']:.0%}"
-        " of the"
-        f" buckets, {case.point['lateness_s'] * 1e3:.3g} ms after those of the others, who wait."
+        f" of the buckets, {case.point['lateness_s'] * 1e3:.3g} ms after those of the others, who wait."
     ),
     refuted_by="another rank that is late when ranks are placed on other devices and cores",
     recommend=_balance,

@@ -51,8 +51,7 @@ ACCUM_NO_NOSYNC = Cause(
     look=_synchronised_each_time,
     explanation=lambda case, seen: (
         f"Gradients are synchronised after each of {case.knobs.accumulation_steps} micro-batches; only the sum"
-        " after the"
-        " last is used."
+        " after the last is used."
     ),
     refuted_by="the same step time with no_sync on all micro-batches but the last",
     recommend=_spare,
@@ -77,8 +76,7 @@ UNUSED_PARAMS = Cause(
     look=_walks_the_graph,
     explanation=lambda case, seen: (
         "DDP looks through the graph at every step for parameters without a gradient, and there are none; until"
-        " it has"
-        " looked it cannot begin to synchronise."
+        " it has looked it cannot begin to synchronise."
     ),
     refuted_by="an error of DDP about parameters that were not used",
     recommend=lambda case, seen: (

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 from scalestudy.analyse.study.environment import WarningCount
 from scalestudy.publish.numbers.model import Value
 from scalestudy.record.document import Document, Part
+from scalestudy.registry.codes import AccuracyKept, NotCompared, Shows
 
 
 class ComparedStudy(Part):
@@ -26,11 +27,11 @@ class StudyAtPoint(Part):
     launches: int
     launches_ok: int
     outcomes: str
-    throughput_shows: str
-    efficiency_shows: str
-    accuracy_shows: str
-    not_compared: str
-    """Why not; '' where it is."""
+    throughput_shows: Shows
+    efficiency_shows: Shows
+    accuracy_shows: AccuracyKept
+    not_compared: NotCompared
+    """Why not; `none` where it is."""
     numbers: dict[str, Value]
     """By name, those that there are."""
 
