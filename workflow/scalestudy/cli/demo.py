@@ -22,7 +22,7 @@ from scalestudy.diagnose.findings import Diagnosis, FindingsFile
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import Interrupted
 from scalestudy.launch.run import DATA, measure_run
-from scalestudy.publish.words.verdicts import VERDICTS
+from scalestudy.publish.words.points import VERDICTS
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_json, write_text
 from scalestudy.study.config.load import parse_study

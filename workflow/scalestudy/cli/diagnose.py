@@ -8,7 +8,7 @@ from pathlib import Path
 from scalestudy.cli.inputs import read_plan, read_table
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.publish.words.verdicts import VERDICTS
+from scalestudy.publish.words.points import VERDICTS
 from scalestudy.record.document import write_document
 
 HELP = "summary -> verdicts, findings and recommendations (findings.json)"

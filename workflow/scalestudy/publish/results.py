@@ -11,7 +11,7 @@ import pandas as pd
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
-from scalestudy.registry.words.outcomes import ends
+from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
 

@@ -14,7 +14,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.publish.figures.style import HEIGHT_IN, counts_of, doubling_axis, series_style
 from scalestudy.publish.figures.tidy import FORECAST, shown
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 APART_PT, WIDEST_PT = 3.0, 30.0
 """Between series that are drawn side by side, and between the first and the last of them."""

@@ -23,7 +23,7 @@ from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 Cell = dict[str, Any]
 Rows = dict[str, Row]
