@@ -172,7 +172,7 @@ Documents = Callable[..., tuple[str, str]]
 def documents(plan: Plan) -> Documents:
     def make(summary: pd.DataFrame, traces: list[dict[str, Any]] | None = None) -> tuple[str, str]:
         """(text report, page without its style) of a summary; neither is too wide nor prints a nan."""
-        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": ""})
+        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": "", "protocol": 1})
         runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
         results = results_of(
             plan,
@@ -564,27 +564,21 @@ def test_a_point_without_a_good_launch_has_its_row_and_nothing_else(documents: D
 def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFrame, tmp_path: Path) -> None:
     """Empty text comes back from a CSV as nan; the commands see only that."""
     frame = given(probed(summary), **NOTES)
-    frame.to_csv(tmp_path / "summary.csv", index=False)
+    frame.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
     study_of(plan, TIMES).to_csv(tmp_path / "runs.csv", index=False)
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
-    factors_frame(frame).to_csv(tmp_path / "factors.csv", index=False)
+    factors_frame(frame).to_csv(tmp_path / "efficiency_factors.csv", index=False)
+    read = pd.read_csv(tmp_path / "comprehensive_summary.csv")
     for name, content in (
         ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),
         ("environment", StudyEnvironment(facts={"device": ("cpu",)})),
         ("traces", TracesFile(traces=(TRACE,))),
+        ("numbers", rows_book(read).content),
     ):
         write_document(tmp_path / f"{name}.json", content)
-    inputs = [
-        *("--plan", f"{tmp_path}/plan.json", "--summary", f"{tmp_path}/summary.csv"),
-        *("--runs", f"{tmp_path}/runs.csv", "--findings", f"{tmp_path}/findings.json"),
-        *("--environment", f"{tmp_path}/environment.json", "--traces", f"{tmp_path}/traces.json"),
-        *("--forecasts", f"{tmp_path}/forecasts.csv", "--factors", f"{tmp_path}/factors.csv"),
-    ]
-    write_document(tmp_path / "numbers.json", rows_book(pd.read_csv(tmp_path / "summary.csv")).content)
-    inputs += ["--numbers", f"{tmp_path}/numbers.json"]
-    assert main(["text", *inputs, "--out", f"{tmp_path}/report.txt"]) == 0
-    text = (tmp_path / "report.txt").read_text(encoding="utf-8")
+    assert main(["stage", "text", f"--results={tmp_path}"]) == 0
+    text = (tmp_path / "performance_report.txt").read_text(encoding="utf-8")
     assert text.count("MIND: ") == 5
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"\bnan\b", text)

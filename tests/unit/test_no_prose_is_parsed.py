@@ -27,10 +27,14 @@ TAKES_APART = {
 ALLOWED = {
     "analyse/trace/summary.py": ({"startswith"}, "names of events, as PyTorch's profiler writes them"),
     "analyse/trace/work.py": ({"re", "in", "startswith"}, "names of kernels and fields of a trace"),
-    "cli/documents.py": ({"re"}, "paths that LaTeX can read"),
-    "cli/new.py": ({"in", "split"}, "fields of the config's models, and the first sentence of their descriptions"),
-    "cli/prepare.py": ({"removeprefix"}, "messages of pydantic"),
-    "cli/train.py": ({"endswith"}, "names of files"),
+    "cli/verb/new.py": (
+        {"in", "split"},
+        "fields of the config's models, and first sentences of descriptions",
+    ),
+    "cli/stage/prepare.py": ({"removeprefix"}, "messages of pydantic"),
+    "cli/stage/train.py": ({"endswith"}, "names of files"),
+    "cli/command.py": ({"startswith"}, "options on the command line"),
+    "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
     "diagnose/causes/comm_bound.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "publish/comparison/named.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),

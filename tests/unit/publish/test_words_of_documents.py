@@ -13,7 +13,7 @@ from scalestudy.publish.view import ACCURACY
 from scalestudy.publish.words import comparison
 from scalestudy.publish.words.laws import law_percents, laws, measured
 from scalestudy.publish.words.points import FACTORS, VERDICTS, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, Methods, NotCompared, Shows, Stopped, Verdict
+from scalestudy.registry.codes import AccuracyKept, Methods, Shows, Stopped, Verdict
 
 FORECAST = {"workload": "mlp", "variant": "ddp", "scaling": "strong", "world_size": 4, "nodes": 1}
 WEIGHTS = {"law_share_weight": 0.104, "law_linear_weight": 0.892, "law_constant_weight": 0.004}
@@ -30,7 +30,7 @@ NAN = {f"law_{law}_weight": float("nan") for law in ("constant", "share", "logar
         (comparison.EFFICIENCY, {"no_interval", "no_difference", "higher", "lower"}),
         (comparison.ACCURACY, set(AccuracyKept) - {AccuracyKept.NONE}),
         (comparison.ACCURACY_CELL, set(AccuracyKept)),
-        (comparison.NOT_COMPARED, {NotCompared.OTHER_QUESTION, NotCompared.SAME_LAUNCHES}),
+        (comparison.NOT_COMPARED, {"other_question", "other_protocol", "same_launches"}),
     ],
 )
 def test_every_code_that_is_told_has_words(words: dict[StrEnum, Any], codes: set[str]) -> None:

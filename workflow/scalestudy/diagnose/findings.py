@@ -9,6 +9,9 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Verdict
 
+FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
+"""From what a quantity is given in to the unit it is printed in."""
+
 
 class Evidence(Part):
     """A number a finding rests on, with its limits (null where there are none) and what it is held against."""
@@ -23,14 +26,13 @@ class Evidence(Part):
     threshold: str
 
     @classmethod
-    def of(
-        cls, key: str, name: str, found: Interval | float, unit: str, *, factor: float = 1.0, threshold: str = ""
-    ) -> Evidence:
-        """`factor` times a quantity, with its limits if it has any. key: its id, one of its own in a finding."""
-        if not isinstance(found, Interval):
-            found = Interval(found)
-        value, low, high = found.value * factor, found.low * factor, found.high * factor
-        return cls(id=key, name=name, value=value, unit=unit, low=low, high=high, threshold=threshold)
+    def of(cls, key: str, name: str, found: Interval | float, unit: str, threshold: str = "") -> Evidence:
+        """A quantity, with its limits if it has any. key: its id, one of its own in a finding.
+
+        Times are given in seconds and shares as fractions, whatever the unit is.
+        """
+        given = (found if isinstance(found, Interval) else Interval(found)).scaled(FACTORS.get(unit, 1))
+        return cls(id=key, name=name, unit=unit, threshold=threshold, **vars(given))
 
 
 AS_MEASURED = "as measured"
@@ -122,7 +124,7 @@ class Diagnosis(Part):
 class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
-    made_by: ClassVar[str] = "scalestudy diagnose"
+    made_by: ClassVar[str] = "scalestudy stage diagnose"
     schema_version: Literal[2] = 2
     study: str
     diagnoses: tuple[Diagnosis, ...]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan, nan
-from typing import Any
 
 import pandas as pd
 
@@ -32,7 +31,7 @@ from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
 from scalestudy.publish.words.laws import law_percents
 from scalestudy.publish.words.points import FACTORS
-from scalestudy.registry.column import Column
+from scalestudy.registry.column import Column, Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
@@ -157,7 +156,7 @@ def _of_effort(results: Results) -> Iterator[Entry]:
         yield _entry(key, text, (value, nan, nan), unit, what)
 
 
-def _read(row: Mapping[str, Any], column: Column) -> tuple[Shown, Values]:
+def _read(row: Row, column: Column) -> tuple[Shown, Values]:
     values = values_of(row, column)
     return shown_as(column, values), values
 

@@ -84,6 +84,9 @@ def network_view(book: Book, point: str) -> Phrase:
 def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
+    if row["launches_left_out"]:
+        older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
+        notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"

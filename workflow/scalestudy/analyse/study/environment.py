@@ -26,7 +26,7 @@ class WarningCount(Part):
 class StudyEnvironment(Document):
     """environment.json: the facts of all runs' environments, and the launcher's warnings."""
 
-    made_by: ClassVar[str] = "scalestudy aggregate"
+    made_by: ClassVar[str] = "scalestudy stage aggregate"
     schema_version: Literal[2] = 2
     facts: dict[str, tuple[bool | int | float | str, ...]]
     """By name, the distinct values in order of appearance."""

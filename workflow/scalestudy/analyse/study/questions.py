@@ -74,9 +74,18 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
 
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
-    """Fingerprints of the code that measured, where they are not the same in all studies. runs: of runs.csv."""
-    found = [", ".join(sorted(set(frame["fingerprint"].dropna().map(str)))) or NOT_SET for frame in runs]
-    return [Difference("fingerprint of the code that measured", tuple(found))] if len(set(found)) > 1 else []
+    """Measurement protocols and fingerprints of the code that measured, where not all studies have the same.
+
+    runs: of runs.csv.
+    """
+    found = []
+    for column, name in (
+        ("protocol", "measurement protocol"),
+        ("fingerprint", "fingerprint of the code that measured"),
+    ):
+        said = [", ".join(sorted(set(frame[column].dropna().map(str)))) or NOT_SET for frame in runs]
+        found += [Difference(name, tuple(said))] if len(set(said)) > 1 else []
+    return found
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     point = case.point
     if not point["launches_ok"]:
         return Verdict.NOT_MEASURED, f"no launch came to its end: {outcomes(point)}"
+    if confounded and isnan(point["speedup"]):
+        sentence = "the rows were measured by protocols that are not comparable, so there is no ratio"
+        return Verdict.CONFOUNDED, sentence
     if isnan(point["speedup"]):
         return Verdict.NOT_MEASURED, f"the base case has no launch that came to its end: {outcomes(case.base)}"
     if confounded:

@@ -17,6 +17,7 @@ from scalestudy.publish.keys import point_key
 from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
+from scalestudy.registry.column import Row
 from scalestudy.registry.hardware import IN_SHORT
 from scalestudy.study.plan import Plan
 
@@ -110,7 +111,7 @@ def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 
 
-def _cost(row: dict[str, Any], verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+def _cost(row: Row, verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
     """shown: the row as documents print it."""
     return {
         "is_base": bool(row["is_base"]),

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import AccuracyKept, Methods, Stopped, Verdict
+from scalestudy.registry.column import Row
 
 VERDICTS = {
     Verdict.HEALTHY: "healthy",
@@ -48,7 +47,7 @@ CHECKS = {
 STOPPED = {Stopped.TARGET_REACHED: "target reached", Stopped.BUDGET_ENDED: "budget of launches ended"}
 
 
-def methods(row: Any) -> str:
+def methods(row: Row) -> str:
     """What methods of measuring communication say of each other; '' where nothing was probed."""
     if row["methods"] != Methods.DISAGREE:
         return METHODS[row["methods"]]
@@ -61,7 +60,7 @@ def _ms(interval: Interval) -> str:
     return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
 
 
-def stopped(row: Any) -> str:
+def stopped(row: Row) -> str:
     """Why the point has as many launches as it has; '' without a launch."""
     if row["stopped_because"] not in STOPPED:
         return "one launch: no interval" if row["stopped_because"] == Stopped.ONE_LAUNCH else ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,6 +19,7 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import show_scaled
 from scalestudy.registry.codes import LAUNCH_ENDS
+from scalestudy.registry.column import Row
 from scalestudy.study.plan import Plan
 
 SPEED = Panel(1, "Parameters", "Throughput over DDP", doubling=False)
@@ -64,7 +64,7 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
     return tidy(parts, "slower_at", "faster_at")
 
 
-def _missing(point: dict[str, Any], y: str, sides: Sequence[str]) -> list[str]:
+def _missing(point: Row, y: str, sides: Sequence[str]) -> list[str]:
     """Why a point has no value: the outcomes of the variants that it is made of."""
     if pd.notna(point[y]):
         return [""]

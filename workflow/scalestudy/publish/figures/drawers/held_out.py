@@ -16,6 +16,7 @@ from scalestudy.publish.figures.style import REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import REFUSED, Drawer, describe, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.plan import Plan
 
@@ -48,7 +49,7 @@ def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", **given)])
 
 
-def _reason(row: dict[str, Any]) -> str:
+def _reason(row: Row) -> str:
     where = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return f"{row['variant']} {row['scaling']}, {where}: {no_forecast(row)}."
 
