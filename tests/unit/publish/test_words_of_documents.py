@@ -11,11 +11,8 @@ from scalestudy.analyse.point.efficiency_tree import efficiency_tree
 from scalestudy.publish.keys import law_key
 from scalestudy.publish.view import ACCURACY
 from scalestudy.publish.words import comparison
-from scalestudy.publish.words.factors import MEANINGS
 from scalestudy.publish.words.laws import law_percents, laws, measured
-from scalestudy.publish.words.methods import methods
-from scalestudy.publish.words.stopping import stopped
-from scalestudy.publish.words.verdicts import VERDICTS
+from scalestudy.publish.words.points import FACTORS, VERDICTS, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, Methods, Shows, Stopped, Verdict
 
 FORECAST = {"workload": "mlp", "variant": "ddp", "scaling": "strong", "world_size": 4, "nodes": 1}
@@ -105,4 +102,4 @@ def test_every_factor_has_a_meaning() -> None:
     times |= {"interference_s": 0.0002, "wait_time_s": 0.0003}
     limits = {f"{name}{end}": value for name, value in times.items() for end in ("", "_low", "_high")}
     tree = efficiency_tree(pd.Series({"scaling": "strong"} | limits))
-    assert [factor.name for factor in tree] == list(MEANINGS)
+    assert [factor.name for factor in tree] == list(FACTORS)

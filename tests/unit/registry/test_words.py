@@ -9,11 +9,8 @@ import pytest
 from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.record.observation import Outcome
 from scalestudy.registry.codes import LAUNCH_ENDS, Refused
-from scalestudy.registry.words.growth import memory_growth
-from scalestudy.registry.words.numa import numa_ranks
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import memory_growth, numa_ranks, outcomes, steadiness, unsteady
 from scalestudy.registry.words.refusals import REASONS, no_forecast
-from scalestudy.registry.words.steadiness import steadiness, unsteady
 
 MODES = {"steadiness": "two_modes", "fast_mode_s": 0.0031, "slow_mode_s": 0.00562, "slow_mode_share": 0.38}
 CHANGED = {"steadiness": "level_change", "level_change": 0.0912, "level_changed_after_steps": 60.0}

@@ -9,7 +9,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Verdict
 
-FACTORS = {"ms": 1e3, "us": 1e6, "%": 100, "points": 100}
+FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
 
 
@@ -31,8 +31,7 @@ class Evidence(Part):
 
         Times are given in seconds and shares as fractions, whatever the unit is.
         """
-        kind, *_ = unit.split(" ")
-        given = (found if isinstance(found, Interval) else Interval(found)).scaled(FACTORS.get(kind, 1))
+        given = (found if isinstance(found, Interval) else Interval(found)).scaled(FACTORS.get(unit, 1))
         return cls(id=key, name=name, unit=unit, threshold=threshold, **vars(given))
 
 

@@ -14,7 +14,7 @@ from scalestudy.publish.keys import evidence_key, point_key, prediction_key, sha
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.phrases import Phrase, joined
 from scalestudy.publish.rounding import Shown, show, show_count
-from scalestudy.publish.words.verdicts import VERDICTS, WITHOUT_RATIO
+from scalestudy.publish.words.points import VERDICTS, WITHOUT_RATIO
 
 MOST_LISTED = 8
 """Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalestudy.publish.keys import factor_key
 from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.words.factors import MEANINGS
+from scalestudy.publish.words.points import FACTORS
 
 KEYS = {
     "workload": "workload",
@@ -41,5 +41,5 @@ def _factor(factor: pd.Series, book: Book) -> dict[str, Any]:
         "name": factor["factor"],
         "level": int(factor["level"]),
         "share_percent": shown,
-        "meaning": MEANINGS[factor["factor"]],
+        "meaning": FACTORS[factor["factor"]],
     }

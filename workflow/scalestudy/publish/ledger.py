@@ -29,11 +29,11 @@ from scalestudy.publish.numbers.renamed import renamed_keys
 from scalestudy.publish.results import Results, failure_word
 from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
-from scalestudy.publish.words.factors import MEANINGS
 from scalestudy.publish.words.laws import law_percents
+from scalestudy.publish.words.points import FACTORS
 from scalestudy.registry.column import Column, Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
 Entry = tuple[str, Number]
@@ -119,7 +119,7 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         point = point_key(row)
         limits = row["share"] * 100, row["share_low"] * 100, row["share_high"] * 100
-        key, what = factor_key(row), f"factor of efficiency: {MEANINGS[row['factor']]}"
+        key, what = factor_key(row), f"factor of efficiency: {FACTORS[row['factor']]}"
         yield _entry(key, show(*limits), limits, "%", what, "interval", point)
 
 

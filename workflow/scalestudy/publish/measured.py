@@ -10,11 +10,10 @@ from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import Number
 from scalestudy.publish.phrases import Phrase
-from scalestudy.publish.words.methods import methods
+from scalestudy.publish.words.points import methods
 from scalestudy.registry.codes import Methods
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
-from scalestudy.registry.words.growth import memory_growth
-from scalestudy.registry.words.steadiness import unsteady
+from scalestudy.registry.words.points import memory_growth, unsteady
 
 COMMUNICATION = (
     ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),

@@ -12,7 +12,7 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.registry.column import Row
-from scalestudy.registry.words.outcomes import ends
+from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
 

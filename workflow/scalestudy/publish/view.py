@@ -24,18 +24,10 @@ from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.phrases import Phrase
 from scalestudy.publish.results import as_text, failure_word
 from scalestudy.publish.rounding import DASH
-from scalestudy.publish.words.methods import methods
-from scalestudy.publish.words.stopping import stopped
+from scalestudy.publish.words.points import ACCURACY, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
-
-ACCURACY = {
-    AccuracyKept.EQUIVALENT: "kept",
-    AccuracyKept.LOWER: "lower than the base case's",
-    AccuracyKept.HIGHER: "higher than the base case's",
-    AccuracyKept.NOT_SHOWN: "not shown to be kept",
-}
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:

@@ -135,20 +135,11 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
             if question in points
         ]
         if question in asked[0]:
-            mine[0]["not_compared"] = _together([row["not_compared"] for row in mine[1:]])
+            others = [row["not_compared"] for row in mine[1:]] or [NotCompared.ONLY_IN_FIRST]
+            mine[0]["not_compared"] = NotCompared.NONE if NotCompared.NONE in others else others[0]
         alone = question.scaling == ONE_PROCESS and not any(row["is_base"] for row in mine)
         rows += [row | {"is_reference": alone} for row in mine]
     return Comparison(pd.DataFrame(rows), tuple(refusals))
-
-
-def _together(others: Sequence[NotCompared]) -> NotCompared:
-    """Why the first study is compared with none of those that have its point, if it is with none."""
-    reasons = set(others)
-    if not reasons:
-        return NotCompared.ONLY_IN_FIRST
-    if NotCompared.NONE in reasons:
-        return NotCompared.NONE
-    return reasons.pop() if len(reasons) == 1 else NotCompared.SEVERAL_REASONS
 
 
 def _refusals(

@@ -14,7 +14,7 @@ def command(results: Path) -> int:
     from scalestudy.cli.inputs import plan_of, table_of
     from scalestudy.diagnose.findings import FindingsFile
     from scalestudy.diagnose.study import diagnose_study
-    from scalestudy.publish.words.verdicts import VERDICTS
+    from scalestudy.publish.words.points import VERDICTS
     from scalestudy.record.document import write_document
 
     study = plan_of(results).study

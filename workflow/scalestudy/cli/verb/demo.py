@@ -54,7 +54,7 @@ def _measure(fault: Fault, repeats: int, seed: int, results: Path) -> int:
 
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run
-    from scalestudy.publish.words.verdicts import VERDICTS
+    from scalestudy.publish.words.points import VERDICTS
     from scalestudy.record.files import write_json, write_text
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.plan import make_plan

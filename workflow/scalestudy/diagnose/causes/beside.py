@@ -9,7 +9,7 @@ from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
-from scalestudy.registry.words.growth import memory_growth
+from scalestudy.registry.words.points import memory_growth
 
 FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
 

@@ -7,7 +7,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
-from scalestudy.registry.words.numa import numa_ranks
+from scalestudy.registry.words.points import numa_ranks
 
 SHARE = 0.02  # of a step
 

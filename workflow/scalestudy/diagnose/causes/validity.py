@@ -6,7 +6,7 @@ from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.findings import Evidence, Recommendation
-from scalestudy.registry.words.steadiness import steadiness
+from scalestudy.registry.words.points import steadiness
 
 
 def _in_most(case: Case, column: str) -> Seen | None:

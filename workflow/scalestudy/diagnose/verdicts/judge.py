@@ -7,7 +7,7 @@ from math import isnan
 from scalestudy.analyse.point.scaling import efficiency
 from scalestudy.diagnose.case import Case
 from scalestudy.registry.codes import Verdict
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 
 def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:

@@ -9,7 +9,7 @@ from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
 from scalestudy.registry.codes import Verdict
-from scalestudy.registry.words.steadiness import unsteady
+from scalestudy.registry.words.points import unsteady
 
 UNPREDICTED = "no cause is established."
 OFTEN = 10  # steps; what is done more often is worth a look

@@ -20,7 +20,7 @@ from scalestudy.publish.comparison.sentences import (
     refused_sentences,
 )
 from scalestudy.publish.comparison.view import sentences, study_view
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 

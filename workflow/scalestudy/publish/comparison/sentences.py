@@ -17,8 +17,7 @@ from scalestudy.publish.results import failure_word
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
-from scalestudy.registry.words.outcomes import outcomes
-from scalestudy.registry.words.steadiness import unsteady
+from scalestudy.registry.words.points import outcomes, unsteady
 
 MOST = 8
 """Points of a study that an error lists."""

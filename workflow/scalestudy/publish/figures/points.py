@@ -14,7 +14,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.publish.figures.style import HEIGHT_IN, counts_of, doubling_axis, series_style
 from scalestudy.publish.figures.tidy import FORECAST, shown
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 APART_PT, WIDEST_PT = 3.0, 30.0
 """Between series that are drawn side by side, and between the first and the last of them."""
@@ -59,7 +59,8 @@ def point_rows(panel: Panel, points: pd.DataFrame, x: str, y: str, **given: Any)
     if "launches_ok" in points:
         columns["outcome"] = ""
         if len(points):
-            words = points["outcomes"] if "outcomes" in points else points.apply(outcomes, axis=1)
+            words = points.get("outcomes")
+            words = points.apply(outcomes, axis=1) if words is None else words
             columns["outcome"] = words.where(points[y].isna(), "")
     return pd.DataFrame(columns).assign(**rows | given)
 

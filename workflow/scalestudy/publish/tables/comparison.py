@@ -22,7 +22,7 @@ from scalestudy.publish.tables.panels import group_of, head, panel, portions, st
 from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 
 Cell = dict[str, Any]
 Rows = Mapping[str, Row]

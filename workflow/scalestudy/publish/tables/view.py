@@ -21,7 +21,7 @@ from scalestudy.publish.view import study_view
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.tables import TABLES, Column, Table
-from scalestudy.registry.words.outcomes import outcomes
+from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
 PLACE = ("nodes", "ranks")

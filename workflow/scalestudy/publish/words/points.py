@@ -1,0 +1,69 @@
+"""What documents alone say of a point; `row` is one of comprehensive_summary.csv."""
+
+from __future__ import annotations
+
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.registry.codes import AccuracyKept, Methods, Stopped, Verdict
+from scalestudy.registry.column import Row
+
+VERDICTS = {
+    Verdict.HEALTHY: "healthy",
+    Verdict.UNDECIDED: "undecided",
+    Verdict.POOR: "poor",
+    Verdict.NEGATIVE_SCALING: "negative scaling",
+    Verdict.CONFOUNDED: "confounded",
+    Verdict.NOT_MEASURED: "not measured",
+}
+WITHOUT_RATIO = (Verdict.CONFOUNDED, Verdict.NOT_MEASURED)
+"""Verdicts that go without a speedup."""
+ACCURACY = {
+    AccuracyKept.EQUIVALENT: "kept",
+    AccuracyKept.LOWER: "lower than the base case's",
+    AccuracyKept.HIGHER: "higher than the base case's",
+    AccuracyKept.NOT_SHOWN: "not shown to be kept",
+}
+FACTORS = {
+    "efficiency": "speedup over ranks",
+    "batch": "a rank's own batch alone, against the whole batch at once",
+    "parallel": "one process at equal batch per rank, against all ranks together",
+    "contention": "what ranks take from each other on a host; the wrapper",
+    "synchronisation": "a step without synchronisation, against one with it",
+    "interference": "computation slowed by communication beside it",
+    "balance": "waiting for the latest rank",
+    "transfer": "communication that nothing overlaps with, and the rest",
+}
+"""What the factors of efficiency are shares of."""
+METHODS = {
+    Methods.NONE: "",
+    Methods.AGREE: "agree within their intervals",
+    Methods.NOT_COMPARED_FSDP: "not compared: FSDP's reduce-scatter can be left out, but nothing else tells of it",
+    Methods.NOT_COMPARED_ONE_ROUND: "not compared: one round or launch has no interval",
+}
+CHECKS = {
+    "remainder_s": "differential and exposed span + interference",
+    "hook_difference_s": "exposed span by hook and by logger",
+}
+"""A difference that should be nothing -> what it is between."""
+STOPPED = {Stopped.TARGET_REACHED: "target reached", Stopped.BUDGET_ENDED: "budget of launches ended"}
+
+
+def methods(row: Row) -> str:
+    """What methods of measuring communication say of each other; '' where nothing was probed."""
+    if row["methods"] != Methods.DISAGREE:
+        return METHODS[row["methods"]]
+    found = {name: Interval.of(row, column) for column, name in CHECKS.items()}
+    said = [f"{name} differ by {_ms(interval)}" for name, interval in found.items() if interval.leaves_out(0)]
+    return f"disagree: {'; '.join(said)}"
+
+
+def _ms(interval: Interval) -> str:
+    return f"{interval.value * 1e3:.2g} ms [{interval.low * 1e3:.2g}, {interval.high * 1e3:.2g}]"
+
+
+def stopped(row: Row) -> str:
+    """Why the point has as many launches as it has; '' without a launch."""
+    if row["stopped_because"] not in STOPPED:
+        return "one launch: no interval" if row["stopped_because"] == Stopped.ONE_LAUNCH else ""
+    width, target, launches = row["half_width"], row["half_width_target"], int(row["launches_ok"])
+    reached = f"half-width {width:.1%} of the step time after {launches} launches, target {target:.1%}"
+    return f"{STOPPED[row['stopped_because']]}: {reached}"

@@ -1,0 +1,53 @@
+"""What is said of a point in findings and documents alike; `row` is one of comprehensive_summary.csv."""
+
+from __future__ import annotations
+
+import json
+
+from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness
+from scalestudy.registry.column import Row
+
+WORDS = {"too_short": "ok but too short"}
+"""Where an end of a launch is not called as its column is."""
+
+
+def ends(row: Row) -> dict[str, int]:
+    """Launches by the word for their end, those that there are."""
+    return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in LAUNCH_ENDS if row[f"launches_{end}"]}
+
+
+def outcomes(row: Row) -> str:
+    """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
+    return ", ".join(f"{count} {word}" for word, count in ends(row).items())
+
+
+def steadiness(row: Row) -> str:
+    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' where the steps are steady, or there are none."""
+    if row["steadiness"] == Steadiness.LEVEL_CHANGE:
+        steps = int(row["level_changed_after_steps"])
+        return f"no steady state: the step time changed by {row['level_change']:+.0%} after {steps} steady steps"
+    if row["steadiness"] == Steadiness.TWO_MODES:
+        fast, slow = row["fast_mode_s"] * 1e3, row["slow_mode_s"] * 1e3
+        return f"two modes: {fast:.3g} ms and {slow:.3g} ms ({row['slow_mode_share']:.0%} of the steps)"
+    return ""
+
+
+def unsteady(row: Row) -> str:
+    """Of how many launches that holds, and what was seen in the first of them."""
+    if not row["launches_unsteady"]:
+        return ""
+    return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} launches: {steadiness(row)}"
+
+
+def memory_growth(row: Row) -> str:
+    """Of the first launch whose memory grows; '' where none does."""
+    if not row["launches_growing"]:
+        return ""
+    slope, low, high = (row[f"memory_growth_gib_per_1000_steps{end}"] for end in ("", "_low", "_high"))
+    rank = f"{row['memory_growth_kind']} memory of rank {int(row['memory_growth_rank'])}"
+    return f"{rank} grows by {slope:.2g} GiB [{low:.2g}, {high:.2g}] in 1000 steps"
+
+
+def numa_ranks(row: Row) -> str:
+    """'rank 0, 3': those with cores on several memory nodes."""
+    return f"rank {', '.join(map(str, json.loads(row['numa_ranks'])))}"
