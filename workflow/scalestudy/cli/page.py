@@ -11,7 +11,7 @@ from scalestudy.cli.document import add_inputs, add_numbers, read_book, read_fac
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import FIGURES, STUDY_FIGURES
-from scalestudy.publish.figures.made import shows_something
+from scalestudy.publish.figures.tidy import shows_something
 from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.files import write_text

@@ -8,7 +8,7 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import STUDY_FIGURES
-from scalestudy.publish.figures.made import shows_something
+from scalestudy.publish.figures.tidy import shows_something
 
 # As a reader goes through them; those over the page stand alone.
 ORDER = (

@@ -44,8 +44,7 @@ def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
         parts.append(point_rows(SPEEDUP, points, "measured_speedup", "speedup", **limits, **given))
         parts.append(point_rows(RATIO, points, "world_size", "ratio", **given))
     series = refused["variant"] + ", " + refused["scaling"] + " scaling"
-    given = {"series": series, "kind": REFUSED, "outcome": [_reason(row) for row in refused.to_dict("records")]}
-    return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", **given)])
+    return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", _reason, series=series, kind=REFUSED)])
 
 
 def _reason(row: dict[str, Any]) -> str:
