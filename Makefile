@@ -1,7 +1,7 @@
 # make report   the environment if needed, then the default study and its report
 # make test     the environment if needed, then every test but the slow ones
 # make test-all every test
-# make check    formatting and lint of Python and Snakemake code
+# make check    formatting and lint of Python and Snakemake code, types of the package
 # make bench    the instrument against other training loops, its stopping rule, its speed on many runs
 #
 # On a cluster, with the torch build that fits its drivers (pytorch.org's install page names the index):
@@ -52,6 +52,7 @@ check: env
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile workflow/Snakefile rules
 	$(BIN)/snakemake --lint
+	$(BIN)/mypy
 
 # The frameworks that our loop is compared with, in an environment of their own. ROUNDS=5 for a quick look.
 $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constraints/bench.txt

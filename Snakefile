@@ -17,4 +17,4 @@ use rule * from study
 
 # Launches that ended with their job and could not say so; handlers are not part of what a module lends.
 onerror:
-    shell(f"scalestudy settle results/{config['study']}")
+    shell(f"scalestudy stage settle --results results/{config['study']}")

@@ -1,17 +1,10 @@
 rule aggregate_runs:
     input:
-        plan="<results>/plan.json",
+        **results("plan"),
         runs=collect("<results>/runs/{run}/run.sha256", run=RUNS),
     output:
-        runs="<results>/runs.csv",
-        epochs="<results>/epochs.csv",
-        environment="<results>/environment.json",
-        traces="<results>/traces.json",
-        collectives="<results>/collectives.csv",
-        quantiles="<results>/step_quantiles.csv",
-        forecasts="<results>/forecasts.csv",
-        held_out="<results>/held_out_forecasts.csv",
-        factors="<results>/efficiency_factors.csv",
+        **results("runs", "epochs", "collectives", "quantiles", "factors", "forecasts", "held_out"),
+        **results("environment", "traces"),
         summary=report(
             "<results>/comprehensive_summary.csv",
             caption="../report/captions/summary.rst",
@@ -24,7 +17,7 @@ rule aggregate_runs:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        results=subpath(output.runs, parent=True),
-        code=fingerprint("analyse", "measure"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("analyse", "measure", "registry", "record/protocol.py"),
     shell:
-        "scalestudy aggregate --plan {input.plan:q} --results {params.results:q} > {log:q} 2>&1"
+        "scalestudy stage aggregate --results {params.results:q} > {log:q} 2>&1"

@@ -1,8 +1,6 @@
-# Helpers only. The plan is made here, in memory, from the config: rules look runs up in it.
-import hashlib
-import json
+# Input functions and names that rules share; what decides something is in scalestudy.chain. The plan is made here, in
+# memory, from the config: rules look runs up in it.
 import os
-import shlex
 import sys
 from functools import cache
 from pathlib import Path
@@ -10,57 +8,59 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
+from scalestudy.chain.launches import (
+    data_json,
+    datasets,
+    matching_runs,
+    refuse_what_does_not_fit,
+    request,
+    reserve_arguments,
+)
 from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
-from scalestudy.record.files import write_text
-from scalestudy.record.fingerprint import MEASURING, fingerprint
-from scalestudy.launch.starters import Here, make_starter
-from scalestudy.study.allocations import launch_min, make_allocations
-from scalestudy.study.capacity import check_capacity
-from scalestudy.study.config.load import parse_study
-from scalestudy.study.plan import make_plan
+from scalestudy.record.finished import code_of_0_1
+from scalestudy.record.fingerprint import fingerprint
 from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
-from scalestudy.registry.tables import FILES
+from scalestudy.registry.results import DOCUMENTED, RESULTS
+from scalestudy.registry.tables import NAMES as TABLES
+from scalestudy.study.allocations import launch_min, make_allocations
+from scalestudy.study.config.load import parse_study, with_planned_defaults
+from scalestudy.study.plan import make_plan
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
 os.environ.update(PATH=os.pathsep.join([str(Path(sys.executable).parent), *os.get_exec_path()]))
 
 
-SUBMITTED = "SCALESTUDY_SUBMITTED"  # names the file with the config that jobs of a cluster were submitted with
-
-
-def read_config():
-    """The config; in a job of a cluster the one that the job was submitted with, whatever was edited since."""
-    if not workflow.is_main_process and SUBMITTED in os.environ:
-        return json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8"))
-    # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
-    return {key: value for key, value in config.items() if key != "pathvars"}
-
-
-def make_checked_plan():
-    """The plan of the config, or one clear message where the config does not allow it."""
+def or_one_message(function, *arguments, **options):
+    """What a function returns, or one clear message where the user has to put something right."""
     try:
-        return make_plan(parse_study(read_config(), source="config"))
+        return function(*arguments, **options)
     except UserError as error:
         raise WorkflowError(str(error)) from None
 
 
-PLAN = make_checked_plan()
+def make_checked_plan():
+    """The plan of the config."""
+    content = read_config(config, job=not workflow.is_main_process)
+    return make_plan(parse_study(with_planned_defaults(content), source="config"))
+
+
+PLAN = or_one_message(make_checked_plan)
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
-CONFIG_JSON = json.dumps(PLAN.study.model_dump(mode="json"))
+CONFIG_JSON = config_json(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
-MEMORY_PER_RANK_MB = 8000  # torch with CUDA, a batch and a copy of a middling model; --set-resources has the last word
+DATASETS = datasets(PLAN)
 # Of the study as a whole: only those that it is about.
 STUDY_FIGURES = [figure for figure in OF_STUDY if PLAN.compares(*figure.strategies)]
 DRAWN = [
     *(f"{workload}_{figure.name}" for workload in WORKLOADS for figure in OF_WORKLOAD),
     *(figure.name for figure in STUDY_FIGURES),
 ]
-TABLES = [*FILES.values(), "environment", "provenance"]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
@@ -85,24 +85,9 @@ def get_typeset():
     return [] if missing else DOCUMENTS
 
 
-def get_command():
-    """What runs this study, as far as it was said on the command line."""
-    settings = workflow.config_settings
-    files = [
-        os.path.relpath(path) if path.is_relative_to(Path.cwd()) else str(path)
-        for path in settings.configfiles
-    ]
-    changes = [
-        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
-        for key, value in settings.config.items()
-    ]
-    return shlex.join(
-        [
-            "snakemake",
-            *(["--configfile", *files] if files else []),
-            *(["--config", *changes] if changes else []),
-        ]
-    )
+def results(*names):
+    """Files of the study's results folder, by what they hold: named inputs or outputs of a rule."""
+    return {name: f"<results>/{RESULTS[name]}" for name in names}
 
 
 def get_reported_figures():
@@ -127,14 +112,14 @@ def get_reported(name, figure, *, workload):
     )
 
 
-def get_folder(wildcards, output):
-    """Where all outputs of a job lie."""
-    return str(Path(output[0]).parent)
-
-
 def get_spec(wildcards):
     """The run's spec as one line of JSON: a job carries it, so that a config edited later does not change it."""
     return PLAN.runs[wildcards.run].to_json()
+
+
+def get_code_of_0_1(wildcards):
+    """What Snakemake remembers of a run that release 0.1 measured."""
+    return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
 
 
 def get_launch_priority(wildcards):
@@ -143,30 +128,15 @@ def get_launch_priority(wildcards):
 
 
 @cache
-def refuse_what_does_not_fit():
-    """One clear message where jobs are to run here, and a scale asks for more than there is."""
-    # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
-    gpus = workflow.global_resources.get("gpu")
-    try:
-        starter = make_starter()
-        here = isinstance(starter, Here)
-        check_capacity(
-            PLAN,
-            nodes=starter.nodes,
-            cores=workflow.cores if here else None,
-            gpus=gpus.value if gpus and here else None,
-        )
-    except UserError as error:
-        raise WorkflowError(str(error)) from None
-
-
-@cache
-def keep_config_for_jobs():
-    """Jobs read the workflow again when their turn comes; they are to find what was submitted."""
-    digest = hashlib.sha256(CONFIG_JSON.encode()).hexdigest()[:12]
-    path = Path("results") / PLAN.study.name / "submitted" / f"{digest}.json"
-    write_text(path, CONFIG_JSON)
-    os.environ[SUBMITTED] = str(path.resolve())
+def check_place():
+    """Before the first job: refuse a scale that does not fit this host; keep the config for jobs of a cluster."""
+    if workflow.local_exec:
+        # `--resources gpu=N`, by hand or from a profile, says how many GPUs this host offers.
+        gpus = workflow.global_resources.get("gpu")
+        gpus = gpus.value if gpus else None
+        or_one_message(refuse_what_does_not_fit, PLAN, cores=workflow.cores, gpus=gpus)
+    else:
+        keep_config_for_jobs(PLAN.study, Path("results") / PLAN.study.name)
 
 
 def get_cores(wildcards):
@@ -175,56 +145,23 @@ def get_cores(wildcards):
     Snakemake does not know where jobs will run before it plans them, nor asks for anything else as early.
     """
     if workflow.is_main_process and not workflow.dryrun:
-        refuse_what_does_not_fit() if workflow.local_exec else keep_config_for_jobs()
-    spec = PLAN.runs[wildcards.run]
-    return spec.devices_per_node * spec.host.cores_per_rank
+        check_place()
+    return request(PLAN.runs[wildcards.run]).cores
+
+
+def requested(name):
+    """A resource of a launch, by its name in chain/launches.py."""
+    return lambda wildcards: getattr(request(PLAN.runs[wildcards.run]), name)
+
+
+def get_local_devices(wildcards):
+    """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
+    return request(PLAN.runs[wildcards.run]).devices if workflow.local_exec else 0
 
 
 def get_allocation(wildcards):
     """The job of a cluster that a launch shares with others of its scale; on this host every launch is one of its own."""
     return None if workflow.local_exec else ALLOCATION_OF[wildcards.run]
-
-
-def get_devices(wildcards):
-    """GPUs of one launch on each of its hosts; none where the study runs on CPUs."""
-    spec = PLAN.runs[wildcards.run]
-    return 0 if spec.host.device == "cpu" else spec.devices_per_node
-
-
-def get_local_devices(wildcards):
-    """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
-    return get_devices(wildcards) if workflow.local_exec else 0
-
-
-def get_gres(wildcards):
-    """GPUs of each node as SLURM is asked for them; empty for none."""
-    devices = get_devices(wildcards)
-    return f"gpu:{devices}" if devices else ""
-
-
-def get_nodes(wildcards):
-    """Nodes of one launch, and its tasks: one on each."""
-    return PLAN.runs[wildcards.run].nodes
-
-
-def get_mpi(wildcards):
-    """What keeps the SLURM executor from a step of its own around ours; without it two nodes would be one, in silence."""
-    return "srun" if PLAN.runs[wildcards.run].nodes > 1 else ""
-
-
-def get_memory_mb(wildcards):
-    """Memory of each host of a launch."""
-    return PLAN.runs[wildcards.run].devices_per_node * MEMORY_PER_RANK_MB
-
-
-def matching_runs(single, reserve=False):
-    """Pattern of the single-process, or the distributed, launches; those that are made anyhow, or the reserve."""
-    found = [
-        run
-        for run, spec in PLAN.runs.items()
-        if (spec.strategy == "single") == single and bool(PLAN.reserve_of(run)) == reserve
-    ]
-    return "|".join(found) or "(?!)"  # an empty pattern would match all runs, this one matches none
 
 
 def get_deciding_runs(wildcards):
@@ -233,26 +170,13 @@ def get_deciding_runs(wildcards):
 
 
 def get_reserve_arguments(wildcards):
-    """What tells `scalestudy train` that it has to decide first."""
-    return [
-        "--confidence",
-        PLAN.study.report.confidence,
-        "--reserve-of",
-        *PLAN.reserve_of(wildcards.run),
-    ]
-
-
-# Data that come in files, by the name of the directory they are prepared in; workloads may share them.
-DATASETS = {
-    workload.data.store_name: workload.data
-    for workload in PLAN.study.workloads.values()
-    if workload.data.prepared
-}
+    """What tells `scalestudy stage train` that it has to decide first."""
+    return reserve_arguments(PLAN, wildcards.run)
 
 
 def get_data(wildcards):
-    """The data's entry of the config as one line of JSON, as a job carries it."""
-    return json.dumps(DATASETS[wildcards.data].model_dump(mode="json"), sort_keys=True)
+    """The data's entry of the config."""
+    return data_json(DATASETS[wildcards.data])
 
 
 def get_prepared_data(wildcards):
@@ -262,7 +186,7 @@ def get_prepared_data(wildcards):
 
 
 def get_data_arguments(wildcards, input):
-    """What tells `scalestudy train` where prepared data stand."""
+    """What tells `scalestudy stage train` where prepared data are."""
     return ["--data", str(Path(input.data).parents[1])] if input.data else []
 
 

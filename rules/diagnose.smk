@@ -1,17 +1,15 @@
 rule diagnose_study:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        forecasts="<results>/forecasts.csv",
+        **results("plan", "summary", "forecasts"),
     output:
-        "<results>/findings.json",
+        **results("findings"),
     log:
         "<logs>/diagnose_study.log",
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("diagnose", "analyse"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("diagnose", "analyse", "registry", "record/protocol.py"),
     shell:
-        "scalestudy diagnose --plan {input.plan:q} --summary {input.summary:q}"
-        " --forecasts {input.forecasts:q} --out {output:q} > {log:q} 2>&1"
+        "scalestudy stage diagnose --results {params.results:q} > {log:q} 2>&1"

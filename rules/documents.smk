@@ -1,15 +1,7 @@
 # Documents for LaTeX. Their PDFs have a rule of their own, which is asked for only where LaTeX is there.
 rule write_documents:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        runs="<results>/runs.csv",
-        forecasts="<results>/forecasts.csv",
-        factors="<results>/efficiency_factors.csv",
-        findings="<results>/findings.json",
-        environment="<results>/environment.json",
-        traces="<results>/traces.json",
-        numbers="<results>/numbers.json",
+        **results(*DOCUMENTED, "numbers"),
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
         figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
         points=collect("<results>/figures/{figure}.csv", figure=DRAWN),
@@ -27,16 +19,12 @@ rule write_documents:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        out=subpath(output.artifact, parent=True),
-        command=get_command(),
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        command=command_line(workflow.config_settings.configfiles, workflow.config_settings.config),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:
-        "scalestudy documents --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
-        " --tables {input.tables:q} --figures {input.figures:q}"
-        " --command {params.command:q} --out {params.out:q} > {log:q} 2>&1"
+        "scalestudy stage documents --results {params.results:q} --command {params.command:q} > {log:q} 2>&1"
 
 
 rule typeset_document:
@@ -61,6 +49,6 @@ rule typeset_document:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
     shell:
-        "scalestudy typeset {input.source:q} --out {output:q} --tex-log {log.tex:q} > {log.said:q} 2>&1"
+        "scalestudy stage typeset {input.source:q} --out {output:q} --tex-log {log.tex:q} > {log.said:q} 2>&1"

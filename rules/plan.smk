@@ -1,13 +1,14 @@
 rule plan_study:
     output:
-        "<results>/plan.json",
+        **results("plan"),
     log:
         "<logs>/plan_study.log",
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
+        results=subpath(output.plan, parent=True),
         study=CONFIG_JSON,
         code=fingerprint("study"),
     shell:
-        "scalestudy plan --config-json {params.study:q} --out {output:q} > {log:q} 2>&1"
+        "scalestudy stage plan --config-json {params.study:q} --results {params.results:q} > {log:q} 2>&1"

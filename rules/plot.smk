@@ -1,12 +1,6 @@
 rule plot_figures:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        epochs="<results>/epochs.csv",
-        forecasts="<results>/forecasts.csv",
-        collectives="<results>/collectives.csv",
-        quantiles="<results>/step_quantiles.csv",
-        held_out="<results>/held_out_forecasts.csv",
+        **results("plan", "summary", "epochs", "forecasts", "collectives", "quantiles", "held_out"),
     output:
         collect(
             "<results>/figures/{figure}.{format}",
@@ -21,9 +15,7 @@ rule plot_figures:
         "../workflow/envs/scalestudy.yaml"
     threads: len(WORKLOADS)  # as many as there are; Snakemake takes no more than the host has
     params:
-        out=get_folder,
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("publish", "registry"),
     shell:
-        "scalestudy plot --plan {input.plan:q} --summary {input.summary:q} --epochs {input.epochs:q}"
-        " --forecasts {input.forecasts:q} --collectives {input.collectives:q} --quantiles {input.quantiles:q}"
-        " --held-out {input.held_out:q} --out {params.out:q} --processes {threads} > {log:q} 2>&1"
+        "scalestudy stage plot --results {params.results:q} --processes {threads} > {log:q} 2>&1"

@@ -15,4 +15,4 @@ rule prepare_data:
         root=subpath(output[0], ancestor=2),
         code=fingerprint("prepare"),
     shell:
-        "scalestudy prepare --data-json {params.data:q} --root {params.root:q} > {log:q} 2>&1"
+        "scalestudy stage prepare --data-json {params.data:q} --data {params.root:q} > {log:q} 2>&1"

@@ -1,15 +1,7 @@
 # The documents a reader opens; the target that asks for them is in workflow/Snakefile.
 rule write_text_report:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        runs="<results>/runs.csv",
-        forecasts="<results>/forecasts.csv",
-        factors="<results>/efficiency_factors.csv",
-        findings="<results>/findings.json",
-        environment="<results>/environment.json",
-        traces="<results>/traces.json",
-        numbers="<results>/numbers.json",
+        **results(*DOCUMENTED, "numbers"),
     output:
         report(
             "<results>/performance_report.txt",
@@ -23,26 +15,16 @@ rule write_text_report:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("performance_report.txt"),
     shell:
-        "scalestudy text --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
-        " --out {output:q} > {log:q} 2>&1"
+        "scalestudy stage text --results {params.results:q} > {log:q} 2>&1"
 
 
 rule write_page:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        runs="<results>/runs.csv",
-        forecasts="<results>/forecasts.csv",
-        factors="<results>/efficiency_factors.csv",
-        findings="<results>/findings.json",
-        environment="<results>/environment.json",
-        traces="<results>/traces.json",
-        numbers="<results>/numbers.json",
+        **results(*DOCUMENTED, "numbers"),
         figures=collect("<results>/figures/{figure}.svg", figure=DRAWN),
         beside=collect("<results>/figures/{figure}.{format}", figure=DRAWN, format=["csv", "txt"]),
     output:
@@ -58,25 +40,16 @@ rule write_page:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("report.html", "report.js"),
     shell:
-        "scalestudy page --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --numbers {input.numbers:q}"
-        " --figures {input.figures:q} --out {output:q} > {log:q} 2>&1"
+        "scalestudy stage page --results {params.results:q} > {log:q} 2>&1"
 
 
 rule write_numbers:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        runs="<results>/runs.csv",
-        forecasts="<results>/forecasts.csv",
-        factors="<results>/efficiency_factors.csv",
-        findings="<results>/findings.json",
-        environment="<results>/environment.json",
-        traces="<results>/traces.json",
+        **results(*DOCUMENTED),
     output:
         json=report(
             "<results>/numbers.json",
@@ -96,9 +69,8 @@ rule write_numbers:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("publish", "registry", "record/protocol.py"),
         template=template_digest("numbers.tex"),
     shell:
-        "scalestudy numbers --plan {input.plan:q} --summary {input.summary:q} --runs {input.runs:q}"
-        " --forecasts {input.forecasts:q} --factors {input.factors:q} --findings {input.findings:q}"
-        " --environment {input.environment:q} --traces {input.traces:q} --out {output.json:q} > {log:q} 2>&1"
+        "scalestudy stage numbers --results {params.results:q} > {log:q} 2>&1"

@@ -1,9 +1,6 @@
 rule render_tables:
     input:
-        plan="<results>/plan.json",
-        summary="<results>/comprehensive_summary.csv",
-        environment="<results>/environment.json",
-        numbers="<results>/numbers.json",
+        **results("plan", "summary", "environment", "numbers"),
     output:
         report(
             collect("<results>/tables/{table}.tex", table=TABLES),
@@ -17,9 +14,8 @@ rule render_tables:
     conda:
         "../workflow/envs/scalestudy.yaml"
     params:
-        out=subpath(output[0], parent=True),
-        code=fingerprint("publish"),
+        results=subpath(input.plan, parent=True),
+        code=fingerprint("publish", "registry"),
         templates=[template_digest(name) for name in TABLE_TEMPLATES],
     shell:
-        "scalestudy tables --plan {input.plan:q} --summary {input.summary:q} --environment {input.environment:q}"
-        " --numbers {input.numbers:q} --out {params.out:q} > {log:q} 2>&1"
+        "scalestudy stage tables --results {params.results:q} > {log:q} 2>&1"

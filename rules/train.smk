@@ -4,6 +4,8 @@
 # `slot` is the one measurement that a host, or an allocation, can hold at a time.
 # Limits are resources and no parameters, since a longer one is no reason to measure again; the scheduler's own leaves
 # time to write the record.
+# No code is a parameter: what is measured has a version, and measuring again is asked for by the user
+# (docs/protocol.md). Snakemake knows finished runs by this shell line and these parameters, so both stay as they are.
 # The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
 rule train_baseline:
     input:
@@ -14,7 +16,7 @@ rule train_baseline:
     log:
         "<logs>/train/{run}.log",
     wildcard_constraints:
-        run=matching_runs(single=True),
+        run=matching_runs(PLAN, single=True, reserve=False),
     priority: get_launch_priority
     group:
         get_allocation
@@ -24,12 +26,12 @@ rule train_baseline:
     resources:
         slot=1,
         gpu=get_local_devices,
-        gres=get_gres,
-        nodes=get_nodes,
-        tasks=get_nodes,
+        gres=requested("gres"),
+        nodes=requested("nodes"),
+        tasks=requested("nodes"),
         tasks_per_gpu=0,
-        mpi=get_mpi,
-        mem_mb=get_memory_mb,
+        mpi=requested("mpi"),
+        mem_mb=requested("memory_mb"),
         time_limit_min=str(LIMITS.time_limit_min),
         start_limit_s=str(LIMITS.start_limit_s),
         stall_limit_s=str(LIMITS.stall_limit_s),
@@ -37,7 +39,7 @@ rule train_baseline:
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
-        code=fingerprint(*MEASURING),
+        code=get_code_of_0_1,
         reserve=[],
         data=get_data_arguments,
     shell:
@@ -48,7 +50,7 @@ rule train_baseline:
 
 use rule train_baseline as train_distributed with:
     wildcard_constraints:
-        run=matching_runs(single=False),
+        run=matching_runs(PLAN, single=False, reserve=False),
 
 
 # Launches in reserve come after those whose spread decides on them, and record that they were not needed if so.
@@ -57,15 +59,15 @@ use rule train_baseline as train_baseline_reserve with:
         get_deciding_runs,
         data=get_prepared_data,
     wildcard_constraints:
-        run=matching_runs(single=True, reserve=True),
+        run=matching_runs(PLAN, single=True, reserve=True),
     params:
         spec=get_spec,
         results=subpath(output[0], ancestor=3),
-        code=fingerprint(*MEASURING),
+        code=get_code_of_0_1,
         reserve=get_reserve_arguments,
         data=get_data_arguments,
 
 
 use rule train_baseline_reserve as train_distributed_reserve with:
     wildcard_constraints:
-        run=matching_runs(single=False, reserve=True),
+        run=matching_runs(PLAN, single=False, reserve=True),

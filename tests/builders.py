@@ -35,6 +35,8 @@ from scalestudy.record.observation import (
     RunRecord,
     Totals,
 )
+from scalestudy.record.protocol import CURRENT
+from scalestudy.registry.files import FILES
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -50,6 +52,7 @@ def observation(
     cores: Sequence[Sequence[int]] | None = None,
     environment: dict[str, Any] | None = None,
     tables_given: dict[str, pd.DataFrame] | None = None,
+    protocol: int = CURRENT,
 ) -> Observation:
     """An observation with the given step times: a sequence per rank, all of one epoch."""
     cores = cores or [[rank] for rank in range(spec.world_size)]
@@ -100,6 +103,7 @@ def observation(
     )
     record = RunRecord(
         run_id=spec.run_id,
+        protocol=protocol,
         fingerprint="0" * 12,
         spec=spec,
         outcome=outcome,
@@ -199,6 +203,12 @@ def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
 """collectives.csv where nothing was probed."""
+
+
+def declared(frame: pd.DataFrame, file: str) -> pd.DataFrame:
+    """A table with all the columns that its file has (registry/files.py), empty where they are not given."""
+    names = [name for column in FILES[file].columns for name in column.names]
+    return frame.reindex(columns=[*frame.columns, *(name for name in names if name not in frame)])
 
 
 def frames_of(

@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
+import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
@@ -96,11 +98,11 @@ class Checkout:
         path = os.pathsep.join([str(BIN), os.environ["PATH"]])
         return os.environ | {"PYTHONPATH": str(self.root / "workflow"), "PATH": path}
 
-    def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """Run a command of the environment in the checkout; stdout and stderr come together."""
+    def run(self, *command: str, check: bool = True, at: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a command of the environment in the checkout, or elsewhere; stdout and stderr come together."""
         result = subprocess.run(
             [str(BIN / command[0]), *command[1:]],
-            cwd=self.root,
+            cwd=at or self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -153,12 +155,32 @@ class Checkout:
         return Checkout(target)
 
 
-def wait_for(condition: Callable[[], Any], seconds: float = 60) -> None:
+def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
     """Until a condition holds."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.05)
+
+
+def planned(output: str) -> dict[str, int]:
+    """Jobs per rule of a dry run; empty when nothing is to be done."""
+    if "Nothing to be done" in output:
+        return {}
+    table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
+    rows = re.findall(r"^(\w+) +(\d+)$", table, flags=re.M)
+    return {name: int(count) for name, count in rows if name != "total"}
+
+
+@contextlib.contextmanager
+def handlers_kept() -> Iterator[None]:
+    """Handlers of signals, which a launch sets, are as they were before; what other tests start inherits them."""
+    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
 
 
 def make_checkout(target: Path) -> Checkout:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import signal
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import torch
+from conftest import handlers_kept
 from scalestudy.launch.run import measure_run
 from scalestudy.record.observation import Observation, read_observation
 from scalestudy.record.parts import Parts
@@ -52,13 +52,9 @@ def spec_of(
 
 
 def launched(spec: RunSpec, results: Path) -> Observation:
-    """What a launch of a spec leaves. Handlers of signals, which a launch sets, are as they were before."""
-    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    """What a launch of a spec leaves."""
+    with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=3))
-    finally:
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
     return read_observation(results / "runs" / record.run_id)
 
 

@@ -124,7 +124,7 @@ class Launch:
             target = f"results/small/runs/{self.run_id}/run.sha256"
             self.process = submitting.start("snakemake", "--profile", "slurm", *QUICK, *snakemake, "--", target)
         else:
-            train = f"{BIN}/scalestudy train --run {self.run_id}"
+            train = f"{BIN}/scalestudy stage train --run {self.run_id}"
             options = [
                 "--cpus-per-task=2",
                 "--mem=8000",

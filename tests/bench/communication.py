@@ -61,7 +61,7 @@ def run(launches: int) -> list[dict[str, Any]]:
         plan = make_plan(load_study(file))
         distributed = [run_id for run_id, spec in plan.runs.items() if spec.world_size > 1]
         for run_id in distributed:
-            if scalestudy(["train", "--study", str(file), "--run", run_id, "--results", folder]) != 0:
+            if scalestudy(["stage", "train", "--study", str(file), "--run", run_id, "--results", folder]) != 0:
                 raise SystemExit(f"{run_id} was not measured")
         found = [
             reduce_run(plan.study, read_observation(Path(folder) / "runs" / run_id)).row for run_id in distributed

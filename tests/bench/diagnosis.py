@@ -21,7 +21,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from scalestudy.cli.demo import judge
+from scalestudy.cli.verb.demo import judge
 from scalestudy.demo.faults import ALL, CONTROLS
 from scalestudy.diagnose.findings import Diagnosis, FindingsFile
 from scalestudy.record.document import read_document

@@ -22,8 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import psutil
-from scalestudy.publish.figures import FIGURES
-from scalestudy.registry.tables import FILES
 from scalestudy.study.plan import Plan
 
 from bench.synthetic import SHAPES, make_study, write_study
@@ -34,60 +32,10 @@ EVERY_S = 0.1  # memory is looked at
 
 
 def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
-    """Stage -> the commands of its jobs; as in rules/*.smk."""
-    workloads = list(plan.study.workloads)
-    plan_summary = ["--plan", f"{results}/plan.json", "--summary", f"{results}/comprehensive_summary.csv"]
-    facts = [
-        *plan_summary,
-        *("--runs", f"{results}/runs.csv"),
-        *("--forecasts", f"{results}/forecasts.csv"),
-        *("--factors", f"{results}/efficiency_factors.csv"),
-        *("--findings", f"{results}/findings.json"),
-        *("--environment", f"{results}/environment.json"),
-        *("--traces", f"{results}/traces.json"),
-    ]
-    numbers = ["--numbers", f"{results}/numbers.json"]
-    drawn = [f"{results}/figures/{workload}_{figure}" for workload in workloads for figure in FIGURES]
-    tables = [f"{results}/tables/{name}.tex" for name in (*FILES.values(), "environment", "provenance")]
-    plots = ["plot", *plan_summary]
-    plots += ["--epochs", f"{results}/epochs.csv", "--forecasts", f"{results}/forecasts.csv"]
-    plots += ["--collectives", f"{results}/collectives.csv", "--quantiles", f"{results}/step_quantiles.csv"]
-    plots += ["--held-out", f"{results}/held_out_forecasts.csv"]
-    plots += ["--out", f"{results}/figures"]
-    return {
-        "aggregate": [["aggregate", "--plan", f"{results}/plan.json", "--results", str(results)]],
-        "diagnose": [
-            [
-                "diagnose",
-                *plan_summary,
-                "--forecasts",
-                f"{results}/forecasts.csv",
-                "--out",
-                f"{results}/findings.json",
-            ]
-        ],
-        "plot": [plots],
-        "numbers": [["numbers", *facts, "--out", f"{results}/numbers.json"]],
-        "tables": [
-            [
-                *("tables", *plan_summary, "--environment", f"{results}/environment.json"),
-                *("--numbers", f"{results}/numbers.json", "--out", f"{results}/tables"),
-            ]
-        ],
-        "text": [["text", *facts, *numbers, "--out", f"{results}/performance_report.txt"]],
-        "page": [
-            [
-                *("page", *facts, *numbers),
-                *("--figures", *(f"{figure}.svg" for figure in drawn), "--out", f"{results}/report.html"),
-            ]
-        ],
-        "documents": [
-            [
-                *("documents", *facts, *numbers, "--tables", *tables),
-                *("--figures", *(f"{figure}.pdf" for figure in drawn), "--out", str(results)),
-            ]
-        ],
-        "typeset": [["typeset", f"{results}/{name}.tex"] for name in ("report", "proposal")],
+    """Stage -> the commands of its jobs; as in rules/*.smk. plan: of use to older revisions (bench.revisions)."""
+    names = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
+    return {name: [["stage", name, "--results", str(results)]] for name in names} | {
+        "typeset": [["stage", "typeset", f"{results}/{name}.tex"] for name in ("report", "proposal")],
     }
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from scalestudy.study.config.study import Host
+from scalestudy.study.config.conditions import Host
 from scalestudy.train.place.placement import Placement, place_rank
 
 from bench.task import CASES, Contender, Task, make_task

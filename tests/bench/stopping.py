@@ -135,7 +135,7 @@ def measure(folder: Path, name: str, real: Real, rule: dict[str, Any]) -> dict[s
     results = folder / name
     for run_id in sorted(plan.runs, key=lambda run_id: plan.runs[run_id].repeat):
         reserve = ["--reserve-of", *plan.reserve_of(run_id)] if plan.reserve_of(run_id) else []
-        arguments = ["train", "--study", str(file), "--run", run_id, "--results", str(results)]
+        arguments = ["stage", "train", "--study", str(file), "--run", run_id, "--results", str(results)]
         if scalestudy([*arguments, *reserve]) != 0:
             raise SystemExit(f"{run_id} was not measured")
     observations = [read_observation(results / "runs" / run_id) for run_id in plan.runs]

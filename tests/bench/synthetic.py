@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scalestudy.record.files import write_json
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
@@ -26,6 +26,7 @@ from scalestudy.record.observation import (
     Stopping,
 )
 from scalestudy.record.parts import Parts, publish, summarise, write_data
+from scalestudy.record.protocol import CURRENT
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.study.spec import RunSpec
@@ -93,7 +94,7 @@ def write_study(plan: Plan, results: Path) -> None:
     """plan.json and all run directories, as if they had been measured here and now."""
     write_json(results / "plan.json", plan.model_dump(mode="json"))
     environment = host_environment() | {"device": "cpu", "device_type": "cpu", "threads_per_rank": 1}
-    code = fingerprint(*MEASURING)
+    code = measuring_fingerprint()
     for number, spec in enumerate(plan.runs.values()):
         _write_run(spec, results / "runs", np.random.default_rng(number), environment, code)
 
@@ -121,6 +122,7 @@ def _write_run(
     (partial / "log.txt").write_text("made up\n", encoding="utf-8")
     record = RunRecord(
         run_id=spec.run_id,
+        protocol=CURRENT,
         fingerprint=code,
         spec=spec,
         outcome="ok",

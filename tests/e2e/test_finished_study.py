@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from browser import Page
 from conftest import Checkout
+from published_schemas import check_json
 from scalestudy.analyse.run.steps import training_steps
-from scalestudy.cli.main import main
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
@@ -168,6 +168,13 @@ def test_snakemake_report_has_captions_labels_and_categories(
     assert page.get("document.images.length") == 2 * ON_THE_PAGE
 
 
+def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None:
+    files = [path for path in results.rglob("*.json") if ".snakemake" not in path.parts]
+    assert {path.stem for path in files} == {"plan", "run", "environment", "traces", "findings", "numbers"}
+    for path in files:
+        check_json(path, path.stem)
+
+
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:
     lines = finished.run("scalestudy", "summary").stdout.splitlines()
     assert len(lines) <= 10
@@ -187,22 +194,10 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
     assert "Traceback" not in log
 
 
-def test_every_verb_has_a_help_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    def help_of(*verb: str) -> str:
-        with pytest.raises(SystemExit):
-            main([*verb, "--help"])
-        return capsys.readouterr().out
-
-    overview = help_of()
-    for verb in ("plan", "train", "aggregate", "diagnose", "plot", "tables", "text", "page", "summary"):
-        assert re.search(rf"^    {verb}\b", overview, flags=re.M)
-        assert "usage: scalestudy " + verb in help_of(verb)
-
-
 def test_a_users_mistake_at_the_command_line_has_no_traceback(finished: Checkout) -> None:
-    wrong = finished.run("scalestudy", "train", "--run", "no-such-run", check=False)
+    wrong = finished.run("scalestudy", "stage", "train", "--run", "no-such-run", check=False)
     assert wrong.returncode == 2
     assert wrong.stdout == (
-        "scalestudy train: --run no-such-run: not in the plan; `scalestudy plan` lists its runs\n"
+        "scalestudy stage train: --run no-such-run: not in the plan; `scalestudy plan` lists its runs\n"
     )
     json.loads((finished.root / "results/tiny/findings.json").read_text())

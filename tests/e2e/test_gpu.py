@@ -61,7 +61,7 @@ def test_more_ranks_than_devices_are_refused_before_anything_starts(checkout: Ch
     runs = make_plan(parse_study(study, source="x")).runs
     name = next(run for run, spec in runs.items() if spec.world_size == 64)
     checkout.configure(study)
-    checkout.run("scalestudy", "train", "--run", name)
+    checkout.run("scalestudy", "stage", "train", "--run", name)
     record = read_record(checkout.root / "results/tiny/runs" / name)
     assert record.outcome == "failed"
     assert "64 rank(s) need 64 CUDA device(s) on this host" in record.reason

@@ -17,7 +17,7 @@ def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum
     checkout.configure(study)
     name = next(name for name, spec in checkout.plan().runs.items() if spec.world_size == 2)
     partial = checkout.root / "results/tiny/runs/.partial" / name
-    process = checkout.start("scalestudy", "train", "--run", name)
+    process = checkout.start("scalestudy", "stage", "train", "--run", name)
     wait_for((partial / "progress.json").exists)
     assert checkout.trainers()
     process.send_signal(signum)
@@ -35,7 +35,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
     partial = checkout.root / "results/tiny/runs/.partial" / name
     partial.mkdir(parents=True)
     (partial / "steps-0.parquet").write_bytes(b"half a file")
-    checkout.run("scalestudy", "train", "--run", name)
+    checkout.run("scalestudy", "stage", "train", "--run", name)
     assert read_record(checkout.root / "results/tiny/runs" / name).outcome == "ok"
     assert not partial.exists()
 

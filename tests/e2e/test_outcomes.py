@@ -9,9 +9,14 @@ import pty
 import struct
 import subprocess
 import termios
+import time
+from types import SimpleNamespace
 from typing import Any
 
-from conftest import BIN, Checkout, tiny_study
+import pytest
+from conftest import BIN, Checkout, handlers_kept, tiny_study
+from scalestudy.cli.main import main
+from scalestudy.launch import process
 from scalestudy.record.observation import RunRecord, read_observation, read_record
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -36,26 +41,41 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
     """Launch one run of the study by hand and read its record."""
     checkout.configure(study)
     name = run_id(study, world_size)
-    checkout.run("scalestudy", "train", "--run", name)
+    checkout.run("scalestudy", "stage", "train", "--run", name)
     assert not any((checkout.root / "results/tiny/runs/.partial").glob("*/")), "nothing half written stays"
     return read_record(checkout.root / "results/tiny/runs" / name)
 
 
-def test_a_loss_that_is_no_number_is_diverged(checkout: Checkout) -> None:
-    record = train(checkout, variation(learning_rate=1e20), 2)
+def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
+    checkout.configure(study := variation(learning_rate=1e20))
+    checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")
+    results = checkout.root / "results/tiny"
+    record = read_record(results / "runs" / run_id(study, 2))
     assert record.outcome == "diverged"
     assert "loss is nan at step" in record.reason or "loss is inf at step" in record.reason
     assert "on rank" in record.reason
     assert record.log_tail
+    text = (results / "performance_report.txt").read_text()
+    assert "NOT MEASURED" in text
+    assert "2 launches: 2 diverged." in text
+    assert "LAUNCHES THAT DID NOT END WELL" in text
+    assert "diverged" in (results / "tables/summary_table.tex").read_text()
 
 
-def test_a_time_limit_keeps_what_was_measured(checkout: Checkout) -> None:
-    study = variation(epochs=5000, time_limit_min=0.4)
-    record = train(checkout, study, 2)
-    assert record.outcome == "timeout"
-    assert record.reason.startswith("time limit of 0.4 min reached after ")
-    observation = read_observation(checkout.root / "results/tiny/runs" / record.run_id)
-    assert len(observation.steps) == sum(rank.steps for rank in record.ranks) > 0
+def test_a_time_limit_keeps_what_was_measured(checkout: Checkout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The launcher's clock goes on by half an hour as soon as there is something to keep, however late that is."""
+    checkout.configure(study := variation(epochs=5000, time_limit_min=30))
+    runs, name = checkout.root / "results/tiny/runs", run_id(study, 2)
+    progress = runs / ".partial" / name / "progress.json"
+    clock = SimpleNamespace(sleep=time.sleep, monotonic=lambda: time.monotonic() + 1800 * progress.exists())
+    monkeypatch.setattr(process, "time", clock)
+    monkeypatch.chdir(checkout.root)
+    with handlers_kept():
+        assert main(["train", "--run", name]) == 0
+    observation = read_observation(runs / name)
+    assert observation.record.outcome == "timeout"
+    assert observation.record.reason.startswith("time limit of 30 min reached after ")
+    assert len(observation.steps) == sum(rank.steps for rank in observation.record.ranks) > 0
 
 
 def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkout) -> None:
@@ -64,26 +84,12 @@ def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkou
     assert record.reason.startswith("2 ranks x 64 cores need 128 cores on this host; this job may use")
 
 
-def test_cuda_that_is_not_there_is_refused_in_words(checkout: Checkout) -> None:
-    record = train(checkout, variation(host={"device": "cuda"}), 1)
+def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
+    checkout.configure(study := variation(host={"device": "cuda"}))
+    checkout.run("snakemake", "results/tiny/findings.json")
+    record = read_record(checkout.root / "results/tiny/runs" / run_id(study, 1))
     assert record.outcome == "failed"
     assert record.reason == "host.device is cuda, but no CUDA device is visible to this job"
-
-
-def test_a_study_with_a_failing_point_still_ends_in_a_report(checkout: Checkout) -> None:
-    checkout.configure(variation(learning_rate=1e20))
-    checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")
-    results = checkout.root / "results/tiny"
-    text = (results / "performance_report.txt").read_text()
-    assert "NOT MEASURED" in text
-    assert "2 launches: 2 diverged." in text
-    assert "LAUNCHES THAT DID NOT END WELL" in text
-    assert "diverged" in (results / "tables/summary_table.tex").read_text()
-
-
-def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
-    checkout.configure(variation(host={"device": "cuda"}))
-    checkout.run("snakemake", "results/tiny/findings.json")
     summary = checkout.run("scalestudy", "summary", check=False)
     assert summary.returncode == 1
     assert "2 launches failed; the report says why" in summary.stdout
@@ -98,8 +104,8 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
     checkout.configure(study)
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    process = subprocess.Popen(
-        [str(BIN / "scalestudy"), "train", "--run", run_id(study, 1)],
+    shown_by = subprocess.Popen(
+        [str(BIN / "scalestudy"), "stage", "train", "--run", run_id(study, 1)],
         cwd=checkout.root,
         env=checkout.environment,
         stdin=theirs,
@@ -112,6 +118,6 @@ def test_a_terminal_shows_a_bar(checkout: Checkout) -> None:
         while chunk := os.read(ours, 4096):
             shown += chunk
     os.close(ours)
-    assert process.wait(timeout=60) == 0
+    assert shown_by.wait(timeout=60) == 0
     assert b"/880 [" in shown  # 44 steps in each of 20 epochs
     assert b"step/s" in shown

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Checkout, make_checkout
+from conftest import Checkout, make_checkout, planned
 from distributions import Server, pack, sha256, write_imdb
 from scalestudy.record.observation import read_record
 
@@ -22,7 +22,7 @@ def asked() -> list[str]:
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory, asked: list[str]) -> Checkout:
-    """A study of film reviews, run to its summary by snakemake; two workloads share the data."""
+    """A study of film reviews, run to its summary by snakemake."""
     folder = tmp_path_factory.mktemp("prepared")
     archive = pack(write_imdb(folder), folder / "aclImdb_v1.tar.gz").read_bytes()
     made = make_checkout(folder / "checkout")
@@ -34,7 +34,8 @@ def finished(tmp_path_factory: pytest.TempPathFactory, asked: list[str]) -> Chec
     return made
 
 
-def study(url: str, checksum: str) -> dict[str, Any]:
+def study(url: str, checksum: str, *, again: bool = False) -> dict[str, Any]:
+    """again: with a second workload on the same data."""
     workload = {
         "model": {"type": "text-classifier", "d_model": 8, "heads": 2, "num_layers": 1},
         "data": {"type": "imdb", "url": url, "sha256": checksum, "sequence_length": 8, "vocabulary": 20},
@@ -47,7 +48,7 @@ def study(url: str, checksum: str) -> dict[str, Any]:
         "repeats": 1,
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {"reviews": workload, "again": workload | {"epochs": 2}},
+        "workloads": {"reviews": workload} | ({"again": workload | {"epochs": 2}} if again else {}),
         "host": {"device": "cpu"},
         "measure": {"warmup_steps": 2, "probe_rounds": 0},
         "report": {"overhead_reference": False},
@@ -64,7 +65,7 @@ def test_every_run_trained_on_it_and_says_so(finished: Checkout) -> None:
     (store,) = (finished.root / "resources/data").glob("imdb-*")
     manifest = json.loads((store / "manifest.json").read_text())
     records = [read_record(path.parent) for path in finished.root.glob("results/reviews/runs/*/run.json")]
-    assert len(records) == 4
+    assert len(records) == 2
     for record in records:
         assert record.outcome == "ok", record.log_tail
         assert record.environment["data_sha256"] == manifest["arrays"]["train-inputs"]["sha256"]
@@ -79,10 +80,19 @@ def test_nothing_is_done_again_when_the_archive_is_gone(finished: Checkout) -> N
     assert "Nothing to be done" in finished.run("snakemake", SUMMARY).stdout
 
 
+def test_another_workload_trains_on_what_was_prepared(finished: Checkout, tmp_path: Path) -> None:
+    shared = finished.copy_to(tmp_path / "shared")
+    data = finished.plan().study.workloads["reviews"].data
+    shared.configure(study(data.url, data.sha256, again=True))
+    jobs = planned(shared.run("snakemake", "-n", SUMMARY).stdout)
+    assert jobs["train_baseline"] == jobs["train_distributed"] == 1
+    assert "prepare_data" not in jobs
+
+
 def test_a_run_without_its_data_fails_in_words(finished: Checkout, tmp_path: Path) -> None:
     result = finished.run(
         "scalestudy",
-        "train",
+        *("stage", "train", "--study", "config/config.yaml"),
         "--run",
         next(path.name for path in finished.root.glob("results/reviews/runs/reviews-single*")),
         "--data",
@@ -92,4 +102,4 @@ def test_a_run_without_its_data_fails_in_words(finished: Checkout, tmp_path: Pat
         check=False,
     )
     assert "failed" in result.stdout
-    assert "scalestudy prepare" in result.stdout
+    assert "scalestudy stage prepare" in result.stdout

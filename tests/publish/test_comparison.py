@@ -8,6 +8,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from copy import deepcopy
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,13 @@ import pypdfium2
 import pytest
 from builders import study_of
 from conftest import small_content
+from published_schemas import check_json
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.cli.main import main
+from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.comparison.named import in_a_figure, plain
-from scalestudy.record.document import write_document
+from scalestudy.record.document import read_document, write_document
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -159,21 +162,17 @@ def test_the_text_says_what_differs_and_what_is_missing(out: Path) -> None:
 
 
 def test_every_number_of_the_text_is_in_the_json_as_printed(out: Path) -> None:
-    facts = json.loads((out / "comparison.json").read_text(encoding="utf-8"))
-    numbers = [
-        number
-        for point in facts["points"]
-        for study in point["studies"].values()
-        for number in study["numbers"].values()
-    ]
-    shown = {text for number in numbers for text in number["shown"]}
+    check_json(out / "comparison.json", "comparison")
+    points = read_document(out / "comparison.json", ComparisonFile).points
+    numbers = [number for point in points for study in point.studies.values() for number in study.numbers.values()]
+    shown = {text for number in numbers for text in vars(number.shown).values()}
     text = (out / "comparison.txt").read_text(encoding="utf-8")
     measured = text[text.index("\nmlp\n") : text.index("WHAT DIFFERS")]
     measured = re.sub(r"batch\s+\d+|\d+ ranks?|\d+\s+(ok|timeout)|within\s+1\s+point|\d+ more", " ", measured)
     found = NUMBER.findall(measured)
     assert len(found) > 60
     assert sorted(set(found) - shown) == []
-    assert all(len(number["shown"]) == (3 if number["low"] is not None else 1) for number in numbers)
+    assert all(bool(number.shown.low) == (not isnan(number.low)) for number in numbers)
 
 
 def test_the_csv_has_every_point_of_every_study_in_si_units(out: Path, made: Path) -> None:
@@ -191,7 +190,7 @@ def test_the_csv_has_every_point_of_every_study_in_si_units(out: Path, made: Pat
         theirs = frame[(frame["study"] == letter) & (frame["variant"] != "single")]
         assert len(theirs) == len(distributed)
         assert theirs["step_time_s"].sum() == pytest.approx(distributed["step_time_s"].sum())
-    assert set(frame[frame["workload"] == "other"]["not_compared"]) == {"not in A"}
+    assert set(frame[frame["workload"] == "other"]["not_compared"]) == {"not_in_first"}
 
 
 def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
@@ -327,12 +326,15 @@ def spoil(folder: Path, name: str, *, drop: str = "", **values: Any) -> None:
         ("missing", "no such folder; name the results of a study, such as results/STUDY"),
         ("above", "it has no plan.json. Name the folder of one; in it are new, old"),
         ("empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
-        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy aggregate --plan"),
+        ("no summary", "has not come to its end; run snakemake on it, or `scalestudy stage aggregate --results"),
         ("schema", "plan.json: written by a newer scalestudy: schema 2, this one reads 1"),
         ("column", "no column throughput_samples_per_s; another version made it"),
         ("points", "not of the plan beside it: its points are others"),
         ("runs", "not of the plan beside it: no run mlp-"),
-        ("no environment", "environment.json: no such file or directory; `scalestudy aggregate` makes it"),
+        (
+            "no environment",
+            "environment.json: no such file or directory; run snakemake again, or `scalestudy stage aggregate`",
+        ),
         ("twice", "given twice"),
         ("link", "is the same); name two studies"),
         ("confidence", "report.confidence differs: 0.95 in"),

@@ -122,7 +122,7 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
 ) -> None:
     path = tmp_path / "numbers.json"
     write_document(path, numbers)
-    assert main(["number", "mlp.ddp.strong.n2.speedup", "--numbers", str(path)]) == 0
+    assert main(["number", "mlp.ddp.strong.n2.speedup", "--results", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95% confidence\)\n", text)
     assert "ratio of throughputs to the base case" in text
@@ -136,7 +136,7 @@ def test_a_forecast_says_which_launches_it_rests_on(
 ) -> None:
     path = tmp_path / "numbers.json"
     write_document(path, numbers)
-    assert main(["number", "mlp.ddp.weak.n8.forecast.speedup", "--numbers", str(path)]) == 0
+    assert main(["number", "mlp.ddp.weak.n8.forecast.speedup", "--results", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     measured = ["mlp.single.strong.n1", "mlp.ddp.weak.n2", "mlp.ddp.weak.n4"]
     assert re.findall(r"^from +(\S+)$", text, flags=re.M) == measured
@@ -169,7 +169,7 @@ def test_an_unknown_key_says_which_there_are(
 ) -> None:
     path = tmp_path / "numbers.json"
     write_document(path, numbers)
-    assert main(["number", key, "--numbers", str(path)]) == 2
+    assert main(["number", key, "--results", str(tmp_path)]) == 2
     assert f"{key}: no such number in {path}" in (error := capsys.readouterr().err)
     assert said in error
 

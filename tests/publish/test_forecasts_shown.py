@@ -11,6 +11,8 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.words.laws import laws, measured
+from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -48,8 +50,9 @@ def test_the_next_doubling_is_forecast_for_every_way_of_scaling(content: dict[st
     assert (found["speedup"] < found["speedup_high"]).all()
     assert found.loc["weak", "efficiency"] == pytest.approx(found.loc["weak", "speedup"] / 4)
     assert found.loc["weak", "throughput_samples_per_s"] == pytest.approx(128 / found.loc["weak", "step_time_s"])
-    assert found.loc["weak", "measured"] == "1x1, 1x2"
-    assert found.loc["weak", "laws"].endswith("alike: two sizes do not choose")
+    weak = found.loc["weak"]
+    assert measured(weak) == "1x1, 1x2"
+    assert laws(weak) == "constant, share, logarithmic and linear alike: two sizes do not choose"
 
 
 @pytest.mark.parametrize(
@@ -64,7 +67,7 @@ def test_what_cannot_be_told_is_refused_with_its_reason(
     content: dict[str, Any], scales: list[str], reason: str
 ) -> None:
     row = forecasts(content, forecast_scales=scales).loc["strong"]
-    assert reason in row["refused"]
+    assert reason in no_forecast(row)
     assert pd.isna(row["speedup"])
 
 
@@ -74,7 +77,7 @@ def test_no_forecast_is_made_where_none_is_asked_for(content: dict[str, Any]) ->
 
 def test_a_study_without_its_base_case_is_refused(content: dict[str, Any]) -> None:
     row = forecasts(content, TIMES | {("mlp", 1, 32): ["oom", "oom"]}).loc["strong"]
-    assert row["refused"] == "the base case was not measured"
+    assert no_forecast(row) == "the base case was not measured"
 
 
 def test_both_documents_say_the_same(plan: Plan) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 import pypdfium2
 import pytest
-from builders import frames_of, results_of, study_of
+from builders import declared, frames_of, results_of, study_of
 from conftest import mlp_workload
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import TracesFile
@@ -22,6 +22,7 @@ from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.document import write_document
+from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import NUMBER, between, unknown, without_thresholds
@@ -54,16 +55,13 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     plan, results = measured()
     write_results(folder, plan, results)
     epochs = pd.DataFrame([{"run_id": run, "epoch": 1, "epoch_time_s": 0.1} for run in plan.runs])
-    epochs.assign(validation_accuracy=float("nan")).to_csv(folder / "epochs.csv", index=False)
-    pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"]).to_csv(folder / "calls.csv", index=False)
+    declared(epochs, "epochs.csv").to_csv(folder / "epochs.csv", index=False)
+    calls = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
+    declared(calls, "collectives.csv").to_csv(folder / RESULTS["collectives"], index=False)
     frames = frames_of(plan, results.summary)
-    frames.quantiles.to_csv(folder / "quantiles.csv", index=False)
-    frames.held_out.to_csv(folder / "held-out.csv", index=False)
-    files = [
-        f"--{name}={folder}/{name}.csv" for name in ("summary", "epochs", "forecasts", "quantiles", "held-out")
-    ]
-    files += [f"--plan={folder}/plan.json", f"--collectives={folder}/calls.csv"]
-    assert main(["plot", *files, "--workload=mlp", f"--out={folder}/figures"]) == 0
+    declared(frames.quantiles, RESULTS["quantiles"]).to_csv(folder / RESULTS["quantiles"], index=False)
+    declared(frames.held_out, RESULTS["held_out"]).to_csv(folder / RESULTS["held_out"], index=False)
+    assert main(["stage", "plot", f"--results={folder}", "--workload=mlp"]) == 0
     return folder / "figures"
 
 
@@ -110,44 +108,35 @@ def one_run() -> tuple[Plan, Results]:
     return plan, results_of(plan, runs)
 
 
-def write_results(folder: Path, plan: Plan, results: Results) -> list[str]:
-    """What the earlier stages wrote, as the arguments that name it."""
-    names = ("summary", "runs", "forecasts", "factors")
-    for name in names:
-        getattr(results, name).to_csv(folder / f"{name}.csv", index=False)
-    write_document(folder / "numbers.json", make_numbers(plan, results))
+def write_results(folder: Path, plan: Plan, results: Results) -> None:
+    """What the earlier stages wrote."""
+    for name in ("summary", "runs", "forecasts", "factors"):
+        getattr(results, name).to_csv(folder / RESULTS[name], index=False)
     contents = {
+        "numbers": make_numbers(plan, results),
         "findings": FindingsFile(study=plan.study.name, diagnoses=tuple(results.findings)),
         "environment": results.environment,
         "traces": TracesFile(traces=tuple(results.traces)),
     }
     for name, content in contents.items():
-        write_document(folder / f"{name}.json", content)
-    (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
-    return [
-        f"--plan={folder}/plan.json",
-        *(f"--{name}={folder}/{name}.csv" for name in names),
-        *(f"--{name}={folder}/{name}.json" for name in ("findings", "environment", "traces", "numbers")),
-    ]
+        write_document(folder / RESULTS[name], content)
+    (folder / RESULTS["plan"]).write_text(plan.model_dump_json(), encoding="utf-8")
 
 
 def write_documents(folder: Path, drawn: Path, plan: Plan, results: Results, command: str = "snakemake") -> None:
     """The three .tex files with their tables and figures, as the rules make them."""
-    arguments = write_results(folder, plan, results)
-    tables = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
-    assert main(["tables", *tables, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
+    write_results(folder, plan, results)
+    assert main(["stage", "tables", f"--results={folder}"]) == 0
     (folder / "figures").mkdir()
     for workload in plan.study.workloads:
         for path in drawn.glob("mlp_*"):
             shutil.copy(path, folder / "figures" / path.name.replace("mlp", workload))
-    files = ["--tables", *map(str, (folder / "tables").glob("*.tex"))]
-    files += ["--figures", *map(str, (folder / "figures").glob("*.pdf"))]
-    assert main(["documents", *arguments, *files, f"--command={command}", f"--out={folder}"]) == 0
+    assert main(["stage", "documents", f"--results={folder}", f"--command={command}"]) == 0
 
 
 def pdf_of(folder: Path, name: str) -> Path:
     """The PDF of a document, in which no line is too wide."""
-    assert main(["typeset", f"{folder}/{name}.tex"]) == 0
+    assert main(["stage", "typeset", f"{folder}/{name}.tex"]) == 0
     log = (folder / f"{name}.log").read_text(encoding="utf-8", errors="replace")
     too_wide = [float(points) for points in re.findall(r"Overfull \\[hv]box \(([\d.]+)pt too", log)]
     assert max(too_wide, default=0) <= 1, re.findall(r"Overfull.*", log)
@@ -276,7 +265,7 @@ def test_where_latexmk_is_missing_one_line_says_so(
 ) -> None:
     (tmp_path / "report.tex").write_text("\\documentclass{article}")
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert main(["typeset", f"{tmp_path}/report.tex"]) == 2
+    assert main(["stage", "typeset", f"{tmp_path}/report.tex"]) == 2
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert (
@@ -304,7 +293,7 @@ def test_an_error_of_latex_names_the_log_and_the_line(
     text = f"\\documentclass{{article}}\n\\begin{{document}}\n{body} x\n\\end{{document}}\n"
     (folder / "report.tex").write_text(text)
     log = tmp_path / "kept.log"
-    assert main(["typeset", f"{folder}/report.tex", f"--tex-log={log}"]) == 2
+    assert main(["stage", "typeset", f"{folder}/report.tex", f"--tex-log={log}"]) == 2
     error = capsys.readouterr().err
     assert f"{log}: LaTeX made no PDF of {folder}/report.tex: " in error
     assert said in error
@@ -316,7 +305,7 @@ def test_an_error_of_latex_names_the_log_and_the_line(
 def test_latex_runs_no_command(tmp_path: Path) -> None:
     body = f"\\immediate\\write18{{touch {tmp_path}/touched}}x"
     (tmp_path / "report.tex").write_text(f"\\documentclass{{article}}\\begin{{document}}{body}\\end{{document}}")
-    assert main(["typeset", f"{tmp_path}/report.tex"]) == 0
+    assert main(["stage", "typeset", f"{tmp_path}/report.tex"]) == 0
     assert not (tmp_path / "touched").exists()
     first = (tmp_path / "report.pdf").read_bytes()
     assert first.startswith(b"%PDF")
@@ -326,16 +315,19 @@ def test_a_figure_that_is_missing_is_named(
     tmp_path: Path, drawn: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     plan, results = one_run()
-    arguments = write_results(tmp_path, plan, results)
-    table, figure = tmp_path / "summary_table.tex", tmp_path / "mlp_speedup_efficiency.pdf"
-    table.touch()
-    figure.touch()
-    command = ["documents", *arguments, "--tables", str(table), "--figures", str(figure), f"--out={tmp_path}"]
+    write_results(tmp_path, plan, results)
+    command = ["stage", "documents", f"--results={tmp_path}"]
     assert main(command) == 2
-    assert f"{figure.with_suffix('.csv')} is missing" in capsys.readouterr().err
+    assert "summary_table.tex: missing; `scalestudy stage tables` writes it" in capsys.readouterr().err
+    assert main(["stage", "tables", f"--results={tmp_path}"]) == 0
+    figure = tmp_path / "figures/mlp_speedup_efficiency.pdf"
+    figure.parent.mkdir()
+    figure.touch()
+    assert main(command) == 2
+    assert f"{figure.with_suffix('.csv')}: missing" in capsys.readouterr().err
     figure.with_suffix(".csv").write_text("y\n")
     assert main(command) == 2
-    assert "mlp_step_breakdown.pdf is missing" in capsys.readouterr().err
+    assert "mlp_step_breakdown.pdf: missing; `scalestudy stage plot` draws it" in capsys.readouterr().err
 
 
 def test_the_documents_know_every_figure() -> None:

@@ -49,10 +49,31 @@ PROBED = {
     "wait_time": (0.45, 0.35, 0.55),
     "transfer_time": (0.8, 0.7, 0.9),
 }
+TWO_MODES = {
+    "launches_unsteady": 1,
+    "steadiness": "two_modes",
+    "fast_mode_s": 0.0031,
+    "slow_mode_s": 0.0056,
+    "slow_mode_share": 0.38,
+}
+GROWING = {
+    "launches_growing": 1,
+    "memory_growth_kind": "resident",
+    "memory_growth_rank": 1.0,
+    "memory_growth_gib_per_1000_steps": 0.012,
+    "memory_growth_gib_per_1000_steps_low": 0.011,
+    "memory_growth_gib_per_1000_steps_high": 0.013,
+}
+DISAGREE = {
+    "methods": "disagree",
+    "hook_difference_s": 0.0004,
+    "hook_difference_s_low": 0.0003,
+    "hook_difference_s_high": 0.0005,
+}
 NOTES = {
-    "unsteady": "2 of 2 launches: two modes: 62% of the steps near 3.1 ms, 38% near 5.6 ms",
-    "memory_grows": "resident memory of rank 1 grows by 0.012 GiB [0.011, 0.013] in 1000 steps",
-    "methods": "disagree: differential and exposed span + interference differ by 0.4 ms [0.3, 0.5]",
+    **TWO_MODES,
+    **GROWING,
+    **DISAGREE,
     "late_rank": 1.0,
     "late_share": 0.9,
     "lateness_s": 0.001,
@@ -119,7 +140,7 @@ def probed(summary: pd.DataFrame) -> pd.DataFrame:
     backward = summary.loc[strong(summary), "backward_time_s"]
     return given(
         summary,
-        methods="agree within their intervals",
+        methods="agree",
         backward_compute_time_s=backward - columns["exposed_span_s"],
         all_reduce_bus_gib_per_s=1.25,
         all_reduce_latency_s=137e-6,
@@ -131,7 +152,7 @@ def without_accuracy(summary: pd.DataFrame) -> pd.DataFrame:
     """As a study without epochs has it: no launch was ever validated."""
     columns = [name for name in summary if name.startswith(("validation_accuracy", "accuracy_difference"))]
     changed = summary.assign(**dict.fromkeys(columns, float("nan")))
-    changed.loc[changed["accuracy_kept"] != "", "accuracy_kept"] = "not shown"
+    changed.loc[changed["accuracy_kept"] != "none", "accuracy_kept"] = "not_shown"
     return changed
 
 
@@ -151,7 +172,7 @@ Documents = Callable[..., tuple[str, str]]
 def documents(plan: Plan) -> Documents:
     def make(summary: pd.DataFrame, traces: list[dict[str, Any]] | None = None) -> tuple[str, str]:
         """(text report, page without its style) of a summary; neither is too wide nor prints a nan."""
-        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": ""})
+        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": "", "protocol": 1})
         runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
         results = results_of(
             plan,
@@ -291,9 +312,9 @@ def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.Data
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        ({"unsteady": NOTES["unsteady"]}, "two modes"),
-        ({"memory_grows": NOTES["memory_grows"]}, "grows by 0.012 GiB"),
-        ({"methods": NOTES["methods"]}, "methods of measuring communication disagree: "),
+        (TWO_MODES, "1 of 2 launches: two modes: 3.1 ms and 5.6 ms .38% of the steps"),
+        (GROWING, "resident memory of rank 1 grows by 0.012 GiB .0.011, 0.013. in 1000 steps"),
+        (DISAGREE, "methods of measuring communication disagree: exposed span .* differ by 0.4 ms .0.3, 0.5."),
         ({"late_rank": 1.0, "late_share": 0.9, "lateness_s": 0.001}, "rank 1 is late: .*90% .* 1.00 ms"),
         ({"allocation_retries": 3.0}, "retry 3 times"),
     ],
@@ -312,7 +333,7 @@ def test_each_thing_to_mind_is_one_note(summary: pd.DataFrame, columns: dict[str
         {"late_rank": 0.0, "late_share": 0.6, "lateness_s": 0.001},
         {"late_rank": 0.0, "late_share": 1.0, "lateness_s": 0.0001},
         {"late_rank": 0.0, "late_share": 0.9, "lateness_s": 0.001, "lateness_s_low": -0.001},
-        {"methods": "agree within their intervals"},
+        {"methods": "agree"},
         {"allocation_retries": 0.0},
     ],
     ids=["nothing", "not often late", "not late by much", "late in some launches", "methods agree", "no retry"],
@@ -358,7 +379,7 @@ def test_points_are_counted_in_good_english(margin: float, words: str) -> None:
 
 
 def test_accuracy_without_a_base_case_of_equal_seed_is_not_called_lost(plan: Plan, summary: pd.DataFrame) -> None:
-    frame = given(summary, accuracy_kept="not shown", accuracy_difference=float("nan"))
+    frame = given(summary, accuracy_kept="not_shown", accuracy_difference=float("nan"))
     assert only_row(plan, frame)["accuracy_kept"].startswith("not compared")
 
 
@@ -476,7 +497,7 @@ def test_where_accuracy_was_not_measured_no_document_speaks_of_it(
 
 def test_one_row_without_accuracy_leaves_its_cell_empty(documents: Documents, summary: pd.DataFrame) -> None:
     lost = {f"validation_accuracy{limit}": float("nan") for limit in ("", "_min", "_max")}
-    text, page = documents(given(summary, accuracy_kept="not shown", **lost))
+    text, page = documents(given(summary, accuracy_kept="not_shown", **lost))
     assert text.count("% on held-out data") == len(summary[summary["scaling"] != "reference"]) - 1
     header, *rows = tables(page)[0][1]
     row = next(cells for cells in rows if cells[0].startswith("ddp, strong, 2 ranks"))
@@ -543,27 +564,21 @@ def test_a_point_without_a_good_launch_has_its_row_and_nothing_else(documents: D
 def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFrame, tmp_path: Path) -> None:
     """Empty text comes back from a CSV as nan; the commands see only that."""
     frame = given(probed(summary), **NOTES)
-    frame.to_csv(tmp_path / "summary.csv", index=False)
+    frame.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
     study_of(plan, TIMES).to_csv(tmp_path / "runs.csv", index=False)
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
-    factors_frame(frame).to_csv(tmp_path / "factors.csv", index=False)
+    factors_frame(frame).to_csv(tmp_path / "efficiency_factors.csv", index=False)
+    read = pd.read_csv(tmp_path / "comprehensive_summary.csv")
     for name, content in (
         ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),
         ("environment", StudyEnvironment(facts={"device": ("cpu",)})),
         ("traces", TracesFile(traces=(TRACE,))),
+        ("numbers", rows_book(read).content),
     ):
         write_document(tmp_path / f"{name}.json", content)
-    inputs = [
-        *("--plan", f"{tmp_path}/plan.json", "--summary", f"{tmp_path}/summary.csv"),
-        *("--runs", f"{tmp_path}/runs.csv", "--findings", f"{tmp_path}/findings.json"),
-        *("--environment", f"{tmp_path}/environment.json", "--traces", f"{tmp_path}/traces.json"),
-        *("--forecasts", f"{tmp_path}/forecasts.csv", "--factors", f"{tmp_path}/factors.csv"),
-    ]
-    write_document(tmp_path / "numbers.json", rows_book(pd.read_csv(tmp_path / "summary.csv")).content)
-    inputs += ["--numbers", f"{tmp_path}/numbers.json"]
-    assert main(["text", *inputs, "--out", f"{tmp_path}/report.txt"]) == 0
-    text = (tmp_path / "report.txt").read_text(encoding="utf-8")
+    assert main(["stage", "text", f"--results={tmp_path}"]) == 0
+    text = (tmp_path / "performance_report.txt").read_text(encoding="utf-8")
     assert text.count("MIND: ") == 5
     assert max(map(len, text.splitlines())) <= 80
     assert not re.search(r"\bnan\b", text)

@@ -149,7 +149,7 @@ def thousand() -> tuple[Plan, Results]:
     summary = summary_frame(plan, runs)
     for (name, values), (limit, index) in product(PROBED.items(), (("", 0), ("_low", 1), ("_high", 2))):
         summary.loc[summary["world_size"] > 1, f"{name}_s{limit}"] = values[index] / 1e3
-    summary["methods"] = "agree within their intervals"
+    summary["methods"] = "agree"
     return plan, results_of(plan, runs, summary)
 
 

@@ -142,14 +142,13 @@ def mixed_study(content: dict[str, Any]) -> tuple[Plan, pd.DataFrame]:
 
 
 def write_fragments(folder: Path, plan: Plan, runs: pd.DataFrame) -> list[str]:
-    """Every table as `scalestudy tables` makes it: their names."""
+    """Every table as `scalestudy stage tables` makes it: their names."""
     results = results_of(plan, runs, environment=ENVIRONMENT)
-    results.summary.to_csv(folder / "summary.csv", index=False)
+    results.summary.to_csv(folder / "comprehensive_summary.csv", index=False)
     (folder / "plan.json").write_text(plan.model_dump_json(), encoding="utf-8")
     write_document(folder / "numbers.json", make_numbers(plan, results))
     write_document(folder / "environment.json", ENVIRONMENT)
-    files = [f"--{name}={folder}/{name}.json" for name in ("plan", "numbers", "environment")]
-    assert main(["tables", *files, f"--summary={folder}/summary.csv", f"--out={folder}/tables"]) == 0
+    assert main(["stage", "tables", f"--results={folder}"]) == 0
     return sorted(path.stem for path in (folder / "tables").glob("*.tex"))
 
 
@@ -251,7 +250,7 @@ def test_a_key_of_an_older_release_is_an_error_that_names_the_new_one(
     status, log = compile_paper(tmp_path, numbers, document_class="{article}", body=f"\\scalenum{{{old}}}")
     assert status != 0
     assert f"The number `{old}' has another key now: `{new}'" in "".join(log.split("\n")), log[-1500:]
-    assert main(["number", old, "--numbers", str(path)]) == 2
+    assert main(["number", old, "--results", str(path.parent)]) == 2
     assert f"{old}: the key is now {new}" in capsys.readouterr().err
 
 

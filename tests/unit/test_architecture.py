@@ -26,11 +26,13 @@ FLOORS = {
     "train": 1,
     "launch": 1,
     "importers": 1,
+    "chain": 2,
     "demo": 2,
     "analyse": 2,
     "diagnose": 3,
     "publish": 4,
-    "cli": 5,
+    "reference": 5,
+    "cli": 6,
 }
 # On the ground floor record knows study (an observation holds a spec) and prepare knows both (data of the config,
 # files written whole), never the other way round.
@@ -94,7 +96,7 @@ def test_every_room_is_on_a_floor() -> None:
 
 def test_planning_starts_without_torch() -> None:
     """Importing torch takes seconds; `scalestudy plan` and Snakemake's parsing must not pay for it."""
-    code = "import sys, scalestudy.cli.plan, scalestudy.cli.train; print('torch' in sys.modules)"
+    code = "import sys, scalestudy.chain.launches, scalestudy.launch.run; print('torch' in sys.modules)"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "False"
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
-from conftest import BIN, Checkout, tiny_study
+from conftest import BIN, Checkout, planned, tiny_study
 from scalestudy.publish.typeset import missing_tex
-
-
-def planned(output: str) -> dict[str, int]:
-    """Jobs per rule of a dry run; empty when nothing is to be done."""
-    if "Nothing to be done" in output:
-        return {}
-    table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
-    rows = re.findall(r"^(\w+) +(\d+)$", table, flags=re.M)
-    return {name: int(count) for name, count in rows if name != "total"}
-
 
 ALL_RULES = {
     "plan_study": 1,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from conftest import Checkout, tiny_study
-from scalestudy.record.parts import DATA_FILES
-from test_dry_runs import planned
+import pytest
+from conftest import Checkout, planned, tiny_study
+from scalestudy.record.parts import DATA_FILES, VOUCHER
 
 PACKAGE = Path("workflow/scalestudy")
 
@@ -28,8 +29,11 @@ def test_a_finished_study_has_nothing_to_do(finished: Checkout) -> None:
     assert plan_after(finished) == {}
 
 
-def test_an_edited_template_renders_again_and_trains_nothing(edited: Checkout) -> None:
+def test_an_edited_template_renders_again_and_a_comment_in_the_training_code_changes_nothing(
+    edited: Checkout,
+) -> None:
     append(edited, "report/templates/performance_report.txt", "\nOne more line.\n")
+    append(edited, PACKAGE / "train/loop.py", "\n# a comment\n")
     jobs = plan_after(edited)
     assert jobs == {"write_text_report": 1, "report": 1}
     edited.run("snakemake", "results/tiny/performance_report.txt")
@@ -57,9 +61,21 @@ def test_a_comment_in_the_training_code_changes_nothing(edited: Checkout) -> Non
     assert plan_after(edited) == {}
 
 
-def test_other_behaviour_of_the_training_code_measures_everything_again(edited: Checkout) -> None:
-    append(edited, PACKAGE / "train/loop.py", "\n\nANSWER = 42\n")
-    assert training(plan_after(edited)) == 4
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("but no CUDA device is visible", "yet no CUDA device is visible"),
+        ("available", "usable"),
+        ("Where a rank runs", "The place of a rank"),
+    ],
+    ids=["an error message", "a local variable", "a docstring"],
+)
+def test_edited_training_code_measures_nothing_again(edited: Checkout, old: str, new: str) -> None:
+    path = edited.root / PACKAGE / "train/place/placement.py"
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    assert plan_after(edited) == {}
 
 
 def test_an_edited_workload_measures_exactly_its_own_runs(edited: Checkout) -> None:
@@ -100,15 +116,30 @@ def test_a_forced_rerun_keeps_what_was_measured(edited: Checkout) -> None:
     assert {path: path.read_bytes() for path in sorted(runs.glob("*/*"))} == before
 
 
-def test_changed_training_code_sets_the_old_run_aside(edited: Checkout) -> None:
-    """Nothing measured is lost: the old observation is moved, whole, and the new one takes its place."""
-    append(edited, PACKAGE / "train/loop.py", "\n\nANSWER = 42\n")
+PROTOCOL_2 = """
+PROTOCOLS = (*PROTOCOLS, Protocol(2, "2027-01-01", "Steps are timed otherwise.", (EVERYTHING,)))
+CURRENT = 2
+"""
+
+
+def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checkout) -> None:
+    """Nothing measured is lost: old observations are moved, whole, and new ones take their place."""
     results = edited.root / "results/tiny"
-    run = next(results.glob("runs/first-single-*"))
-    before = (run / "run.json").read_bytes()
-    edited.run("snakemake", str((run / "run.sha256").relative_to(edited.root)))
-    kept = list(results.glob(f"superseded/{run.name}.*/run.json"))
-    assert [path.read_bytes() for path in kept] == [before]
-    # Snakemake removes the output of a job that runs again; what it knows the run by is all that it can remove.
-    assert {path.name for path in kept[0].parent.iterdir()} == {*DATA_FILES, "run.json"}
-    assert (run / "run.json").read_bytes() != before
+    before = {path.parent.name: path.read_bytes() for path in results.glob("runs/*/run.json")}
+    append(edited, PACKAGE / "record/protocol.py", PROTOCOL_2)
+    assert training(plan_after(edited)) == 0
+    printed = edited.run("scalestudy", "plan").stdout
+    assert "measured already: 4 runs\n  Measured 4 by protocol 1; the current protocol is 2." in printed
+    assert "Steps are timed otherwise. Not comparable with the one before: every column." in printed
+    assert "scalestudy retry results/tiny --protocol" in printed
+
+    assert "4 of 4 runs set aside" in edited.run("scalestudy", "retry", "results/tiny", "--protocol").stdout
+    assert "0 of 0 runs set aside" in edited.run("scalestudy", "retry", "results/tiny", "--protocol").stdout
+    kept = {path.parent.name.split(".")[0]: path for path in results.glob("superseded/*/run.json")}
+    assert {name: path.read_bytes() for name, path in kept.items()} == before
+    assert {path.name for path in next(iter(kept.values())).parent.iterdir()} == {*DATA_FILES, "run.json", VOUCHER}
+    assert training(plan_after(edited)) == 4
+    run = next(name for name in before if name.startswith("first-single"))
+    edited.run("snakemake", f"results/tiny/runs/{run}/run.sha256")
+    assert json.loads((results / "runs" / run / "run.json").read_bytes())["protocol"] == 2
+    assert training(plan_after(edited)) == 3

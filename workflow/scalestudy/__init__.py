@@ -3,10 +3,12 @@
 The package is a house of floors; a module imports from lower floors only, and
 `tests/unit/test_architecture.py` holds that:
 
-    5  cli             one command a stage; every Snakemake rule is one of them
+    6  cli             what people type, and a command for every Snakemake rule
+    5  reference       generated from our models: documentation of the config, JSON schemas
     4  publish         figures, tables, text, pages: data in, files out, no analysis
     3  diagnose        evidence -> findings -> recommendations
     2  analyse         statistics and scaling: frames in and out, no files, no torch
+    2  chain           what the workflow's rules decide
     1  train, launch   train: the only place that imports torch; launch: processes and outcomes
     0  study, record   study: config model and plan; record: the observation on disk
 """

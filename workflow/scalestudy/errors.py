@@ -1,5 +1,17 @@
-"""The one exception that means "the user can put this right"; the command line prints it without a traceback."""
+"""The exceptions that mean "the user can put this right"; the command line prints them without a traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
 
 
 class UserError(ValueError):
     """Bad input. Its text names the key, file or run, and says what would be right."""
+
+
+class RefusedStudyError(UserError):
+    """A study's file with keys or values that are not valid: its problems, a line each."""
+
+    def __init__(self, source: str, problems: Sequence[str]) -> None:
+        super().__init__("\n  ".join([f"{source}: the study is refused", *problems]))
+        self.problems = problems

@@ -1,4 +1,4 @@
-"""Our own loop as `scalestudy train` runs it: blocks of steps, clock, recorder, gauges, progress file, loss check.
+"""Our own loop as `scalestudy stage train` runs it: blocks, clock, recorder, gauges, progress file, loss check.
 
 What it needs of train/ stands in `make_trainer`, `blocks` and `train_steps`, and nowhere else.
 """

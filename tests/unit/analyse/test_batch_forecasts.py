@@ -128,6 +128,7 @@ def test_the_published_v100_table_lies_within_the_limits() -> None:
         {
             "workload": "mlp",
             "base_variant": "single",
+            "protocol": 1,
             "scaling": "weak",
             "nodes": 1,
             "devices_per_node": 2,
@@ -151,6 +152,7 @@ def test_the_published_v100_table_lies_within_the_limits() -> None:
         {
             "workload": "mlp",
             "variant": "single",
+            "protocol": 1,
             "world_size": 1,
             "batch_per_rank": [256, 4096],
             "step_time_s": [0.0076, 0.09977],

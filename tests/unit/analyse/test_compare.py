@@ -314,8 +314,13 @@ def test_three_studies_are_held_against_the_first(content: dict[str, Any]) -> No
     assert mine["not_compared"].tolist() == [NotCompared.NONE] * 2
 
 
+CLOCK = "hardware cpu current clock mhz"
+
+
 def test_environments_differ_by_what_they_hold_and_not_by_its_order() -> None:
-    first = {"host": ("a", "b"), "cpu": ("X",), "hardware cpu current clock mhz": (1,)}
-    other = {"host": ("b", "a"), "cpu": ("Y",), "hardware cpu current clock mhz": (2,), "backend": ("nccl",)}
-    differing = environment_differences([StudyEnvironment(facts=facts) for facts in (first, other)])
+    first = {"host": ("a", "b"), "cpu": ("X",), CLOCK: (1,)}
+    other = {"host": ("b", "a"), "cpu": ("Y",), CLOCK: (2,), "backend": ("nccl",)}
+    differing = environment_differences(
+        [StudyEnvironment(facts=facts, readings=(CLOCK,)) for facts in (first, other)]
+    )
     assert differing == [{"cpu": ["X"]}, {"cpu": ["Y"], "backend": ["nccl"]}]

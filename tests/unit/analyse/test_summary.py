@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from builders import observation, study_of, summary_of
 from scalestudy.analyse.run.reduce import runs_frame
-from scalestudy.cli.inputs import read_table
+from scalestudy.cli.inputs import table_of
 from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -150,8 +150,8 @@ def test_names_that_look_like_nothing_are_names(content: dict[str, Any], tmp_pat
     content["workloads"] = {"nan": content["workloads"]["mlp"]}
     plan = make_plan(parse_study(content, source="x"))
     summary = summary_of(plan, {("nan", *key[1:]): times for key, times in TIMES.items()})
-    summary.to_csv(tmp_path / "summary.csv", index=False)
-    read = read_table(tmp_path / "summary.csv")
+    summary.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
+    read = table_of(tmp_path, "summary")
     assert read["variant"].tolist() == summary["variant"].tolist()
     assert set(read["workload"]) == {"nan"}
     assert read["speedup"].isna().tolist() == summary["speedup"].isna().tolist()

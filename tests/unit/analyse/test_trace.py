@@ -294,9 +294,9 @@ def test_a_real_trace_of_one_process(tmp_path: Path) -> None:
     assert calls["aten::addmm"] == 2  # two linear layers forward
     assert calls["aten::mm"] == 3  # and backward, without the gradient of the input
     parts_us(summary)
-    assert 1 / 1.5 < summary.step_time_s / (sum(took_s[2:]) / 4) < 1.5
+    assert 0.9 < summary.step_time_s / (sum(took_s[2:]) / 4) < 3
     assert 0 < summary.computation_time_s < summary.step_time_s
-    plain = summary.to_json()
+    plain = summary.model_dump(mode="json")
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 
@@ -345,7 +345,7 @@ def test_a_real_trace_of_two_ranks(tmp_path: Path) -> None:
         assert 0 < summary.collective_time_s <= collective.time_s * (1 + 1e-6)
         assert summary.hidden_share is not None and 0 <= summary.hidden_share <= 1
         parts_us(summary)
-        assert 1 / 1.5 < summary.step_time_s / (sum(took_s) / len(took_s)) < 1.5
+        assert 0.9 < summary.step_time_s / (sum(took_s) / len(took_s)) < 3
 
 
 def test_a_trace_that_is_missing_short_or_none_is_refused_by_name(tmp_path: Path) -> None:

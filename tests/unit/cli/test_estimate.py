@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from builders import declared
 from scalestudy.analyse.costs.collectives import RING, Link
-from scalestudy.cli.estimate import known_of
 from scalestudy.cli.main import main
+from scalestudy.cli.verb.estimate import known_of
 from scalestudy.errors import UserError
 
 LINK = Link(1e-4, 2e9)
@@ -24,6 +25,7 @@ def results(tmp_path: Path) -> Path:
             {
                 "workload": "net",
                 "is_base": ranks == 1,
+                "protocol": 1,
                 "world_size": ranks,
                 "parameters": 1e7,
                 "step_time_s": 0.05,
@@ -31,7 +33,8 @@ def results(tmp_path: Path) -> Path:
                 "all_reduce_latency_s": None if ranks == 1 else RING.steps(ranks) * LINK.latency_s,
             }
         )
-    pd.DataFrame(rows).to_csv(tmp_path / "comprehensive_summary.csv", index=False)
+    summary = declared(pd.DataFrame(rows), "comprehensive_summary.csv")
+    summary.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
     return tmp_path
 
 
@@ -83,9 +86,7 @@ def test_what_is_missing_is_named(arguments: list[str], said: str, capsys: pytes
 def test_a_quantity_that_is_none_is_refused(
     argument: list[str], said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with pytest.raises(SystemExit) as end:
-        main(["estimate", "--gpus", "8", *argument])
-    assert end.value.code == 2
+    assert main(["estimate", "--gpus", "8", *argument]) == 2
     assert said in capsys.readouterr().err
 
 

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 import yaml
 from scalestudy.cli.main import main
+from scalestudy.cli.verb.new import Flag, _flags
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.load import load_study
+from scalestudy.study.config.models import Model
+from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.variants import Knobs
 
 
 def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -26,11 +33,11 @@ def test_flags_become_a_study_that_can_be_planned(tmp_path: Path, capsys: pytest
     # The base case has the settings of the variant, but not those of its strategy.
     assert (single.strategy, single.precision, single.accumulation_steps) == ("single", "bf16", 2)
     assert not ddp.input.drop_last
-    assert f"snakemake --configfile {file}" in capsys.readouterr().out
+    assert f"scalestudy run --study {file}" in capsys.readouterr().out
 
 
 def test_it_prints_what_was_asked_for_and_nothing_else(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["new", "--widths", "[4096, 4096]", "--data", "digits", "--study", "wide"]) == 0
+    assert main(["new", "--widths", "[4096, 4096]", "--data", "digits", "--name", "wide"]) == 0
     study = yaml.safe_load(capsys.readouterr().out)
     assert study["workloads"]["mlp"]["model"] == {"type": "mlp", "widths": [4096, 4096]}
     assert set(study) == {"study", "scales", "variants", "workloads", "host"}
@@ -56,3 +63,19 @@ def test_a_file_that_is_there_is_not_overwritten(tmp_path: Path, capsys: pytest.
     assert main(["new", "--out", str(file)]) == 2
     assert file.read_text() == "precious"
     assert "is there already" in capsys.readouterr().err
+
+
+def test_there_is_a_flag_for_every_key_of_the_model() -> None:
+    """Flags come from the JSON schema; what they are called and where their values go, from the model itself."""
+    flags = [flag for flag in _flags() if isinstance(flag, Flag)]
+    assert len({flag.name for flag in flags}) == len({flag.opts[0] for flag in flags}) == len(flags)
+    known = {(flag.part, *flag.keys) for flag in flags}
+    for part, union in (("model", Model), ("data", Data), ("optimizer", Optimizer)):
+        for kind in get_args(get_args(union)[0]):
+            assert {(part, key) for key in kind.model_fields if key != "type"} <= known
+    for name, field in Knobs.model_fields.items():
+        inner = field.default.__class__.model_fields if isinstance(field.default, Entry) else {}
+        assert {("variant", name, key) for key in inner} or {("variant", name)} <= known
+        assert not {("variant", name, key) for key in inner} - known
+    undescribed = [flag.opts[0] for flag in flags if not flag.help]
+    assert undescribed == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from bench.diagnosis import OUTCOMES, main, read, table, told, write
@@ -44,7 +45,9 @@ def test_rows_are_kept_as_they_were_written(tmp_path: Path) -> None:
 
 
 def test_what_is_kept_of_a_diagnosis() -> None:
-    found = {"verdict": "poor", "findings": [{"cause": "straggler"}, {"cause": "comm-bound"}]}
+    found = SimpleNamespace(
+        verdict="poor", findings=[SimpleNamespace(cause="straggler"), SimpleNamespace(cause="comm-bound")]
+    )
     assert told(found) == {"verdict": "poor", "causes": "straggler comm-bound"}
 
 

@@ -6,11 +6,12 @@ import signal
 from pathlib import Path
 
 import pytest
-from scalestudy.cli import demo
 from scalestudy.cli.main import main
+from scalestudy.cli.verb.demo import shaped_network
 from scalestudy.demo.faults import ALL, CONTROLS, FAULT, FAULTS
 from scalestudy.diagnose.causes import CAUSES
 from scalestudy.diagnose.causes.fsdp import DDP_OOM
+from scalestudy.launch import run
 from scalestudy.launch.command import rank_command
 from scalestudy.launch.process import Interrupted
 from scalestudy.study.config.load import parse_study
@@ -52,8 +53,8 @@ def test_a_link_that_cannot_be_throttled_is_done_to_the_ranks(
     """Without tc there is no slow network; each rank of the study that is run instead says what was done to it."""
     measured: list[RunSpec] = []
     monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr(demo, "measure_run", lambda spec, *_, **__: measured.append(spec) or stop())
-    assert demo.shaped_network("240mbit") is None
+    monkeypatch.setattr(run, "measure_run", lambda spec, *_, **__: measured.append(spec) or stop())
+    assert shaped_network("240mbit") is None
     assert main(["demo", "--fault", "slow-link", "--results", str(tmp_path / "out")]) == 128 + signal.SIGINT
     assert "a communication hook waits as long" in capsys.readouterr().out
     (spec,) = measured

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from published_schemas import check_json
 from published_tables import DATA
 from scalestudy.cli.main import main
-from scalestudy.diagnose.audit import Audit, audit_case
+from scalestudy.diagnose.audit import Audit, AuditFile, audit_case
 from scalestudy.errors import UserError
 from scalestudy.importers.published import Printed, read_printed, read_published
+from scalestudy.record.document import read_document
 
 # What is wrong with the published tables, or has to be said of them. All other cases are clean.
 KNOWN = {
@@ -158,7 +160,8 @@ def test_the_command_reads_well_and_ends_with_its_verdict(
     assert "12 of 24 cases with remarks." in output
     assert max(map(len, output.splitlines())) <= 80
     assert output.isascii()
-    assert "resnext101" in (tmp_path / "remarks.json").read_text()
+    assert any("resnext101" in case for case in read_document(tmp_path / "remarks.json", AuditFile).cases)
+    check_json(tmp_path / "remarks.json", "audit")
     clean = tmp_path / "clean.csv"
     clean.write_text("gpus,throughput\n1,100\n2,196\n")
     assert main(["audit", str(clean)]) == 0

@@ -318,7 +318,7 @@ def test_fsdp_that_cannot_be_told_from_ddp_is_left_alone(content: dict[str, Any]
 
 def test_ddp_out_of_memory_is_sent_to_fsdp(content: dict[str, Any]) -> None:
     found = variants(content, {"ddp": [nan, nan, nan], "fsdp": [0.0080, 0.0079, 0.0081]})
-    assert found["ddp"].verdict == "not measured"
+    assert found["ddp"].verdict == "not_measured"
     assert causes(found["ddp"]) == ["ddp-oom"]
     assert "Use fsdp, which fits." in found["ddp"].findings[0].recommendations[0].change
 

@@ -46,7 +46,7 @@ def causes(diagnosis: Diagnosis) -> list[str]:
     ("times", "verdict", "cause"),
     [
         (HEALTHY, "healthy", "healthy"),
-        (NEGATIVE, "negative scaling", "comm-bound"),
+        (NEGATIVE, "negative_scaling", "comm-bound"),
         (POOR, "poor", "comm-bound"),
     ],
 )
@@ -90,7 +90,7 @@ def test_a_step_that_does_not_shrink_with_its_batch_is_not_blamed_on_communicati
 
 def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
     weak = diagnose(content, NEGATIVE, noise=(1.0,))["weak"]
-    assert weak.verdict == "negative scaling"
+    assert weak.verdict == "negative_scaling"
     assert "one launch only, so there is no interval" in weak.sentence
 
 
@@ -185,7 +185,7 @@ def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> Non
     plan = make_plan(parse_study(content | {"repeats": 2}, source="x"))
     times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
     strong = next(d for d in diagnosed(plan, summary_of(plan, times)) if d.scaling == "strong")
-    assert (strong.verdict, causes(strong)) == ("not measured", ["ddp-oom"])
+    assert (strong.verdict, causes(strong)) == ("not_measured", ["ddp-oom"])
     assert strong.sentence == "no launch came to its end: 2 oom"
 
 
@@ -217,8 +217,8 @@ def seed_case(ranks: int, speedup: float) -> Case:
     ("name", "ranks", "speedup", "verdict"),
     [
         ("IMDB on 4 GPUs", 4, 3.49, "healthy"),
-        ("AG News on 4 GPUs", 4, 0.46, "negative scaling"),
-        ("MLP, batch 256, 2 V100", 2, 12369 / 33700, "negative scaling"),
+        ("AG News on 4 GPUs", 4, 0.46, "negative_scaling"),
+        ("MLP, batch 256, 2 V100", 2, 12369 / 33700, "negative_scaling"),
         ("MLP, batch 4096, 2 V100", 2, 71710 / 41052, "healthy"),
         ("LLM fine-tuning, 2 GPUs", 2, 18 / 15, "poor"),
     ],

@@ -76,7 +76,7 @@ def test_ag_news_on_four_gpus_is_too_small() -> None:
     times = {(1, 32): 0.46 * 0.070, (1, 8): 0.025, (4, 8): 0.070}
     synchronised = {"overhead_s": 0.045, "overhead_s_low": 0.040, "overhead_s_high": 0.050}
     found = judged(times, ranks=4, batch=32, scaling="strong", seen=synchronised)["ddp"]
-    assert (found.verdict, causes(found)) == ("negative scaling", ["comm-bound", "launch-bound"])
+    assert (found.verdict, causes(found)) == ("negative_scaling", ["comm-bound", "launch-bound"])
     assert "Use one process" in advice(found)
     assert "Raise the batch from 32 to" in advice(found)
 
@@ -85,7 +85,7 @@ def test_an_mlp_of_batch_256_on_two_v100() -> None:
     """7.60 to 41.40 ms: 0.37 times, and 18 % where the table printed a dash."""
     overhead = {"overhead_s_low": 0.033, "overhead_s_high": 0.0346}
     found = judged({(1, 256): 0.0076, (2, 256): 0.0414}, ranks=2, batch=256, scaling="weak", seen=overhead)["ddp"]
-    assert (found.verdict, causes(found)) == ("negative scaling", ["comm-bound"])
+    assert (found.verdict, causes(found)) == ("negative_scaling", ["comm-bound"])
     evidence = {item.id: item.value for item in found.findings[0].evidence}
     assert evidence["overhead"] == pytest.approx(33.8)
     assert evidence["share_of_step"] == pytest.approx(81.6, abs=0.1)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 from builders import observation
+from scalestudy.errors import UserError
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, repeated
 from scalestudy.launch.slurm import settle as settling
 from scalestudy.launch.slurm.job import Job
@@ -14,6 +17,7 @@ from scalestudy.launch.slurm.settle import settle
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import read_record
 from scalestudy.record.parts import publish, vouch
+from scalestudy.record.protocol import CURRENT
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -63,6 +67,35 @@ def test_a_launch_whose_job_is_over_is_recorded(
     assert settle(tmp_path) == []
 
 
+def test_what_an_earlier_release_left_is_recorded_as_of_its_protocol(
+    cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Release 0.1 noted no protocol of an attempt."""
+    states(monkeypatch, "NODE_FAIL")
+    attempt = json.loads((cut_off / "attempt.json").read_text())
+    assert attempt.pop("protocol") == CURRENT
+    write_text(cut_off / "attempt.json", json.dumps(attempt))
+    settle(tmp_path)
+    assert read_record(tmp_path / "runs" / spec.run_id).protocol == 1
+
+
+def test_a_launch_that_was_cut_off_before_it_began_leaves_nothing(
+    cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states(monkeypatch, "NODE_FAIL")
+    (cut_off / "spec.json").unlink()
+    assert settle(tmp_path) == [f"{spec.run_id}: was cut off before anything was started"]
+    assert not cut_off.exists()
+    assert not (tmp_path / "runs" / spec.run_id).exists()
+
+
+def test_a_damaged_record_is_named_where_runs_are_settled(cut_off: Path, spec: RunSpec, tmp_path: Path) -> None:
+    write_text(tmp_path / "runs" / spec.run_id / "run.json", "{")
+    shutil.rmtree(cut_off)
+    with pytest.raises(UserError, match=r"run\.json: not a whole run\.json"):
+        settle(tmp_path)
+
+
 @pytest.mark.parametrize("state", ["RUNNING", "PENDING", "SUSPENDED"])
 def test_a_launch_whose_job_goes_on_is_left_alone(
     cut_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
@@ -87,4 +120,4 @@ def test_a_measured_run_is_vouched_for_again(spec: RunSpec, tmp_path: Path) -> N
     (final / "run.sha256").unlink()
     assert len(settle(tmp_path)) == 1
     assert (final / "run.sha256").read_text() == before
-    assert not vouch(final)
+    assert not vouch(final, "ok")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 import pynvml
 import pytest
+from conftest import handlers_kept
 from nvml import Board, FakeNvml
 from scalestudy.launch import run as launch_run
 from scalestudy.launch import starters
@@ -189,12 +189,8 @@ def test_a_refused_launch_is_a_whole_record_and_starts_nothing(
     guard = Guard("no device does", {"hardware": {"cpu": {"sockets": 1}}, "warnings": [warned]})
     monkeypatch.setattr(starters, "look", lambda *_: guard)
     monkeypatch.setattr(launch_run, "run_group", lambda *_, **__: pytest.fail("nothing may be started"))
-    before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    try:
+    with handlers_kept():
         record, measured = measure_run(spec, tmp_path)
-    finally:  # it holds signals off while it publishes; what other tests start would inherit that
-        for signum, handler in before.items():
-            signal.signal(signum, handler)
     assert measured
     assert (record.outcome, record.reason) == ("failed", "no device does")
     assert record.environment["hardware"] == {"cpu": {"sockets": 1}}

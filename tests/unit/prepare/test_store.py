@@ -141,7 +141,7 @@ def test_arrays_are_mapped_and_a_change_stays_with_the_process(text: TextFileDat
 
 def test_data_that_were_not_prepared_are_asked_for(text: TextFileData, root: Path) -> None:
     with pytest.raises(
-        UserError, match=rf"{text.store_name}: these data have not been prepared: run `scalestudy pre"
+        UserError, match=rf"{text.store_name}: these data have not been prepared: run `scalestudy stage pre"
     ):
         read_store(root, text)
 
@@ -181,7 +181,7 @@ def test_a_damaged_store_is_refused_by_name_and_made_anew(text: TextFileData, ro
             damage
         ]
         manifest.write_text("hello" if damage == "no JSON" else json.dumps(content | change))
-    with pytest.raises(UserError, match=rf"{text.store_name}.*: run `scalestudy prepare`"):
+    with pytest.raises(UserError, match=rf"{text.store_name}.*`scalestudy stage prepare`"):
         read_store(root, text)
     assert prepare(text, root) == expected
     assert read_store(root, text)[1]["train-targets"][0, 0] == 1
@@ -273,7 +273,7 @@ def test_one_place_and_a_checksum_for_every_file(changes: dict[str, Any], said: 
 
 def test_two_at_once_make_one_store(tmp_path: Path, text: TextFileData, root: Path) -> None:
     """Both come while a third holds the lock: one of them makes the store, and the other one keeps it."""
-    command = [BIN / "scalestudy", "prepare", "--data-json", text.model_dump_json(), "--root", root]
+    command = [BIN / "scalestudy", "stage", "prepare", "--data-json", text.model_dump_json(), "--data", root]
     logs = [tmp_path / f"{number}.log" for number in range(2)]
     with alone(root / text.store_name):
         started = []
@@ -300,7 +300,7 @@ def test_the_verb_prepares_what_a_study_needs(
     content["workloads"] |= {"lm": small, "lm-again": small | {"epochs": 1}, "long": other}
     study = tmp_path / "study.yaml"
     study.write_text(yaml.safe_dump(content))
-    command = ["prepare", "--study", str(study), "--root", str(root)]
+    command = ["stage", "prepare", "--study", str(study), "--data", str(root)]
 
     assert main([*command, "--workload", "mlp"]) == 0
     assert "nothing to prepare" in capsys.readouterr().out
@@ -331,7 +331,7 @@ def test_the_verb_prepares_what_a_study_needs(
     ],
 )
 def test_an_entry_that_cannot_be_is_refused(text: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["prepare", "--data-json", text]) == 2
+    assert main(["stage", "prepare", "--data-json", text]) == 2
     assert said in capsys.readouterr().err
 
 

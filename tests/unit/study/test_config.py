@@ -12,9 +12,9 @@ import pytest
 import yaml
 from conftest import ROOT
 from scalestudy.errors import UserError
+from scalestudy.reference.config import readme_text, schema_text
 from scalestudy.study.capacity import check_capacity
 from scalestudy.study.config.load import load_study, parse_study
-from scalestudy.study.document import readme_text, schema_text
 from scalestudy.study.plan import make_plan
 
 
@@ -121,7 +121,7 @@ def test_more_cores_or_devices_than_the_host_has_are_refused(content: dict[str, 
 
 
 def test_schema_and_documentation_are_in_step_with_the_model() -> None:
-    """After a change of the model: `scalestudy schema`."""
+    """After a change of the model: `scalestudy stage schema`."""
     assert (ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8") == schema_text()
     assert (ROOT / "config/README.md").read_text(encoding="utf-8") == readme_text()
 

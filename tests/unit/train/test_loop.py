@@ -9,7 +9,7 @@ from itertools import chain
 
 import pytest
 import torch
-from scalestudy.study.config.study import Host
+from scalestudy.study.config.conditions import Host
 from scalestudy.train.data.batches import batch_indices
 from scalestudy.train.loop import block_sizes
 from scalestudy.train.place import placement
@@ -105,7 +105,7 @@ def test_ranks_are_bound_to_cores_of_their_own() -> None:
     """In processes of their own, for the binding lasts."""
     code = (
         "import os, sys\n"
-        "from scalestudy.study.config.study import Host\n"
+        "from scalestudy.study.config.conditions import Host\n"
         "from scalestudy.train.place.placement import bind_cores\n"
         "bound = bind_cores(Host(), local_rank=int(sys.argv[1]), local_world_size=2)\n"
         "print(bound, sorted(os.sched_getaffinity(0)))"

@@ -9,33 +9,41 @@ import threading
 import time
 import weakref
 
-import pytest
+from conftest import wait_for
 from scalestudy.train.place.watchdog import Watchdog
 
 
-def watched(limit_s: float, seconds: float, *, steps_s: float) -> list[tuple[str, bool]]:
-    """What a watchdog says of so many seconds in which the main thread makes steps of one call, each so long."""
-    said: list[tuple[str, bool]] = []
-    watchdog = Watchdog(limit_s, lambda where, waiting: said.append((where, waiting)))
-    made = 0
-    watchdog.steps = lambda: made
-    watchdog.start()
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        time.sleep(steps_s)
-        made += 1
-    watchdog.stop()
-    return said
-
-
 def test_one_call_that_does_not_end_is_noticed_once() -> None:
-    ((where, waiting),) = watched(0.3, 1.0, steps_s=1.0)
-    assert where.startswith("watched (test_watchdog.py:")
+    said: list[tuple[str, bool]] = []
+    call = threading.Lock()
+    call.acquire()
+
+    def give_up(where: str, waiting: bool) -> None:
+        said.append((where, waiting))
+        call.release()
+
+    watchdog = Watchdog(0.3, give_up)
+    watchdog.start()
+    assert call.acquire(timeout=60)
+    time.sleep(0.5)
+    watchdog.stop()
+    ((where, waiting),) = said
+    assert where.startswith("test_one_call_that_does_not_end_is_noticed_once (test_watchdog.py:")
     assert not waiting
 
 
 def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
-    assert watched(0.5, 1.2, steps_s=0.05) == []
+    """It is in one and the same call whenever it is looked at, and for longer than the limit."""
+    said: list[str] = []
+    watchdog = Watchdog(1.0, lambda where, _: said.append(where))
+    made = 0
+    watchdog.steps = lambda: made
+    watchdog.start()
+    for _ in range(30):
+        time.sleep(0.05)
+        made += 1
+    watchdog.stop()
+    assert not said
 
 
 def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> None:
@@ -72,11 +80,13 @@ for steps in (7, 8, 9):
 
 
 def test_it_may_be_stopped() -> None:
-    watchdog = Watchdog(0.2, lambda *_: pytest.fail("it was stopped"))
+    said: list[str] = []
+    watchdog = Watchdog(0.2, lambda where, _: said.append(where))
     watchdog.start()
     watchdog.stop()
     time.sleep(0.5)
-    assert not any(thread.name == "watchdog" for thread in threading.enumerate())
+    assert not said
+    wait_for(lambda: not any(thread.name == "watchdog" for thread in threading.enumerate()))
 
 
 def test_it_keeps_nothing_alive() -> None:

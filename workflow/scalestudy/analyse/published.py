@@ -46,7 +46,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     mean.
     """
     usable = [row for row in rows if _positive(row)]
-    groups: dict[tuple, list[PublishedRow]] = {}
+    groups: dict[tuple[object, ...], list[PublishedRow]] = {}
     for row in sorted(usable, key=lambda row: row.gpus):
         kind = (row.gpus, row.label("strategy"), row.label("precision"), row.batch_per_gpu, row.global_batch)
         groups.setdefault(kind, []).append(row)

@@ -1,1 +1,1 @@
-"""`scalestudy VERB`: one thin module a verb; each Snakemake rule runs one of them."""
+"""The command line: verbs that people type, and stages that the rules of the workflow call."""

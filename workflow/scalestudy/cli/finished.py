@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import unicodedata
 from collections import Counter
 from collections.abc import Sequence
@@ -11,16 +10,15 @@ from string import ascii_uppercase
 
 import pandas as pd
 
-from scalestudy.analyse.study.compare import MEASURED, OF_A_LAUNCH, Source
-from scalestudy.analyse.study.environment import StudyEnvironment
-from scalestudy.cli.inputs import read_plan, read_table
+from scalestudy.analyse.study.compare import Source
+from scalestudy.cli.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
-from scalestudy.record.document import read_document
+from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
 
 MOST = len(ascii_uppercase)
-SUMMARY = "comprehensive_summary.csv"
+SUMMARY = RESULTS["summary"]
 # Of a row of the summary, as its point in the plan has it.
 OF_A_POINT = ("scaling", "nodes", "devices_per_node", "batch_per_rank", "global_batch")
 
@@ -47,40 +45,26 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
 
 def read_finished(folder: Path, letter: str) -> Source:
     """A study from its results folder."""
-    if not folder.is_dir():
-        raise UserError(f"{folder}: no such folder; name the results of a study, such as results/STUDY")
-    if not (folder / "plan.json").exists():
-        below = sorted(path.parent.name for path in folder.glob("*/plan.json"))
-        near = f"; in it are {', '.join(below)}" if below else ", such as results/STUDY"
-        raise UserError(f"{folder}: no results of a study: it has no plan.json. Name the folder of one{near}")
-    plan = read_plan(folder / "plan.json")
+    plan = plan_of(folder)
     if not (folder / SUMMARY).exists():
         raise UserError(
             f"{folder}: no {SUMMARY}, so its study has not come to its end; run snakemake on it, or"
-            f" `scalestudy aggregate --plan {folder}/plan.json --results {folder}` where all launches are there"
+            f" `scalestudy stage aggregate --results {folder}` where all launches are there"
         )
     source = Source(
         letter=letter,
         plan=plan,
-        summary=read_table(folder / SUMMARY),
-        runs=read_table(folder / "runs.csv"),
-        environment=read_document(folder / "environment.json", StudyEnvironment),
+        summary=table_of(folder, "summary"),
+        runs=table_of(folder, "runs"),
+        environment=environment_of(folder),
     )
     _refuse_other_tables(folder, source)
     return source
 
 
 def _refuse_other_tables(folder: Path, source: Source) -> None:
-    """Tables of another version, or of another plan than the one beside them."""
-    again = f"run `scalestudy aggregate --plan {folder}/plan.json --results {folder}` again"
-    launch_columns = (*OF_A_LAUNCH, "fingerprint", "started_at")
-    for name, frame, columns in (
-        (SUMMARY, source.summary, (*MEASURED, *OF_A_POINT, "is_base")),
-        ("runs.csv", source.runs, launch_columns),
-    ):
-        missing = [column for column in columns if column not in frame]
-        if missing:
-            raise UserError(f"{folder / name}: no column {missing[0]}; another version made it: {again}")
+    """Tables of another plan than the one beside them."""
+    again = f"run `scalestudy stage aggregate --results {folder}` again"
     if not _same_points(source.plan, source.summary):
         raise UserError(f"{folder / SUMMARY}: not of the plan beside it: its points are others; {again}")
     unknown = set(source.plan.runs) - set(source.runs["run_id"])
@@ -138,23 +122,3 @@ def _named(text: str, folders: Sequence[Path]) -> tuple[int, str]:
             return index, name
     known = ", ".join(f"{letter} ({folder})" for folder, letter in zip(folders, ascii_uppercase, strict=False))
     raise UserError(f"--name {text}: say LETTER=NAME or FOLDER=NAME; the studies are {known}")
-
-
-def add_studies(parser: argparse.ArgumentParser) -> None:
-    """The folders, and names for them."""
-    parser.add_argument(
-        "studies",
-        type=Path,
-        nargs="+",
-        metavar="FOLDER",
-        help="results of a study (results/STUDY); all others are held against the first. In the order given they"
-        " are A, B, C ...",
-    )
-    parser.add_argument(
-        "--name",
-        action="append",
-        default=[],
-        metavar="WHICH=NAME",
-        help="what a study is called: B='New cluster', or its folder in the place of the letter (default: the name"
-        " of the study, of its folder where studies are called alike)",
-    )

@@ -1,27 +1,83 @@
-"""Reading what an earlier stage wrote, for all verbs alike."""
+"""Reading what an earlier stage wrote into the results folder of a study."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from scalestudy.errors import UserError
-from scalestudy.record.document import read_model
+from scalestudy.record.document import read_document, read_model
+from scalestudy.registry.files import FILES
+from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
 
+if TYPE_CHECKING:
+    from scalestudy.analyse.study.environment import StudyEnvironment
+    from scalestudy.diagnose.findings import Diagnosis
+    from scalestudy.publish.numbers.book import Book
+    from scalestudy.publish.results import Results
 
-def read_plan(path: Path) -> Plan:
-    """Plan from plan.json; UserError names the file where it is missing or not a plan."""
-    return read_model(path, Plan, f"scalestudy plan --out {path}")
+
+def plan_of(results: Path) -> Plan:
+    """Plan of a results folder; UserError names the file where it is missing or not a plan."""
+    return read_model(results / RESULTS["plan"], Plan, f"scalestudy stage plan --results {results}")
 
 
-def read_table(path: Path) -> pd.DataFrame:
-    """Frame from a CSV of an earlier stage; UserError names the file where it is missing or empty."""
+def table_of(results: Path, name: str) -> pd.DataFrame:
+    """A table of a results folder, by what it holds (registry/results.py); UserError if it is missing,
+    empty or of another version.
+    """
+    path = results / RESULTS[name]
+    again = f"`scalestudy stage aggregate --results {results}`"
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
     except FileNotFoundError:
-        raise UserError(f"{path}: no such table; `scalestudy aggregate` makes it") from None
+        raise UserError(f"{path}: no such table; {again} makes it") from None
     except pd.errors.EmptyDataError:
-        raise UserError(f"{path}: empty; run `scalestudy aggregate` again") from None
+        raise UserError(f"{path}: empty; run {again} again") from None
+    declared = FILES[path.name].columns if path.name in FILES else ()
+    missing = [name for column in declared for name in column.names if name not in frame]
+    if missing:
+        raise UserError(f"{path}: no column {missing[0]}; another version made it: run {again} again")
+    return frame
+
+
+def findings_of(results: Path) -> tuple[Diagnosis, ...]:
+    """Diagnoses of the points of a study."""
+    from scalestudy.diagnose.findings import FindingsFile
+
+    return read_document(results / RESULTS["findings"], FindingsFile).diagnoses
+
+
+def environment_of(results: Path) -> StudyEnvironment:
+    """Where a study was measured."""
+    from scalestudy.analyse.study.environment import StudyEnvironment
+
+    return read_document(results / RESULTS["environment"], StudyEnvironment)
+
+
+def book_of(results: Path) -> Book:
+    """The numbers of a study, by key."""
+    from scalestudy.publish.numbers.book import Book
+    from scalestudy.publish.numbers.model import NumbersFile
+
+    return Book(read_document(results / RESULTS["numbers"], NumbersFile))
+
+
+def results_of(results: Path) -> Results:
+    """What documents are made from."""
+    from scalestudy.analyse.trace.summary import TracesFile
+    from scalestudy.publish.results import Results
+
+    return Results(
+        summary=table_of(results, "summary"),
+        runs=table_of(results, "runs"),
+        forecasts=table_of(results, "forecasts"),
+        factors=table_of(results, "factors"),
+        findings=findings_of(results),
+        traces=read_document(results / RESULTS["traces"], TracesFile).traces,
+        environment=environment_of(results),
+    )

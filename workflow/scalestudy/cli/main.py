@@ -1,70 +1,52 @@
-"""The command line: `scalestudy VERB`. A verb loads when it is called, so that none pays for another's imports."""
+"""The command line: `scalestudy VERB`, and `scalestudy stage STAGE` for what the workflow's rules call."""
 
 from __future__ import annotations
 
-import argparse
-import importlib
 import os
+import signal
 import sys
 
-from scalestudy import __version__
-from scalestudy.errors import UserError
+import click
 
-# In the order of the chain. Each module has HELP, add_arguments(parser) and run(arguments) -> exit status.
-VERBS = (
-    "new",
-    "plan",
-    "prepare",
-    "train",
-    "aggregate",
-    "diagnose",
-    "plot",
-    "tables",
-    "text",
-    "page",
-    "documents",
-    "typeset",
-    "numbers",
-    "number",
-    "summary",
-    "compare",
-    "find-batch",
-    "estimate",
-    "audit",
-    "demo",
-    "retry",
-    "settle",
-    "schema",
+from scalestudy import __version__
+from scalestudy.cli import stage, verb
+from scalestudy.cli.command import LazyGroup
+
+COMPLETE = "_SCALESTUDY_COMPLETE"
+
+program = LazyGroup(
+    name="scalestudy",
+    modules=verb.MODULES | {"stage": stage.__name__},
+    hidden={"train": stage.MODULES["train"]},  # Snakemake knows finished runs by this shell line
+    elsewhere={name: f"scalestudy stage {name}" for name in stage.MODULES},
+    help="Measure how PyTorch training scales: plan a study, run it, read what was found.",
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
+click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one verb; 0 when it did its work, 1 when a study holds failed runs, 2 for a user's mistake."""
-    argv = sys.argv[1:] if argv is None else argv
-    arguments = _parser(argv).parse_args(argv)
+    """Run one command: 0 if it did its work, 1 if a study holds failed runs, 2 for a user's mistake."""
+    if instruction := os.environ.get(COMPLETE):
+        from click.shell_completion import shell_complete
+
+        return shell_complete(program, {}, "scalestudy", COMPLETE, instruction)
     try:
-        return arguments.run(arguments)
+        with program.make_context("scalestudy", sys.argv[1:] if argv is None else list(argv)) as context:
+            status: int = program.invoke(context)
+        sys.stdout.flush()
+        return status
+    except click.exceptions.Exit as end:  # --help and --version
+        return end.exit_code
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        return 2
+    except click.UsageError as error:
+        where = error.ctx.command_path if error.ctx else "scalestudy"
+        print(f"{where}: {error.format_message()}", file=sys.stderr)
+        return 2
     except BrokenPipeError:  # `| head` has seen enough; without this Python complains when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except UserError as error:
-        print(f"scalestudy {arguments.verb}: {error}", file=sys.stderr)
-        return 2
-
-
-def _parser(argv: list[str]) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="scalestudy",
-        description="A scaling study of PyTorch training, stage by stage. Each Snakemake rule runs one of these.",
-    )
-    parser.add_argument("--version", action="version", version=f"scalestudy {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True)
-    called = next((word for word in argv if not word.startswith("-")), None)
-    for verb in VERBS:
-        if called in VERBS and verb != called:
-            continue  # its imports are not needed
-        module = importlib.import_module(f"scalestudy.cli.{verb.replace('-', '_')}")
-        child = verbs.add_parser(verb, help=module.HELP, description=module.__doc__)
-        module.add_arguments(child)
-        child.set_defaults(run=module.run)
-    return parser
+    except KeyboardInterrupt:
+        return 128 + signal.SIGINT

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import argparse
-
-from quantiphy import QuantiPhyError, Quantity
+import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")
 BYTES = ("B", "B/s")
@@ -16,7 +14,7 @@ def count(text: str) -> float:
     if unit == "B" and value < 1e6:  # billions, as models are named; 3 GB are bytes
         value, unit = value * 1e9, ""
     if unit or value < 1:
-        raise argparse.ArgumentTypeError(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
+        raise click.BadParameter(f"{text}: a number of at least 1 is meant, such as 125M or 7B")
     return value
 
 
@@ -26,7 +24,7 @@ def bandwidth(text: str) -> float:
     if unit in BITS:
         value, unit = value / 8, "B/s"
     if unit not in BYTES or value <= 0:
-        raise argparse.ArgumentTypeError(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
+        raise click.BadParameter(f"{text}: say bits or bytes a second, such as 10Gbit/s or 25GB/s")
     return value
 
 
@@ -34,13 +32,15 @@ def seconds(text: str) -> float:
     """'0.1ms' -> 1e-4; not negative, and the unit has to be named."""
     value, unit = _read(text, "a time such as 0.1ms or 2s")
     if unit != "s" or value < 0:
-        raise argparse.ArgumentTypeError(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
+        raise click.BadParameter(f"{text}: a time with its unit is meant, such as 0.1ms or 2s")
     return value
 
 
 def _read(text: str, example: str) -> tuple[float, str]:
+    from quantiphy import QuantiPhyError, Quantity
+
     try:
         quantity = Quantity(text, binary=True)
     except QuantiPhyError:
-        raise argparse.ArgumentTypeError(f"{text}: not {example}") from None
+        raise click.BadParameter(f"{text}: not {example}") from None
     return float(quantity), quantity.units

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from typing import Any, TextIO
 
 import torch
@@ -16,9 +17,14 @@ import torch.distributed as dist
 from torch import Tensor, nn
 
 from scalestudy.demo.faults import ALL, FAULT
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import Model
 from scalestudy.train import loop, rank
 from scalestudy.train.__main__ import main
+from scalestudy.train.data.feed import Feed, make_feed
+from scalestudy.train.probes import run_probes
 from scalestudy.train.strategies import ddp
+from scalestudy.train.workloads import build_model
 
 SLEEP_S = 0.03
 KEPT_BYTES = 400_000
@@ -53,59 +59,59 @@ def slow_log() -> None:
     sys.stdout = OnDisk(sys.stdout)
 
 
-def slow_rank() -> None:
-    """The last of several ranks sleeps as its backward pass begins, so that all of its gradients are late."""
-    if not is_last_rank():
-        return
-    build = loop.build_model
+def replace(place: object, name: str, function: Callable[..., Any]) -> None:
+    """Put a function in the place of another, in a module or an object."""
+    setattr(place, name, function)
 
-    def build_slow(config: Any, data: Any) -> nn.Module:
-        model = build(config, data)
-        list(model.children())[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
+
+def change_model(change: Callable[[nn.Module], object]) -> None:
+    """Have the model changed as soon as it is built."""
+
+    def build_changed(config: Model, data: Data) -> nn.Module:
+        model = build_model(config, data)
+        change(model)
         return model
 
-    loop.build_model = build_slow
+    replace(loop, "build_model", build_changed)
+
+
+def slow_rank() -> None:
+    """The last of several ranks sleeps as its backward pass begins, so that all of its gradients are late."""
+
+    def sleep_first(model: nn.Module) -> None:
+        list(model.children())[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
+
+    if is_last_rank():
+        change_model(sleep_first)
 
 
 def leak() -> None:
     """Every forward pass keeps a tensor for ever."""
-    build, kept = loop.build_model, []
+    kept: list[Tensor] = []
 
-    def build_leaking(config: Any, data: Any) -> nn.Module:
-        model = build(config, data)
-        model.register_forward_hook(
-            lambda *_: kept.append(torch.ones(KEPT_BYTES // 4)) if model.training else None
-        )
-        return model
+    def keep(model: nn.Module, *_: object) -> None:
+        if model.training:
+            kept.append(torch.ones(KEPT_BYTES // 4))
 
-    loop.build_model = build_leaking
+    change_model(lambda model: model.register_forward_hook(keep))
 
 
 def large_buffers() -> None:
     """The model has a mask among its buffers, as Transformers of many libraries have."""
-    build = loop.build_model
-
-    def build_masked(config: Any, data: Any) -> nn.Module:
-        model = build(config, data)
-        model.register_buffer("mask", torch.ones(MASK_BYTES // 4))
-        return model
-
-    loop.build_model = build_masked
+    change_model(lambda model: model.register_buffer("mask", torch.ones(MASK_BYTES // 4)))
 
 
 def uneven_batches() -> None:
     """The last of several ranks reads half as many samples again, as where a sampler splits by files."""
-    if not is_last_rank():
-        return
-    make = loop.make_feed
 
-    def make_uneven(*arguments: Any) -> Any:
-        feed = make(*arguments)
+    def make_uneven(*arguments: Any) -> Feed:
+        feed = make_feed(*arguments)
         read = feed.read
-        feed.read = lambda index: read(torch.cat([index, index[: len(index) // 2]]))
+        replace(feed, "read", lambda index: read(torch.cat([index, index[: len(index) // 2]])))
         return feed
 
-    loop.make_feed = make_uneven
+    if is_last_rank():
+        replace(loop, "make_feed", make_uneven)
 
 
 def slow_link() -> None:
@@ -115,7 +121,7 @@ def slow_link() -> None:
     buckets, which are one themselves, and DDP's logger, which knows of none, are left out of the probes.
     """
     rate, wire = ALL["slow-link"].link_bytes_per_s, threading.Lock()
-    reduce, wrap, probe = dist.all_reduce, ddp.wrap_ddp, rank.run_probes
+    reduce, wrap = dist.all_reduce, ddp.wrap_ddp
 
     def pass_wire(tensor: Tensor) -> None:
         sent = dist.get_world_size() * RING_VOLUME * tensor.nbytes
@@ -130,11 +136,12 @@ def slow_link() -> None:
     def hook(_state: object, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:
         gradients = bucket.buffer().div_(dist.get_world_size())
 
-        def arrive(done: torch.futures.Future) -> Tensor:
+        def arrive(done: torch.futures.Future[list[Tensor]]) -> Tensor:
             pass_wire(gradients)
             return done.value()[0]
 
-        return reduce(gradients, async_op=True).get_future().then(arrive)
+        arrived: torch.futures.Future[Tensor] = reduce(gradients, async_op=True).get_future().then(arrive)
+        return arrived
 
     def wrap_hooked(*arguments: Any, **options: Any) -> nn.Module:
         wrapped = wrap(*arguments, **options)
@@ -144,9 +151,11 @@ def slow_link() -> None:
     def probe_hooked(trainer: loop.Trainer) -> None:
         options = trainer.spec.ddp.model_copy(update={"communication_hook": "slow-link"})
         trainer.spec = trainer.spec.model_copy(update={"ddp": options})
-        probe(trainer)
+        run_probes(trainer)
 
-    dist.all_reduce, ddp.wrap_ddp, rank.run_probes = reduce_slowly, wrap_hooked, probe_hooked
+    replace(dist, "all_reduce", reduce_slowly)
+    replace(ddp, "wrap_ddp", wrap_hooked)
+    replace(rank, "run_probes", probe_hooked)
 
 
 INJECTIONS = {

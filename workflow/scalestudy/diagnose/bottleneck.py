@@ -46,7 +46,7 @@ def find_bottleneck(case: Case) -> Bottleneck:
 
 
 def _sum(case: Case, columns: tuple[str, ...]) -> float:
-    return sum(seconds for column in columns if not isnan(seconds := case.point[column]))
+    return sum(seconds for column in columns if not isnan(seconds := float(case.point[column])))
 
 
 def _late_s(case: Case) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.forecast.batch_model import StepModel, step_model
+from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import WORK, alone_by_batch
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
@@ -72,24 +73,16 @@ class Case:
     def overhead_evidence(self) -> tuple[Evidence, ...]:
         """The overhead of a step, where it was measured."""
         overhead = self.interval("overhead_s")
-        return (
-            ()
-            if isnan(overhead.value)
-            else (Evidence.of("overhead", "overhead per step", overhead, "ms", factor=1e3),)
-        )
+        return () if isnan(overhead.value) else (Evidence.of("overhead", "overhead per step", overhead, "ms"),)
 
     def share_evidence(self, seconds: float, threshold: float, source: str = "") -> Evidence:
         """What so many seconds are of the step, in percent, held against a share of it."""
-        share = seconds / self.point["step_time_s"] * 100
-        return Evidence.of(
-            "share_of_step", "share of the step", share, "%", threshold=f">= {threshold:.0%}{source}"
-        )
+        share = seconds / self.point["step_time_s"]
+        return Evidence.of("share_of_step", "share of the step", share, "%", f">= {threshold:.0%}{source}")
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
         """The efficiency in percent with its limits, held against a threshold."""
-        return Evidence.of(
-            "efficiency", "efficiency", self.interval("efficiency"), "%", factor=100, threshold=threshold
-        )
+        return Evidence.of("efficiency", "efficiency", self.interval("efficiency"), "%", threshold)
 
 
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
@@ -106,6 +99,6 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
         mine = forecasts[same[0] & same[1] & same[2]]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
-        peers = peers[peers["variant"] != point["variant"]]
+        peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers["protocol"], point["protocol"])]
         cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))
     return cases

@@ -7,6 +7,10 @@ from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Verdict
+
+FACTORS = {"ms": 1e3, "us": 1e6, "%": 100, "points": 100}
+"""From what a quantity is given in to the unit it is printed in."""
 
 
 class Evidence(Part):
@@ -22,14 +26,14 @@ class Evidence(Part):
     threshold: str
 
     @classmethod
-    def of(
-        cls, key: str, name: str, found: Interval | float, unit: str, *, factor: float = 1.0, threshold: str = ""
-    ) -> Evidence:
-        """`factor` times a quantity, with its limits if it has any. key: its id, one of its own in a finding."""
-        if not isinstance(found, Interval):
-            found = Interval(found)
-        value, low, high = found.value * factor, found.low * factor, found.high * factor
-        return cls(id=key, name=name, value=value, unit=unit, low=low, high=high, threshold=threshold)
+    def of(cls, key: str, name: str, found: Interval | float, unit: str, threshold: str = "") -> Evidence:
+        """A quantity, with its limits if it has any. key: its id, one of its own in a finding.
+
+        Times are given in seconds and shares as fractions, whatever the unit is.
+        """
+        kind, *_ = unit.split(" ")
+        given = (found if isinstance(found, Interval) else Interval(found)).scaled(FACTORS.get(kind, 1))
+        return cls(id=key, name=name, unit=unit, threshold=threshold, **vars(given))
 
 
 AS_MEASURED = "as measured"
@@ -102,7 +106,7 @@ class Diagnosis(Part):
     world_size: int
     batch_per_rank: int
     global_batch: int
-    verdict: str
+    verdict: Verdict
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]
@@ -121,7 +125,7 @@ class Diagnosis(Part):
 class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
-    made_by: ClassVar[str] = "scalestudy diagnose"
+    made_by: ClassVar[str] = "scalestudy stage diagnose"
     schema_version: Literal[2] = 2
     study: str
     diagnoses: tuple[Diagnosis, ...]

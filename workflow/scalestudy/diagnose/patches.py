@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.errors import UserError
+from scalestudy.errors import RefusedStudyError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.study import Study
 
@@ -13,8 +13,8 @@ def refusal(study: Study, patch: dict[str, Any]) -> str:
     """Why the patched study would be refused; empty where it is accepted."""
     try:
         parse_study(merge(study.model_dump(mode="json"), patch), source="patch")
-    except UserError as error:
-        return str(error).split("\n", 1)[1].strip()
+    except RefusedStudyError as error:
+        return "\n  ".join(error.problems)
     return ""
 
 

@@ -46,7 +46,8 @@ def as_measured(case: Case, row: pd.Series) -> Prediction:
 
 def peak_memory_gib(row: pd.Series) -> float:
     """Allocated on a device, resident on a host, the largest over ranks; nan where it was not measured."""
-    return row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
+    allocated, resident = float(row["peak_allocated_gib"]), float(row["peak_resident_gib"])
+    return resident if isnan(allocated) else allocated
 
 
 def peak_memory_at(case: Case, batch_per_rank: float) -> float:
@@ -58,4 +59,4 @@ def peak_memory_at(case: Case, batch_per_rank: float) -> float:
         return nan
     low, high = alone.iloc[0], alone.iloc[-1]
     slope = (high["peak"] - low["peak"]) / (high["batch_per_rank"] - low["batch_per_rank"])
-    return mine + max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"])
+    return mine + float(max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"]))

@@ -11,6 +11,7 @@ from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import Diagnosis, Finding
 from scalestudy.diagnose.verdicts import confounded
 from scalestudy.diagnose.verdicts.judge import judge_point
+from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.study import Study
 
 
@@ -24,7 +25,7 @@ def _diagnose(case: Case) -> Diagnosis:
     measured = bool(point["launches_ok"]) and bool(case.base["launches_ok"])
     invalid = confounded.find(case) if measured else None
     verdict, sentence = judge_point(case, confounded=invalid is not None)
-    if verdict == "not measured":
+    if verdict == Verdict.NOT_MEASURED:
         findings: tuple[Finding, ...] = find_out_of_memory(case)
     else:
         findings = (invalid,) if invalid else find_causes(case, verdict)

@@ -7,28 +7,49 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from scalestudy.launch.slurm.job import job_id
 from scalestudy.record.files import write_json
 from scalestudy.record.observation import read_record
+from scalestudy.record.protocol import CURRENT
 
 FILE = "attempt.json"
+
+
+class Attempt(TypedDict):
+    """Who tries to measure a run, and who tried before."""
+
+    started_at: str
+    host: str
+    slurm_job_id: str | None
+    protocol: int
+    """The measurement protocol of the code that tries."""
+    earlier: list[dict[str, str]]
+    """When an earlier attempt began (`started_at`), and how it ended (`end`)."""
 
 
 def begin_attempt(partial: Path, earlier: list[dict[str, str]]) -> None:
     """Note who tries now, and who tried before."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    attempt = {"started_at": now, "host": platform.node(), "slurm_job_id": job_id(os.environ)}
-    write_json(partial / FILE, attempt | {"earlier": earlier})
+    attempt: Attempt = {
+        "started_at": now,
+        "host": platform.node(),
+        "slurm_job_id": job_id(os.environ),
+        "protocol": CURRENT,
+        "earlier": earlier,
+    }
+    write_json(partial / FILE, attempt)
 
 
-def read_attempt(partial: Path) -> dict[str, Any] | None:
+def read_attempt(partial: Path) -> Attempt | None:
     """The attempt that made a partial directory; None where none was noted."""
     try:
-        return json.loads((partial / FILE).read_text(encoding="utf-8"))
+        noted = json.loads((partial / FILE).read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+    attempt: Attempt = {"protocol": 1} | noted  # release 0.1 noted none
+    return attempt
 
 
 def earlier_attempts(partial: Path, final: Path) -> list[dict[str, str]]:

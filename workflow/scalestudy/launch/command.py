@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from scalestudy.study.config.threads import THREAD_VARIABLES
+from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, RunSpec
 
 

@@ -66,7 +66,7 @@ def run_group(
     return process.returncode, timed_out
 
 
-def _end_family(process: subprocess.Popen, grace_s: float, end: Callable[[str], None] | None) -> None:
+def _end_family(process: subprocess.Popen[bytes], grace_s: float, end: Callable[[str], None] | None) -> None:
     """SIGTERM to the group, SIGKILL to what is left of the family: torchrun puts its ranks into other sessions."""
     try:
         family = psutil.Process(process.pid).children(recursive=True)

@@ -6,6 +6,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from tqdm import tqdm
 
@@ -19,7 +20,7 @@ class Progress:
         self._path = directory / "progress.json"
         self._name = name
         self._terminal = sys.stderr.isatty()
-        self._bar: tqdm | None = None
+        self._bar: tqdm[NoReturn] | None = None
         self._next_line = time.monotonic() + LINE_EVERY_S
 
     def watch(self) -> None:

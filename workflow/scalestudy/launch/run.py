@@ -12,7 +12,7 @@ from typing import Any
 
 from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
 from scalestudy.launch.command import rank_environment
-from scalestudy.launch.lock import host_lock
+from scalestudy.launch.host_lock import host_lock
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -26,18 +26,19 @@ from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signal
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.starters import Starter, make_starter
 from scalestudy.record.files import write_text
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, most_steps, read_record
 from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
+from scalestudy.record.protocol import CURRENT
 from scalestudy.record.say import say
+from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
 LOG_TAIL_LINES = 20
 DEFAULT = Limits()
-DATA = Path("resources/data")  # where prepared data stand, unless told otherwise
 
 
 def measure_run(
@@ -45,10 +46,10 @@ def measure_run(
 ) -> tuple[RunRecord, bool]:
     """Measure a run into results/runs/<run id>/: (its record, whether it was measured now). data: prepared data.
 
-    A run that is there already, measured by the same code, is kept as it is. One measured by other code, or
-    preempted, is set aside under results/superseded/ once the new one is whole. Raises UserError where what is
-    there cannot be read, Interrupted (process.py) when told to end; then nothing new stands in results/runs. Told
-    to end by a scheduler it records that instead.
+    A run that is there already is kept as it is, whatever code and protocol measured it. One that was preempted is
+    set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
+    read, Interrupted (process.py) when told to end; then nothing new is in results/runs. Told to end by a
+    scheduler it records that instead.
     """
     return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, limits, data))
 
@@ -66,12 +67,12 @@ def _keep_or_record(
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
-    code = fingerprint(*MEASURING)  # now: an edit while the ranks run is not what they run
     with exclusive(partial.with_suffix(".lock"), waiting=lambda: say("waiting: the run is under way")):
-        kept = _kept(final, code)
+        kept = _kept(final)
         if kept is not None:
-            vouch(final)
+            vouch(final, kept.outcome)
             return kept, False
+        code = measuring_fingerprint()  # now: an edit while the ranks run is not what they run
         # Nobody else holds the lock, so what lies here was left by a process that was killed.
         earlier = earlier_attempts(partial, final)
         shutil.rmtree(partial, ignore_errors=True)
@@ -95,6 +96,7 @@ def _unneeded(spec: RunSpec, partial: Path, code: str, reason: str) -> RunRecord
     write_data(partial, parts)
     return RunRecord(
         run_id=spec.run_id,
+        protocol=CURRENT,
         fingerprint=code,
         spec=spec,
         outcome="unneeded",
@@ -120,18 +122,19 @@ def set_aside(directory: Path, results: Path) -> Path | None:
     return target
 
 
-def _kept(final: Path, code: str) -> RunRecord | None:
-    """The record of a run that the code of this fingerprint measured, else None."""
+def _kept(final: Path) -> RunRecord | None:
+    """The record of a run that need not be made again, else None."""
     if not (final / "run.json").exists():
         return None
     record = read_record(final)
-    return record if record.fingerprint == code and record.outcome not in ("unneeded", "preempted") else None
+    return record if record.outcome not in ("unneeded", "preempted") else None
 
 
 def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
-    earlier = read_attempt(partial)["earlier"]
+    attempt = read_attempt(partial)
+    earlier = attempt["earlier"] if attempt else []
     starter = make_starter()
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
@@ -170,6 +173,7 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
     write_data(partial, parts)
     return RunRecord(
         run_id=spec.run_id,
+        protocol=CURRENT,
         fingerprint=code,
         spec=spec,
         outcome=outcome,

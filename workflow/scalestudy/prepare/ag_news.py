@@ -18,14 +18,14 @@ _PARTS = {"train": "train", "validation": "test"}
 _CLASSES = ("1", "2", "3", "4")
 
 
-def read(source: Path) -> dict[str, Samples]:
+def read(source: Path) -> dict[str, Samples[list[str]]]:
     """Title and description as one text; classes from 0."""
     files = read_files(source, list(FILES.values()), root=ROOT)
     names = {part: FILES[of] for part, of in _PARTS.items()}
     return {part: _part(files[name], f"{source}: {name}") for part, name in names.items()}
 
 
-def _part(content: bytes, where: str) -> Samples:
+def _part(content: bytes, where: str) -> Samples[list[str]]:
     texts, classes = [], []
     # newline="": what stands within quotes is left as it is.
     rows = csv.reader(io.StringIO(as_text(content, where), newline=""), strict=True)

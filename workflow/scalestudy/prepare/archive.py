@@ -14,6 +14,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -142,7 +143,7 @@ def _zip_members(path: Path) -> Iterator[Member]:
     with zipfile.ZipFile(path) as archive:
         for info in archive.infolist():
             if not info.is_dir():
-                yield info.filename, lambda info=info: archive.read(info)
+                yield info.filename, partial(archive.read, info)
 
 
 def _gzip_members(path: Path) -> Iterator[Member]:
@@ -159,12 +160,18 @@ def _tar_members(path: Path) -> Iterator[Member]:
             raise tarfile.ReadError("no end mark")
 
 
-def _stream_members(stream: BinaryIO) -> Iterator[Member]:
+def _stream_members(stream: BinaryIO | gzip.GzipFile) -> Iterator[Member]:
     """The members; then the rest of the stream, so that gzip comes to its checksum."""
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if member.isfile():
-                yield member.name, lambda member=member: archive.extractfile(member).read()
+                yield member.name, partial(_content, archive, member)
         while rest := archive.fileobj.read(BLOCK):
             if rest.strip(b"\0"):
                 raise tarfile.ReadError("something that is no file after the files")
+
+
+def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:
+    file = archive.extractfile(member)
+    assert file is not None, "only links and folders have no content"
+    return file.read()

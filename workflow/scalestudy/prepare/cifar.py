@@ -40,7 +40,7 @@ _DISTRIBUTIONS = {
 }
 
 
-def read(source: Path, data: CifarData) -> dict[str, Samples]:
+def read(source: Path, data: CifarData) -> dict[str, Samples[np.ndarray]]:
     """Images as bytes, and their classes."""
     kind = _DISTRIBUTIONS[data.classes]
     content = read_files(source, [name for names in kind.files.values() for name in names], root=kind.root)
@@ -52,7 +52,9 @@ def read(source: Path, data: CifarData) -> dict[str, Samples]:
     return parts
 
 
-def normalise(parts: dict[str, Samples]) -> tuple[dict[str, Samples], list[float], list[float]]:
+def normalise(
+    parts: dict[str, Samples[np.ndarray]],
+) -> tuple[dict[str, Samples[np.ndarray]], list[float], list[float]]:
     """Images as float32 in [0, 1] less the mean over the standard deviation, both of the training part, by colour.
 
     The last two are that mean and that deviation.

@@ -174,10 +174,10 @@ def _range_start(response: requests.Response) -> int | None:
 
 def _reason(error: Exception) -> str:
     """What lies at the bottom of a chain of errors; the outer ones repeat the url, with its secrets."""
-    while isinstance(getattr(error, "reason", None), Exception) or (
-        error.args and isinstance(error.args[0], Exception)
+    while isinstance(inner := getattr(error, "reason", None), Exception) or (
+        error.args and isinstance(inner := error.args[0], Exception)
     ):
-        error = error.reason if isinstance(getattr(error, "reason", None), Exception) else error.args[0]
+        error = inner
     text = error.args[-1] if error.args else ""
     return str(text) or type(error).__name__
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from scalestudy.errors import UserError
@@ -11,14 +10,10 @@ from scalestudy.record.lock import exclusive
 from scalestudy.record.say import say
 
 
-@contextlib.contextmanager
-def alone(target: Path) -> Iterator[None]:
-    """Hold the lock of `target`, which need not be there yet; it goes with the process that holds it."""
+def alone(target: Path) -> AbstractContextManager[object]:
+    """Hold the lock of `target`, which need not be there yet."""
     path = target.with_name(f".{target.name}.lock")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
+        return exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
     except OSError as error:
         raise UserError(f"{path.parent}: cannot be written to: {error.strerror}; --root names another") from None
-    with exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}")):
-        yield

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.prepare import ag_news, cifar, imdb, text_file
@@ -23,7 +25,7 @@ from scalestudy.prepare.store import (
 )
 from scalestudy.prepare.tokens import encode, require_tokenizers
 from scalestudy.record.say import say
-from scalestudy.study.config.datasets import AgNewsData, CifarData, Dataset, ImdbData, TextFileData
+from scalestudy.study.config.datasets import AgNewsData, CifarData, Data, FileData, ImdbData, TextFileData
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,13 @@ class _Source:
     sha256: str | None
 
 
-def prepare(data: Dataset, root: str | Path) -> Manifest:
+def prepare(data: Data, root: str | Path) -> Manifest:
     """Make the store of these data in `root`, or keep the one that is there.
 
     Whoever comes while another process makes it waits, and keeps it too.
     """
     root = Path(root)
-    if not data.prepared:
+    if not isinstance(data, FileData):
         raise UserError(f"data.type: {data.type}: nothing to prepare: these data do not come in files")
     # Without the lock first: a store that others made may be in a place that is not ours to write to.
     if kept := _kept(data, root):
@@ -51,7 +53,7 @@ def prepare(data: Dataset, root: str | Path) -> Manifest:
         return _make(data, root)
 
 
-def _kept(data: Dataset, root: Path) -> Manifest | None:
+def _kept(data: FileData, root: Path) -> Manifest | None:
     """The store that is there, if it can be used."""
     directory = root / data.store_name
     try:
@@ -69,7 +71,7 @@ def _kept(data: Dataset, root: Path) -> Manifest | None:
     return manifest
 
 
-def _tell_what_is_replaced(data: Dataset, root: Path) -> None:
+def _tell_what_is_replaced(data: FileData, root: Path) -> None:
     # Snakemake makes the directory of an output before the job: only a manifest says that there was a store.
     if (root / data.store_name / MANIFEST).exists():
         try:
@@ -78,7 +80,7 @@ def _tell_what_is_replaced(data: Dataset, root: Path) -> None:
             say(f"{error}; that is done now")
 
 
-def _make(data: Dataset, root: Path) -> Manifest:
+def _make(data: FileData, root: Path) -> Manifest:
     if "texts" in data.gives:
         require_tokenizers()
     source = _find(data, root)
@@ -86,8 +88,8 @@ def _make(data: Dataset, root: Path) -> Manifest:
     for part, samples in parts.items():
         if not len(samples):
             raise UserError(f"{source.shown}: no samples for {part} in it")
-    kept = {"source": source.shown, "source_sha256": source.sha256}
-    if "texts" in data.gives:
+    write = partial(write_store, root, data, source=source.shown, source_sha256=source.sha256)
+    if isinstance(data, ImdbData | AgNewsData):
         tokens = encode(parts, vocabulary=data.vocabulary, sequence_length=data.sequence_length)
         facts = TextFacts(
             vocabulary=tokens.vocabulary,
@@ -95,14 +97,14 @@ def _make(data: Dataset, root: Path) -> Manifest:
             cut_share=tokens.cut_share,
             tokenizer_sha256=text_sha256(tokens.tokenizer),
         )
-        return write_store(root, data, tokens.parts, **kept, texts=facts, tokenizer=tokens.tokenizer)
-    if "images" in data.gives:
+        return write(tokens.parts, texts=facts, tokenizer=tokens.tokenizer)
+    if isinstance(data, CifarData):
         parts, mean, std = cifar.normalise(parts)
-        return write_store(root, data, parts, **kept, images=ImageFacts(mean=mean, std=std))
-    return write_store(root, data, parts, **kept)
+        return write(parts, images=ImageFacts(mean=mean, std=std))
+    return write(parts)
 
 
-def _read(data: Dataset, path: Path) -> dict[str, Samples]:
+def _read(data: FileData, path: Path) -> dict[str, Samples[Any]]:
     match data:
         case CifarData():
             return cifar.read(path, data)
@@ -112,17 +114,17 @@ def _read(data: Dataset, path: Path) -> dict[str, Samples]:
             return ag_news.read(path)
         case TextFileData():
             return text_file.read(path, data)
-    raise TypeError(f"no reader for {data.type}")
 
 
-def _find(data: Dataset, root: Path) -> _Source:
+def _find(data: FileData, root: Path) -> _Source:
     """The source on disk, fetched if need be, with the checksum that it is held to."""
-    if data.url:
+    if data.url and data.sha256:
         return _Source(fetch(data.url, data.sha256, root), public_url(data.url), data.sha256)
     if isinstance(data, AgNewsData) and data.files:
         files = {name: getattr(data.files, part) for part, name in ag_news.FILES.items()}
         path, sha256 = fetch_folder(files, root)
         return _Source(path, ", ".join(public_url(file.url) for file in files.values()), sha256)
+    assert data.path is not None, "the config names one place"
     path = Path(data.path).expanduser()
     if not path.exists():
         raise UserError(f"data.path: {data.path}: no such file or folder (looked for from {Path.cwd()})")

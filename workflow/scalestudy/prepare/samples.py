@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 import numpy as np
 
 PARTS = ("train", "validation")
+Inputs = TypeVar("Inputs", np.ndarray, list[str])
 
 
 @dataclass(frozen=True)
-class Samples:
+class Samples(Generic[Inputs]):
     """One part of the data: inputs, which are texts or an array, and as many targets."""
 
-    inputs: np.ndarray | list[str]
+    inputs: Inputs
     targets: np.ndarray
 
     def __len__(self) -> int:
         return len(self.targets)
 
-    def some(self, most: int | None) -> Samples:
+    def some(self, most: int | None) -> Samples[Inputs]:
         """`most` samples at the most, at random but always the same ones, in the order in which they were.
 
         The first ones would not do: IMDB's come sorted by class.

@@ -7,34 +7,25 @@ mapped and not read: all processes of a host share one copy of them in the page 
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.samples import PARTS, Samples
-from scalestudy.record.files import write_json
+from scalestudy.record.document import Document, Part, read_document, write_document
 from scalestudy.study.config.datasets import Dataset
-
-# Raised when the same source would give other arrays, or the manifest other keys: older stores are then made anew.
-SCHEMA_VERSION = 1
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 _CHUNK = 4096
 
 
-class _Frozen(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ArrayFile(_Frozen):
+class ArrayFile(Part):
     """One of the .npy files."""
 
     bytes: int
@@ -43,7 +34,7 @@ class ArrayFile(_Frozen):
     dtype: str
 
 
-class TextFacts(_Frozen):
+class TextFacts(Part):
     """What became of the texts."""
 
     vocabulary: int
@@ -55,17 +46,19 @@ class TextFacts(_Frozen):
     tokenizer_sha256: str
 
 
-class ImageFacts(_Frozen):
+class ImageFacts(Part):
     """What the images were normalised with, by colour; of the training part."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
 
-class Manifest(_Frozen):
+class Manifest(Document):
     """What a store holds and where it came from."""
 
-    schema_version: int
+    made_by: ClassVar[str] = "scalestudy stage prepare"
+    schema_version: Literal[1] = 1
+    """Raised when the same source would give other arrays, or the manifest other keys."""
     data: dict[str, Any]
     """The data's entry of the config; a url without its credentials."""
     source: str
@@ -102,7 +95,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
     of it. Raises UserError where the data have not been prepared, or are not what the manifest says.
     """
     directory = Path(root) / data.store_name
-    advice = "run `scalestudy prepare`"
+    advice = "run `scalestudy stage prepare`"
     manifest = _read_manifest(directory / MANIFEST, data, advice)
     arrays = {}
     for name, facts in manifest.arrays.items():
@@ -123,7 +116,7 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 def write_store(
     root: Path,
     data: Dataset,
-    parts: dict[str, Samples],
+    parts: dict[str, Samples[np.ndarray]],
     *,
     source: str,
     source_sha256: str | None,
@@ -144,7 +137,6 @@ def write_store(
             arrays[f"{part}-inputs"] = _save(partial / f"{part}-inputs.npy", parts[part].inputs, inputs)
             arrays[f"{part}-targets"] = _save(partial / f"{part}-targets.npy", parts[part].targets, "int64")
         manifest = Manifest(
-            schema_version=SCHEMA_VERSION,
             data=described(data),
             source=source,
             source_sha256=source_sha256,
@@ -155,7 +147,7 @@ def write_store(
         )
         if tokenizer is not None:
             (partial / TOKENIZER).write_text(tokenizer, encoding="utf-8")
-        write_json(partial / MANIFEST, manifest.model_dump(mode="json"))
+        write_document(partial / MANIFEST, manifest)
         if directory.exists():
             directory.rename(old)
         partial.rename(directory)
@@ -171,16 +163,9 @@ def text_sha256(text: str) -> str:
 
 
 def _read_manifest(path: Path, data: Dataset, advice: str) -> Manifest:
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        found = content["schema_version"]
-        if found != SCHEMA_VERSION:
-            raise UserError(f"{path}: schema version {found}; this program reads {SCHEMA_VERSION}: {advice}")
-        manifest = Manifest.model_validate(content)
-    except FileNotFoundError:
-        raise UserError(f"{path.parent}: these data have not been prepared: {advice}") from None
-    except (OSError, KeyError, TypeError, json.JSONDecodeError, UnicodeDecodeError, ValidationError) as error:
-        raise UserError(f"{path}: no manifest of prepared data ({type(error).__name__}): {advice}") from None
+    if not path.exists():
+        raise UserError(f"{path.parent}: these data have not been prepared: {advice}")
+    manifest = read_document(path, Manifest)
     expected = {f"{part}-{kind}" for part in PARTS for kind in ("inputs", "targets")}
     if manifest.data != described(data) or set(manifest.arrays) != expected:
         raise UserError(f"{path}: of other data than the directory's name says: {advice}")

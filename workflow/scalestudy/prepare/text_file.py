@@ -12,7 +12,7 @@ from scalestudy.prepare.samples import Samples
 from scalestudy.study.config.datasets import TextFileData
 
 
-def read(source: Path, data: TextFileData) -> dict[str, Samples]:
+def read(source: Path, data: TextFileData) -> dict[str, Samples[np.ndarray]]:
     """Sequences of bytes; the end of the file is held out."""
     if source.is_dir():
         raise UserError(f"{source}: a folder; text-file takes one file")
@@ -33,7 +33,7 @@ def read(source: Path, data: TextFileData) -> dict[str, Samples]:
     return {part: _sequences(text, data.sequence_length) for part, text in parts.items()}
 
 
-def _sequences(text: np.ndarray, length: int) -> Samples:
+def _sequences(text: np.ndarray, length: int) -> Samples[np.ndarray]:
     """As many whole sequences as the text has; of every byte the next one is the target."""
     count = (len(text) - 1) // length
     inputs = text[: count * length].reshape(count, length)

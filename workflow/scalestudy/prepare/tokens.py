@@ -28,7 +28,7 @@ _CHUNK = 1000
 class Tokens:
     """Texts as tokens, and what was lost on the way."""
 
-    parts: dict[str, Samples]
+    parts: dict[str, Samples[np.ndarray]]
     tokenizer: str
     """The tokeniser as JSON, as the library loads it: it turns tokens back into words."""
     vocabulary: int
@@ -46,7 +46,7 @@ def require_tokenizers() -> Any:
     return tokenizers
 
 
-def encode(parts: dict[str, Samples], *, vocabulary: int, sequence_length: int) -> Tokens:
+def encode(parts: dict[str, Samples[list[str]]], *, vocabulary: int, sequence_length: int) -> Tokens:
     """Every text as `sequence_length` tokens: cut, or padded with 0 at its end."""
     tokenizer = _train(parts["train"].inputs, vocabulary)
     encoded, cut, texts = {}, 0, 0
@@ -79,7 +79,7 @@ def _train(texts: list[str], vocabulary: int) -> Tokenizer:
 
 def _tokenizer(words: dict[str, int]) -> Tokenizer:
     library = require_tokenizers()
-    tokenizer = library.Tokenizer(library.models.WordLevel(vocab=words, unk_token=_SPECIAL[UNKNOWN]))
+    tokenizer: Tokenizer = library.Tokenizer(library.models.WordLevel(vocab=words, unk_token=_SPECIAL[UNKNOWN]))
     tokenizer.normalizer = library.normalizers.Lowercase()
     tokenizer.pre_tokenizer = library.pre_tokenizers.Sequence(
         [library.pre_tokenizers.WhitespaceSplit(), library.pre_tokenizers.Punctuation()]

@@ -6,6 +6,7 @@ from typing import Any
 
 from scalestudy.analyse.published import Recomputed, Table
 from scalestudy.diagnose.audit import Audit
+from scalestudy.importers.published import Printed
 from scalestudy.publish.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
@@ -63,18 +64,16 @@ def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
     return {
         "gpus": f"{row.gpus} {row.label('strategy')}" if other else str(row.gpus),
         "throughput": _plain(scale.throughput.value),
-        "speedup": _beside(_fixed(scale.speedup.value, 2), row.printed_speedup and row.printed_speedup.value, 1),
-        "efficiency": _beside(
-            _fixed(scale.efficiency.value * 100, 1), row.printed_efficiency and row.printed_efficiency.value, 100
-        ),
+        "speedup": _beside(_fixed(scale.speedup.value, 2), row.printed_speedup, 1),
+        "efficiency": _beside(_fixed(scale.efficiency.value * 100, 1), row.printed_efficiency, 100),
         "per_doubling": _fixed(scale.per_doubling_efficiency * 100, 1),
         "karp_flatt": _fixed(scale.karp_flatt, 3) if strong else DASH,
     }
 
 
-def _beside(computed: str, printed: float | None, factor: float) -> str:
+def _beside(computed: str, printed: Printed | None, factor: float) -> str:
     """'3.56 (3.8)': what was recomputed, and what was printed."""
-    return computed if printed is None else f"{computed} ({printed * factor:.4g})"
+    return computed if printed is None else f"{computed} ({printed.value * factor:.4g})"
 
 
 def _fixed(value: float, decimals: int) -> str:

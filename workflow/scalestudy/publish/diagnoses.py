@@ -14,6 +14,7 @@ from scalestudy.publish.keys import evidence_key, point_key, prediction_key, sha
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.phrases import Phrase, joined
 from scalestudy.publish.rounding import Shown, show, show_count
+from scalestudy.publish.words.verdicts import VERDICTS, WITHOUT_RATIO
 
 MOST_LISTED = 8
 """Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""
@@ -89,6 +90,9 @@ def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], book: Book) -> dict[str, Any]:
     point = row["key"]
     return dict(diagnosis) | {
+        "code": diagnosis.verdict,
+        "verdict": VERDICTS[diagnosis.verdict],
+        "has_ratio": diagnosis.verdict not in WITHOUT_RATIO,
         "ranks": labels.ranks(diagnosis.world_size, diagnosis.nodes),
         "row": row,
         "causes": ", ".join(f.cause for f in diagnosis.findings if f.cause != diagnosis.verdict),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from scalestudy.analyse.study.environment import StudyEnvironment
-from scalestudy.registry.hardware import HARDWARE_NAMES
+from scalestudy.registry.hardware import GPU_COUNT, HARDWARE_NAMES
 
 Facts = Mapping[str, Sequence[Any]]
 """Of environment.json: the distinct values of each fact."""
@@ -15,16 +15,16 @@ Facts = Mapping[str, Sequence[Any]]
 LEFT_OUT = ("cpu", "cpu_cores", "memory_gib", "device_type")
 
 
-def hardware_view(facts: Facts) -> list[tuple[str, str]]:
-    """The table of the hardware as (name, text); rows of what is not known are not there."""
+def hardware_view(facts: Facts, kept: Collection[str] = HARDWARE_NAMES) -> list[tuple[str, str]]:
+    """The table of the hardware as (name, text): of the facts that are kept, those that are known."""
     given = {
         "hardware cpu model": facts.get("cpu", ()),
         "hardware memory total gib": facts.get("memory_gib", ()),
         **facts,
     }
-    if tuple(given.get("hardware gpu count", ())) == (0,):
-        del given["hardware gpu count"]
-    return [(name, as_text(given[key])) for key, name in HARDWARE_NAMES.items() if given.get(key)]
+    if tuple(given.get(GPU_COUNT, ())) == (0,):
+        del given[GPU_COUNT]
+    return [(name, as_text(given[key])) for key, name in HARDWARE_NAMES.items() if key in kept and given.get(key)]
 
 
 def environment_view(facts: Facts) -> list[tuple[str, str]]:

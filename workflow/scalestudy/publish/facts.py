@@ -12,6 +12,7 @@ from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.view import rows_view, study_view
+from scalestudy.record.protocol import older_runs
 from scalestudy.study.plan import Plan
 
 
@@ -32,6 +33,7 @@ def document_facts(plan: Plan, results: Results, book: Book) -> dict[str, Any]:
         "hardware": hardware_view(results.environment.facts),
         "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
+        "protocols": older_runs(needed["protocol"]),
         "runs": len(needed),
         "unneeded": len(results.runs) - len(needed),
         "traces": traces_view(results.traces, book),

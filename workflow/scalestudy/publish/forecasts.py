@@ -12,6 +12,7 @@ from scalestudy.publish.keys import forecast_key, point_key
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import PointSource
 from scalestudy.publish.words.laws import laws, measured
+from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE
 from scalestudy.registry.words.refusals import no_forecast
 
@@ -30,7 +31,7 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"reason": reason, "points": points} for reason, points in found.items()]
 
 
-def points_behind(row: Any, points: Mapping[str, PointSource]) -> list[str]:
+def points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
     """Keys of the points that a forecast rests on: base case and series; of another batch, one process by batch.
 
     row: of forecasts.csv. points: those of numbers.json.

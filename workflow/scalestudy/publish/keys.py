@@ -14,14 +14,14 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from typing import Any
 
+from scalestudy.registry.column import Row
 from scalestudy.study.plan import Point
 
 LONGEST = 40  # characters of an operator in a key
 
 
-def point_key(row: Any) -> str:
+def point_key(row: Row) -> str:
     """Key of a point, from a row of any table that has a row per point."""
     series = f"{row['workload']}.{row['variant']}"
     if row["scaling"] == "reference":
@@ -29,18 +29,18 @@ def point_key(row: Any) -> str:
     return f"{series}.{row['scaling']}.{_place(row['world_size'], row['nodes'])}"
 
 
-def forecast_key(row: Any) -> str:
+def forecast_key(row: Row) -> str:
     """Key of a row of forecasts.csv."""
     batch = f".b{row['batch_per_rank']}" if row["forecast_of"] == "batch" else ""
     return f"{point_key(row)}{batch}.forecast"
 
 
-def law_key(row: Any, law: str) -> str:
+def law_key(row: Row, law: str) -> str:
     """Key of the weight of a law of overhead in a row of forecasts.csv."""
     return f"{forecast_key(row)}.law.{law}_percent"
 
 
-def factor_key(row: Any) -> str:
+def factor_key(row: Row) -> str:
     """Key of a row of efficiency_factors.csv."""
     return f"{point_key(row)}.factor.{row['factor']}_percent"
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
+from scalestudy.registry.column import Row
 from scalestudy.study.plan import Point
 
 
@@ -58,7 +58,7 @@ def series(point: Point) -> str:
     return f"{point.variant} {point.scaling}, {where}, batch {point.batch_per_rank} per rank"
 
 
-def row(row: Any) -> str:
+def row(row: Row) -> str:
     """A row of the summary: 'single, 1 rank, batch 32 per rank', 'ddp strong, 2 ranks, batch 16 per rank'."""
     scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
     where = ranks(int(row["world_size"]), int(row["nodes"]))

@@ -37,8 +37,13 @@ def dates_of(runs: pd.DataFrame) -> str:
 def codes_of(runs: pd.DataFrame) -> list[str]:
     """Every commit that launches were made by, with its state."""
     columns = runs[["commit", "dirty"]].astype(object)
-    rows = columns.where(columns.notna(), None).itertuples(index=False)
-    return sorted({_code(row.commit, row.dirty) for row in rows} - {""})
+    rows = columns.where(columns.notna(), None).to_numpy()
+    return sorted({_code(commit, dirty) for commit, dirty in rows} - {""})
+
+
+def is_dirty(runs: pd.DataFrame) -> bool:
+    """Whether code that made a launch had changes that were not committed."""
+    return bool((runs["dirty"] == True).any())  # noqa: E712  a column that may hold None
 
 
 def where_of(point: PointSource) -> str:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from math import isnan, nan
-from typing import Any
 
 import pandas as pd
 
@@ -32,7 +31,7 @@ from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
 from scalestudy.publish.words.factors import MEANINGS
 from scalestudy.publish.words.laws import law_percents
-from scalestudy.registry.column import Column
+from scalestudy.registry.column import Column, Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
@@ -130,7 +129,7 @@ def _of_findings(results: Results) -> Iterator[Entry]:
         for kind, share in diagnosis.bottleneck.shares.items():
             value = (share * 100, nan, nan)
             key, what = share_key(point, kind), f"share of {kind} in a step"
-            yield _entry(key, Shown(f"{share:.0%}".removesuffix("%")), value, "%", what, point=point)
+            yield _entry(key, show_count(100 * share), value, "%", what, point=point)
         for finding in diagnosis.findings:
             for item in finding.evidence:
                 key, limits = evidence_key(point, finding.cause, item.id), (item.value, item.low, item.high)
@@ -157,7 +156,7 @@ def _of_effort(results: Results) -> Iterator[Entry]:
         yield _entry(key, text, (value, nan, nan), unit, what)
 
 
-def _read(row: Mapping[str, Any], column: Column) -> tuple[Shown, Values]:
+def _read(row: Row, column: Column) -> tuple[Shown, Values]:
     values = values_of(row, column)
     return shown_as(column, values), values
 

@@ -8,8 +8,8 @@ import pandas as pd
 
 from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import Number
 from scalestudy.publish.phrases import Phrase
-from scalestudy.publish.rounding import Shown
 from scalestudy.publish.words.methods import methods
 from scalestudy.registry.codes import Methods
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
@@ -75,9 +75,9 @@ def spread_view(book: Book, point: str) -> Phrase:
 def network_view(book: Book, point: str) -> Phrase:
     """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
     given = book.given(point, "all_reduce_bus_gib_per_s", "all_reduce_latency_us")
-    if "all_reduce_bus_gib_per_s" not in given:
+    if not given.get("all_reduce_bus_gib_per_s"):
         return Phrase()
-    fitted = ", latency {all_reduce_latency_us} us" if "all_reduce_latency_us" in given else ""
+    fitted = ", latency {all_reduce_latency_us} us" if given.get("all_reduce_latency_us") else ""
     bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
     return book.phrase(point, f"All-reduce on the idle network: {bandwidth}{fitted}")
 
@@ -85,6 +85,9 @@ def network_view(book: Book, point: str) -> Phrase:
 def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
+    if row["launches_left_out"]:
+        older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
+        notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
@@ -104,17 +107,17 @@ def work_view(book: Book, point: str) -> str:
     """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
     given = book.given(point, "parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
     said = []
-    if "parameters" in given:
+    if given.get("parameters"):
         said.append(f"{given['parameters'].shown} parameters")
-    if "flop_per_sample" in given:
+    if given.get("flop_per_sample"):
         rate = given.get("flop_per_s_per_rank")
-        done = f", {_joined(rate.shown, 'FLOP/s')} a rank" if rate else ""
-        said.append(f"{_joined(given['flop_per_sample'].shown, 'FLOP')} a sample{done}")
+        done = f", {_joined(rate, 'FLOP/s')} a rank" if rate else ""
+        said.append(f"{_joined(given['flop_per_sample'], 'FLOP')} a sample{done}")
     if "sent_mib_per_step" in given and given["sent_mib_per_step"].value > 0:
         said.append(f"each rank sends {given['sent_mib_per_step'].shown} MiB a step")
     return "; ".join(said)
 
 
-def _joined(number: Shown, unit: str) -> str:
-    """'1.28 GFLOP', '12 FLOP'."""
-    return f"{number}{unit}" if number.value[-1].isalpha() else f"{number} {unit}"
+def _joined(number: Number, unit: str) -> str:
+    """'1.28 GFLOP', '12 FLOP': from 1000 on it has a prefix."""
+    return f"{number.shown}{'' if number.value >= 1000 else ' '}{unit}"

@@ -33,7 +33,7 @@ def number_text(numbers: NumbersFile, key: str, number: Number) -> str:
 
 def _launches(name: str, runs: Sequence[str], numbers: NumbersFile) -> list[str]:
     """A line a launch: outcome, checksum of its record, commit."""
-    lines = []
+    lines: list[str] = []
     for run_id in made(numbers.runs, runs):
         run = numbers.runs[run_id]
         record = f", record {record_of(run)}" if record_of(run) else ""

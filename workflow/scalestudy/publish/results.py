@@ -11,6 +11,7 @@ import pandas as pd
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.outcomes import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
@@ -29,7 +30,7 @@ class Results:
     environment: StudyEnvironment
 
 
-def failure_word(row: Any) -> str:
+def failure_word(row: Row) -> str:
     """The word for a row of the summary without a single good launch, or ''."""
     if row["launches_ok"]:
         return ""

@@ -42,7 +42,7 @@ def render(template: Path, **values: Any) -> str:
     Raises UserError naming the template where it is missing, malformed, or uses a name that is not given.
     """
     suffix = template.suffixes[0] if template.suffixes else ""
-    environment = _environment(template.parent, suffix)
+    environment = template_environment(template.parent, suffix)
     try:
         return environment.get_template(template.name).render(**values)
     except jinja2.TemplateNotFound:
@@ -122,7 +122,7 @@ def _signs(text: str) -> str:
     return "".join("\\penalty0\\ " if sign == " " else kept.get(sign) or latex(sign) for sign in text)
 
 
-def _environment(directory: Path, suffix: str) -> jinja2.Environment:
+def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
     options: dict[str, Any] = {
         "loader": jinja2.FileSystemLoader(directory),
         "undefined": jinja2.StrictUndefined,

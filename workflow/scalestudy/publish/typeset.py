@@ -70,7 +70,7 @@ def typeset(source: Path, *, log: Path) -> Typeset:
     Raises UserError where something is missing, and where LaTeX fails: with the log and its first error.
     """
     if not source.is_file():
-        raise UserError(f"{source}: no such document; `scalestudy documents` writes it")
+        raise UserError(f"{source}: no such document; `scalestudy stage documents` writes it")
     if missing := missing_tex():
         raise UserError(missing)
     with tempfile.TemporaryDirectory(prefix="scalestudy-tex-") as name:

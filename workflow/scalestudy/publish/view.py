@@ -68,8 +68,8 @@ def rows_view(plan: Plan, summary: pd.DataFrame, book: Book) -> list[dict[str, A
     for workload in plan.study.workloads:
         for _, row in kept[kept["workload"] == workload].iterrows():
             rows.append(_row(row, book, plan.study.workloads[workload].target_accuracy))
-    for previous, row in zip([None, *rows], rows, strict=False):
-        row["starts_workload"] = previous is None or previous["workload"] != row["workload"]
+    for previous, made in zip([None, *rows], rows, strict=False):
+        made["starts_workload"] = previous is None or previous["workload"] != made["workload"]
     return rows
 
 
@@ -96,6 +96,7 @@ def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
         "outcomes": outcomes(row),
         "failure": failure_word(row),
         "partial": 0 < row["launches_ok"] < row["launches"],
+        "has_speedup": not isnan(row["speedup"]),
         "has_overhead": not isnan(row["overhead_s"]),
         "accuracy_kept": _accuracy_kept(book, point, row),
         "target_accuracy": f"{target:.0%}" if target else "",
@@ -109,7 +110,7 @@ def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
         "methods_disagree": row["methods"] == Methods.DISAGREE,
         "network": network_view(book, point),
         "notes": notes_view(book, point, row),
-        "unsteady": bool(mostly_unsteady(row)),
+        "unsteady": mostly_unsteady(row),
         "stopped_because": stopped(row),
     }
 

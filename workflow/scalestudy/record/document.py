@@ -48,26 +48,23 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     Raises UserError, with the command that writes the file, where it is missing, not JSON, of another schema
     version, or has a wrong key.
     """
-    again = f"run `{made_by}` again"
+    again = f"run snakemake again, or `{made_by}`"
     try:
         content = path.read_bytes()
         return model.model_validate_json(content)
     except OSError as error:
-        raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; `{made_by}` makes it") from None
+        raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; {again}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         raise UserError(f"{path}: not whole JSON: {first['msg'].removeprefix('Invalid JSON: ')}; {again}")
     mine, parsed = model.model_fields["schema_version"].default, json.loads(content)
     version = parsed.get("schema_version") if isinstance(parsed, dict) else None
-    if isinstance(version, int) and version > mine:
-        raise UserError(
-            f"{path}: written by a newer scalestudy: schema {version}, this one reads {mine}. Update scalestudy,"
-            f" or {again}"
-        )
     if version != mine:
-        said = "without a schema version" if version is None else f"of schema {version}"
-        raise UserError(f"{path}: {said}, as an older scalestudy wrote it; this one reads {mine}: {again}")
+        newer = isinstance(version, int) and version > mine
+        age, update = ("a newer", "update scalestudy, or ") if newer else ("an older", "")
+        said = "no schema version" if version is None else f"schema {version}"
+        raise UserError(f"{path}: written by {age} scalestudy: {said}, this one reads {mine}; {update}{again}")
     where = ".".join(str(part) for part in first["loc"])
     raise UserError(f"{path}: {where}: {first['msg']}; {again}")
 

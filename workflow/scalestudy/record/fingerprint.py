@@ -1,44 +1,93 @@
 """A fingerprint of what code *does*: comments, docstrings and layout do not count.
 
-Snakemake reruns a job when a parameter changes. Training carries the fingerprint of the code that measures,
-so that a changed measurement is measured again while a reworded comment costs nothing.
+Snakemake runs a job again when a parameter changes: analysis and documents carry the fingerprint of their code.
+Training does not. What its code measures has a version (record/protocol.py), and every record has the fingerprint
+of the code that measured it.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
 
-# What a number depends on once its spec is fixed. The spec itself is in the run id.
-MEASURING = ("train", "record", "measure")
+MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
+"""What measures; whatever all of these import takes part in it too."""
 
 
 def fingerprint(*packages: str) -> str:
-    """Twelve hexadecimal digits over the behaviour of these packages of scalestudy."""
+    """Twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
+    return _digest({name: _behaviour(PACKAGE / name) for package in packages for name in _files(package)})
+
+
+def measuring_fingerprint() -> str:
+    """Twelve hexadecimal digits over the behaviour of all code that takes part in a measurement."""
+    return _digest(measuring_code())
+
+
+def measuring_code() -> dict[str, str]:
+    """File of the package -> hash of its behaviour, for every file that takes part in a measurement."""
+    found: dict[str, str] = {}
+    waiting = [name for package in MEASURING for name in _files(package)]
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            path = PACKAGE / name
+            found[name] = hashlib.sha256(_behaviour(path).encode()).hexdigest()[:12]
+            waiting += _imported(path)
+    return dict(sorted(found.items()))
+
+
+def _files(package: str) -> list[str]:
+    found = [PACKAGE / package] if package.endswith(".py") else (PACKAGE / package).rglob("*.py")
+    return sorted(path.relative_to(PACKAGE).as_posix() for path in found)
+
+
+def _imported(path: Path) -> Iterator[str]:
+    """Files of scalestudy that a module imports, wherever in the file; its version is no behaviour."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom) and node.module:
+            names = [node.module, *(f"{node.module}.{name}" for name in names)]
+        for name in names:
+            base, *parts = name.split(".")
+            for count in range(1, len(parts) + 1) if base == "scalestudy" else ():
+                stem = "/".join(parts[:count])
+                yield from (file for file in (f"{stem}.py", f"{stem}/__init__.py") if (PACKAGE / file).exists())
+
+
+def _digest(content: dict[str, str]) -> str:
     digest = hashlib.sha256()
-    for package in packages:
-        for path in sorted((PACKAGE / package).rglob("*.py")):
-            digest.update(path.relative_to(PACKAGE).as_posix().encode())
-            digest.update(_behaviour(path.read_text(encoding="utf-8")).encode())
+    for name, behaviour in content.items():
+        digest.update(name.encode())
+        digest.update(behaviour.encode())
     return digest.hexdigest()[:12]
 
 
-def _behaviour(source: str) -> str:
-    """The syntax tree without docstrings; bare strings under fields go with them."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [
-                item
-                for item in body
-                if not (
-                    isinstance(item, ast.Expr)
-                    and isinstance(item.value, ast.Constant)
-                    and isinstance(item.value.value, str)
-                )
-            ]
-    return ast.dump(tree)
+def _behaviour(path: Path) -> str:
+    """The syntax tree of a module, as text that is the same in every version of Python."""
+    return _text(ast.parse(path.read_text(encoding="utf-8")))
+
+
+def _text(node: object) -> str:
+    """A part of a syntax tree. Empty fields are left out, since versions of Python differ in them.
+
+    So are docstrings, and the bare strings under fields with them.
+    """
+    if isinstance(node, list):
+        return f"[{','.join(_text(item) for item in node if not _is_bare_string(item))}]"
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
+    if isinstance(node, ast.Constant):
+        fields = [("value", node.value)]
+    return f"{type(node).__name__}({','.join(f'{name}={_text(value)}' for name, value in fields)})"
+
+
+def _is_bare_string(node: object) -> bool:
+    return (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    )

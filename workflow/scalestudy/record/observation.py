@@ -10,13 +10,14 @@
     runs/<run>/run.sha256           checksum of run.json, which vouches for the rest: the run is measured
     runs/<run>/*.pt.trace.json.gz   traces, where the study asked for them
 
-A run directory appears whole, by one rename, or not at all. A reader refuses another schema version, a file
-that is cut short, and a run.json that belongs to another run, each by name.
+A run directory appears whole, by one rename, or not at all. A reader takes records since release 0.1 (schema 4).
+It refuses, by name, those of other releases, a file that is cut short, and a run.json that belongs to another run.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,12 +25,14 @@ from typing import Any, Literal
 
 import pandas as pd
 import pyarrow.parquet
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scalestudy.errors import UserError
+from scalestudy.record.protocol import CURRENT
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION: Literal[5] = 5
+OF_RELEASE_0_1 = 4
 Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
 """`unneeded`: a launch that was held in reserve, and those before it were enough."""
 
@@ -186,10 +189,12 @@ class Totals(Part):
 class RunRecord(Part):
     """run.json."""
 
-    schema_version: Literal[4] = SCHEMA_VERSION
+    schema_version: Literal[5] = SCHEMA_VERSION
     run_id: str
+    protocol: int = Field(ge=1, le=CURRENT)
+    """What was measured, and how (record/protocol.py)."""
     fingerprint: str
-    """Of the measuring code (record/fingerprint.py)."""
+    """Of the code that measured (record/fingerprint.py)."""
     spec: RunSpec
     outcome: Outcome
     reason: str
@@ -203,6 +208,14 @@ class RunRecord(Part):
     ranks: tuple[RankReport, ...]
     totals: Totals
     files: dict[str, FileDigest]
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_release(cls, content: Any) -> Any:
+        """A record of release 0.1 is one of protocol 1."""
+        if isinstance(content, dict) and content.get("schema_version") == OF_RELEASE_0_1:
+            return content | {"schema_version": SCHEMA_VERSION, "protocol": 1}
+        return content
 
 
 @dataclass(frozen=True)
@@ -228,15 +241,26 @@ def read_record(directory: str | Path) -> RunRecord:
     except FileNotFoundError:
         raise UserError(f"{path}: missing; the run was not measured") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise UserError(
-            f"{path}: not a whole run.json of schema version {SCHEMA_VERSION}"
-            f" ({where}: {first['msg']}). Move the directory away and run snakemake again"
-        ) from None
+        raise UserError(f"{path}: {_refusal(path, error)}") from None
     if record.run_id != Path(directory).name:
         raise UserError(f"{path}: belongs to run {record.run_id}; a run directory must not be renamed or copied")
     return record
+
+
+def _refusal(path: Path, error: ValidationError) -> str:
+    """Why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
+    try:
+        content = json.loads(path.read_bytes())
+        for key, known in (("schema_version", SCHEMA_VERSION), ("protocol", CURRENT)):
+            if content[key] > known:
+                newer = f"{key} {content[key]}; this one reads up to {known}"
+                return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
+    except (ValueError, TypeError, LookupError):
+        pass  # cut short, or no record at all
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the file"
+    whole = f"a whole run.json of schema version {SCHEMA_VERSION}, or {OF_RELEASE_0_1}"
+    return f"not {whole} ({where}: {first['msg']}). Move the directory away and run snakemake again"
 
 
 def read_observation(directory: str | Path) -> Observation:
@@ -260,7 +284,8 @@ def read_observation(directory: str | Path) -> Observation:
 def _table(path: Path) -> pd.DataFrame:
     """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
     with pyarrow.parquet.ParquetFile(path) as file:
-        return file.read(use_threads=False).to_pandas(use_threads=False)
+        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+    return table
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:

@@ -18,6 +18,7 @@ from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     TABLES,
     TRAINING_PHASES,
+    Outcome,
     RankReport,
     RunRecord,
     Stopping,
@@ -27,6 +28,7 @@ from scalestudy.record.observation import (
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
+VOUCHER = "run.sha256"
 OF_THE_MODEL = (
     "parameters",
     "gradient_bytes",
@@ -59,7 +61,8 @@ class Parts:
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Parts of all ranks that finished writing."""
     directory = Path(directory)
-    reports, epochs, environment, stopping = [], [], {}, None
+    reports, epochs, stopping = [], [], None
+    environment: dict[str, Any] = {}
     tables: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
     for rank in range(world_size):
         path = directory / f"rank-{rank}.json"
@@ -131,19 +134,19 @@ def publish(partial: Path, final: Path, record: RunRecord) -> None:
     traces = sorted(path.name for path in partial.glob(TRACES))
     record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
     write_json(partial / "run.json", record.model_dump(mode="json"))
-    vouch(partial)
+    vouch(partial, record.outcome)
     final.parent.mkdir(parents=True, exist_ok=True)
     partial.rename(final)
 
 
-def vouch(directory: Path) -> bool:
+def vouch(directory: Path, outcome: Outcome) -> bool:
     """Write run.sha256 beside run.json where the run need not be measured again: whether it was missing.
 
     It is what Snakemake knows a run by. Snakemake removes the output of a job that failed, or is to run again;
     a record is never its to remove.
     """
-    path = directory / "run.sha256"
-    if path.exists() or json.loads((directory / "run.json").read_bytes())["outcome"] == "preempted":
+    path = directory / VOUCHER
+    if path.exists() or outcome == "preempted":
         return False
     digest = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
     write_text(path, f"{digest}  run.json\n")

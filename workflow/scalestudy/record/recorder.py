@@ -89,7 +89,7 @@ class Recorder:
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
             write_json(self.directory / "progress.json", {"done": done, "total": total})
 
-    def write(self, report: RankReport, environment: dict, stopping: Stopping | None = None) -> None:
+    def write(self, report: RankReport, environment: dict[str, Any], stopping: Stopping | None = None) -> None:
         """Write this rank's part. Also called when training ends early: what was measured is kept."""
         frames = {"steps": self._steps_frame()}
         for name, columns in TABLES.items():

@@ -1,1 +1,1 @@
-"""Quantities, tables and figures: each declared once; documents, rules and documentation follow from it."""
+"""Quantities, tables, figures and codes: each declared once; documents, rules and documentation follow from it."""

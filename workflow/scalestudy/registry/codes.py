@@ -69,6 +69,7 @@ class Refused(StrEnum):
     # Of a scale.
     BASE_NOT_MEASURED = "base_not_measured"
     BATCH_NOT_DIVISIBLE = "batch_not_divisible"
+    OTHER_PROTOCOLS = "other_protocols"
     SCALE_UNSTEADY = "scale_unsteady"
     ONE_SIZE = "one_size"
     NO_LAW_FITS = "no_law_fits"
@@ -117,8 +118,20 @@ class NotCompared(StrEnum):
     ONLY_IN_FIRST = "only_in_first"
     OTHER_QUESTION = "other_question"
     SAME_LAUNCHES = "same_launches"
+    OTHER_PROTOCOL = "other_protocol"
     SEVERAL_REASONS = "several_reasons"
     """Of the first study, where the others have not the same one."""
+
+
+class Verdict(StrEnum):
+    """What is said of a distributed point as a whole."""
+
+    HEALTHY = "healthy"
+    UNDECIDED = "undecided"
+    POOR = "poor"
+    NEGATIVE_SCALING = "negative_scaling"
+    CONFOUNDED = "confounded"
+    NOT_MEASURED = "not_measured"
 
 
 UNSTEADY = (Steadiness.LEVEL_CHANGE, Steadiness.TWO_MODES)

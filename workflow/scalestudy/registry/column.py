@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, Protocol
 
 Limits = Literal["none", "interval", "range"]
 """Columns X_low and X_high at the study's confidence, X_min and X_max of the launches, or none."""
@@ -46,3 +46,11 @@ class Column:
     def names(self) -> tuple[str, ...]:
         """Its own name, and those of its limits."""
         return self.name, *(f"{self.name}{end}" for end in ENDS[self.limits])
+
+
+class Row(Protocol):
+    """A row of a table by the names of its columns: of a frame, or a dictionary."""
+
+    def __getitem__(self, column: str, /) -> Any: ...
+
+    def get(self, column: str, default: Any, /) -> Any: ...

@@ -25,6 +25,7 @@ def _of_a_point() -> tuple[Column, ...]:
         _SCALING,
         *KNOBS,
         Column("is_base", "whether the point is the base case of its workload and way of scaling"),
+        Column("protocol", "newest measurement protocol of the launches"),
         Column("base_variant", "variant that the point is compared with"),
         *(
             Column(f"launches_{end}", f"launches that ended as {end.replace('_', ' ')}")

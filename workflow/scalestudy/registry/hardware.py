@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+GPU_COUNT = "hardware gpu count"
+IN_SHORT = (
+    "hardware cpu model",
+    "hardware memory total gib",
+    GPU_COUNT,
+    "hardware gpu name",
+    "hardware gpu links",
+    "interconnect",
+    "backend",
+)
+"""What a document names that has no room for all."""
 HARDWARE_NAMES = {
     "device": "device of the ranks",
     "hardware cpu model": "processor",
@@ -18,7 +29,7 @@ HARDWARE_NAMES = {
     "threads_per_rank": "threads per rank",
     "hardware memory total gib": "memory (GiB)",
     "hardware memory limit gib": "memory limit (GiB)",
-    "hardware gpu count": "GPUs visible",
+    GPU_COUNT: "GPUs visible",
     "hardware gpu name": "GPU",
     "hardware gpu memory gib": "GPU memory (GiB)",
     "hardware gpu compute capability": "GPU compute capability",

@@ -71,10 +71,11 @@ def _memory() -> Iterator[Column]:
             yield Column(name, meaning, "GiB", printed=Printed(name, "GiB", header=header))
 
 
-def _same(name: str, meaning: str, unit: str, **more: object) -> Column:
+def _same(
+    name: str, meaning: str, unit: str, *, limits: Limits = "none", header: str = "", with_limits: bool = False
+) -> Column:
     """Printed in its own unit."""
-    limits: Limits = more.pop("limits", "none")  # type: ignore[assignment]
-    return Column(name, meaning, unit, limits, Printed(name, unit, **more))  # type: ignore[arg-type]
+    return Column(name, meaning, unit, limits, Printed(name, unit, header=header, with_limits=with_limits))
 
 
 def _scaled(name: str, meaning: str, unit: str = "", *, column: str = "", header: str = "") -> Column:
@@ -90,6 +91,7 @@ POINT_COLUMNS: tuple[Column, ...] = (
     count("global_batch", "samples of a step, of all ranks", header="Global batch"),
     count("launches", "launches of this point"),
     count("launches_ok", "launches that came to their end", header="Launches"),
+    count("launches_left_out", "launches of measurement protocols that are not comparable with that of the row"),
     time(
         "step_time", "step time of the slowest rank, geometric mean over launches", header="Step time", bars=True
     ),

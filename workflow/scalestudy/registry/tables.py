@@ -98,3 +98,6 @@ TABLES: dict[Table, TableEntry] = {
 }
 FILES: dict[Table, str] = {name: entry.file or name for name, entry in TABLES.items()}
 """The file of a table, without its suffix."""
+
+NAMES = (*FILES.values(), "environment", "provenance")
+"""All files of tables/: also those that are no table of numbers."""

@@ -8,7 +8,7 @@ workload's batch is the base case of strong and weak scaling alike.
 from __future__ import annotations
 
 import random
-from typing import Literal
+from typing import Final, Literal
 
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import nodes_and_devices, world_size
@@ -17,7 +17,7 @@ from scalestudy.study.config.variants import Knobs, Variant
 from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import RunSpec
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION: Final = 1
 Scaling = Literal["strong", "weak", "reference"]
 
 
@@ -65,7 +65,7 @@ class Plan(Entry):
 
     def compares(self, *strategies: str) -> bool:
         """Whether all of these are given the same work at the same place, somewhere in the study."""
-        found: dict[tuple, set[str]] = {}
+        found: dict[tuple[object, ...], set[str]] = {}
         for point in self.points:
             if point.world_size > 1 and point.scaling != "reference":
                 found.setdefault(point.work, set()).add(self.runs[point.runs[0]].strategy)

@@ -1,18 +1,21 @@
-"""The spec: everything one launch needs to know, resolved. Its hash is what makes a run *this* run."""
+"""The spec: everything one launch needs to know, resolved. A hash of its canonical form is in the run id."""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from copy import deepcopy
+from typing import Any
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scalestudy.errors import UserError
+from scalestudy.study.config.conditions import Host, Measure
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
-from scalestudy.study.config.study import Host, Measure
 from scalestudy.study.config.variants import Knobs
+from scalestudy.study.identity import from_canonical, to_canonical
 
 WORKER = "SCALESTUDY_WORKER"
 """Variable of a study's environment: a module that is run as a rank in the place of scalestudy.train."""
@@ -37,6 +40,12 @@ class RunSpec(Knobs):
     host: Host
     measure: Measure
     profile_steps: int = Field(ge=0)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_any_release(cls, content: Any) -> Any:
+        """Specs that an earlier release wrote, and canonical ones, are read as they are named today."""
+        return from_canonical(deepcopy(content)) if isinstance(content, dict) else content
 
     @property
     def world_size(self) -> int:
@@ -63,8 +72,8 @@ class RunSpec(Knobs):
         )
 
     def to_json(self) -> str:
-        """The spec on one line, as a job carries it on its command line."""
-        return json.dumps(self.model_dump(mode="json"), sort_keys=True, separators=(",", ":"))
+        """The spec in its canonical form (study/identity.py), on one line, as a job carries it."""
+        return json.dumps(to_canonical(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"))
 
 
 def parse_spec(text: str) -> RunSpec:

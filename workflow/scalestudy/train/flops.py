@@ -39,7 +39,8 @@ def flops_per_sample(model: Model, data: Data) -> int | None:
             raise
         except Exception:  # a value is asked for, or an operator cannot tell its shapes: no reason not to train
             return None
-    return counter.get_total_flops()
+    total: int = counter.get_total_flops()
+    return total
 
 
 @contextmanager

@@ -129,7 +129,7 @@ class Trainer:
 
     def wrap_anew(self, *, hooked: bool = True) -> nn.Module:
         """The model in a new wrapper, for probes: hooks and settings of the old one go with it."""
-        self.stepper.model = None
+        del self.stepper.model
         gc.collect()
         self.stepper.model = self._wrap(hooked=hooked)
         return self.stepper.model

@@ -16,12 +16,12 @@ def build_optimizer(
     config: Optimizer, parameters: Iterable[nn.Parameter], *, factor: float = 1.0
 ) -> torch.optim.Optimizer:
     """The torch optimizer of a config entry; factor: what the global batch makes of its learning rate."""
-    common = {"lr": config.learning_rate * factor, "weight_decay": config.weight_decay}
+    rate, decay = config.learning_rate * factor, config.weight_decay
     if isinstance(config, AdamOptimizer):
-        return torch.optim.Adam(parameters, **common)
+        return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
     if isinstance(config, AdamWOptimizer):
-        return torch.optim.AdamW(parameters, **common)
-    return torch.optim.SGD(parameters, momentum=config.momentum, **common)
+        return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay)
+    return torch.optim.SGD(parameters, lr=rate, momentum=config.momentum, weight_decay=decay)
 
 
 def build_schedule(config: Optimizer, optimizer: torch.optim.Optimizer, *, steps: int) -> LambdaLR | None:

@@ -25,7 +25,7 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 
 def take_trace(
-    run_step: Callable[[], None],
+    run_step: Callable[[], object],
     *,
     steps: int,
     warmup_steps: int,

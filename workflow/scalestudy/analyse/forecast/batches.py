@@ -86,7 +86,7 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
 
 def _scatter(good: pd.DataFrame) -> Interval:
     """1 with the relative limits of one process's step at its largest batch; none where it was launched once."""
-    largest = good.loc[good["batch_per_rank"].idxmax()]
+    largest = good.iloc[good["batch_per_rank"].argmax()]
     step_time = Interval.of(largest, "step_time_s")
     return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)
 
@@ -108,8 +108,8 @@ def _exposed_s(point: pd.Series, longer: float) -> float:
 
     Buckets alike in size and time stand for those of the model.
     """
-    exposed_s, backward_s, ranks = point["exposed_span_s"], point["backward_compute_time_s"], point["world_size"]
-    count, size = point["buckets"], point["gradient_bytes"]
+    exposed_s, backward_s = float(point["exposed_span_s"]), float(point["backward_compute_time_s"])
+    count, size, ranks = point["buckets"], point["gradient_bytes"], point["world_size"]
     if isnan(count) or isnan(size) or isnan(backward_s) or not exposed_s > 0:
         return max(0.0, exposed_s)
     latency_s = ring_latency_s(point) or 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from math import isnan
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 from scipy.special import ndtri
@@ -18,6 +18,7 @@ from scalestudy.analyse.forecast.columns import COLUMNS, NOT_GIVEN, outcome_colu
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
@@ -46,8 +47,8 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
-    for named, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
-        workload, _, scaling = named
+    for key, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
+        workload, _, scaling = named = cast("tuple[str, str, str]", key)
         base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
         yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])
 
@@ -113,7 +114,9 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
-    unsteady = good[mostly_unsteady(good)]
+    if not same_meaning(good["protocol"], good["protocol"].max()).all():
+        raise NoFitError(Refused.OTHER_PROTOCOLS)
+    unsteady = good.loc[[mostly_unsteady(row) for _, row in good.iterrows()]]
     if len(unsteady):
         first = unsteady.iloc[0]
         scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"

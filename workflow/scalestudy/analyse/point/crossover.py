@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import pandas as pd
 
@@ -41,7 +42,7 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
     pairs = pairs[pairs["parameters"].notna() | pairs["parameters_of_ddp"].notna()]
     pairs["parameters"] = pairs["parameters"].fillna(pairs["parameters_of_ddp"])
     for key, points in pairs.groupby(["variant", *PLACE], sort=False):
-        yield key, points.sort_values("parameters", kind="stable")
+        yield cast("tuple[str, str, int, int]", key), points.sort_values("parameters", kind="stable")
 
 
 def overtaking(points: pd.DataFrame) -> Overtaking | None:

@@ -7,6 +7,8 @@ from math import isnan
 import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING
+from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.registry.column import Row
 
 LATE_SHARE = 0.10
 """Of a step; from here a rank counts as late. TraceML warns of skew from there, and calls it critical from 0.2."""
@@ -17,27 +19,29 @@ WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 
 def distributed(summary: pd.DataFrame) -> pd.DataFrame:
     """Rows of several ranks."""
-    return summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    rows: pd.DataFrame = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    return rows
 
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
-    """Rows of one process of the workload and base variant of a point, one a batch size."""
-    single = summary[
+    """Rows of one process of the workload and base variant of a point that compare with it, one a batch size."""
+    single: pd.DataFrame = summary[
         (summary["workload"] == point["workload"])
         & (summary["variant"] == point["base_variant"])
         & (summary["world_size"] == 1)
+        & same_meaning(summary["protocol"], point["protocol"])
     ]
     return single.drop_duplicates("batch_per_rank")
 
 
-def in_most_launches(rows: pd.Series | pd.DataFrame, column: str) -> bool | pd.Series:
-    """Whether most launches of a row (of each row) are among those that a column counts."""
-    return 2 * rows[column] > rows["launches_ok"]
+def in_most_launches(row: Row, column: str) -> bool:
+    """Whether most launches of a row are among those that a column counts."""
+    return bool(2 * row[column] > row["launches_ok"])
 
 
-def mostly_unsteady(rows: pd.Series | pd.DataFrame) -> bool | pd.Series:
-    """Whether most launches of a row (of each row) had no single step time."""
-    return in_most_launches(rows, "launches_unsteady")
+def mostly_unsteady(row: Row) -> bool:
+    """Whether most launches of a row had no single step time."""
+    return in_most_launches(row, "launches_unsteady")
 
 
 def last_often(ranks: int) -> float:

@@ -17,7 +17,7 @@ def per_doubling_efficiency(speedup: float, ranks: float) -> float:
 
 def compounded_efficiency(per_doubling: float, ranks: float) -> float:
     """Efficiency at this many ranks if every doubling has this one: per_doubling^(log2 n)."""
-    return per_doubling ** log2(ranks)
+    return float(per_doubling ** log2(ranks))
 
 
 def karp_flatt(speedup: float, ranks: float) -> float:

@@ -11,6 +11,7 @@ import pandas as pd
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.derived import with_derived
+from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.run.clocks import throttled
 from scalestudy.analyse.run.memory import NO_GROWTH
@@ -51,6 +52,9 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     of two throughputs in the table, and throughput exactly global batch over step time.
     Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
     several launches, their range.
+
+    `protocol` is the newest measurement protocol of a point's launches. Those that are not comparable with it in
+    step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
@@ -59,7 +63,11 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
     study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
-    mine, good, base = _of(runs, point.runs), _of(ok, point.runs), _of(ok, point.base)
+    mine, measured = _of(runs, point.runs), _of(ok, point.runs)
+    good = of_one_protocol(measured)
+    base_runs = of_one_protocol(_of(ok, point.base))
+    base = comparable_with(good, base_runs)
+    accurate = comparable_with(good, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
     n = point.world_size
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
@@ -72,13 +80,13 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
-        base.set_index("repeat")["validation_accuracy"],
+        accurate.set_index("repeat")["validation_accuracy"],
         margin=report.accuracy_margin,
         confidence=confidence,
     )
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
-    beside = _of(ok, other.runs) if other else good.iloc[:0]
+    beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
     relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
     return {
         "workload": point.workload,
@@ -95,7 +103,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
         "launches": len(mine),
-        **_ends(mine, good),
+        **_ends(mine, good, too_short=int((mine["outcome"] == "ok").sum()) - len(measured)),
+        "launches_left_out": len(measured) - len(good),
+        "protocol": int((good if len(good) else mine)["protocol"].max()),
         **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
         "launch_cv": _cv(good["step_time_s"]),
@@ -130,7 +140,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
         "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
         **accuracy_difference.columns("accuracy_difference"),
-        "accuracy_kept": AccuracyKept.NONE if is_base or point.scaling == "reference" else accuracy_kept,
+        "accuracy_kept": AccuracyKept.NONE
+        if is_base or point.scaling == "reference" or len(accurate) < len(base_runs)
+        else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
@@ -156,6 +168,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
 
 def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
     """A column of the launches of a point; those that were planned from the start decide on the spread."""
+    good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
     values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats
     return Sample(values, None if planned.all() else values[planned])
 
@@ -182,7 +195,7 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.report.confidence
-    alone = launches_of(_of(ok, point.equal_batch), "step_time_s", study)
+    alone = launches_of(comparable_with(good, _of(ok, point.equal_batch)), "step_time_s", study)
     step_time_alone = mean_on_logs(alone, confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
@@ -241,11 +254,11 @@ def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
     return runs.loc[[run for run in run_ids if run in runs.index]]
 
 
-def _ends(mine: pd.DataFrame, good: pd.DataFrame) -> dict[str, int]:
+def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str, int]:
     """Every launch is accounted for: how many ended in which way."""
     counts = mine["outcome"].value_counts().to_dict()
-    too_short = {"ok": len(good), "too_short": counts.get("ok", 0) - len(good)}
-    return {f"launches_{end}": int((counts | too_short).get(end, 0)) for end in LAUNCH_ENDS}
+    counts |= {"ok": len(good), "too_short": too_short}
+    return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}
 
 
 def _distinct(good: pd.DataFrame, column: str) -> str:

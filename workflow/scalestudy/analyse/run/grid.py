@@ -42,11 +42,12 @@ class Grid:
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column, of shape (ranks, steps)."""
-        return self.table[name].to_numpy()[self.rows]
+        values: np.ndarray = self.table[name].to_numpy()[self.rows]
+        return values
 
     def __len__(self) -> int:
         """Steps."""
-        return self.rows.shape[1]
+        return int(self.rows.shape[1])
 
     def of_step(self, name: str) -> np.ndarray:
         """(steps,): a column that is the same on all ranks, such as the block or the phase."""

@@ -121,6 +121,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "stopped_because": record.stopping.reason if record.stopping else "",
         **_memory(record.ranks),
         "wall_time_s": record.totals.wall_time_s,
+        "protocol": record.protocol,
         "fingerprint": record.fingerprint,
         "commit": environment.get("commit"),
         "dirty": environment.get("dirty"),

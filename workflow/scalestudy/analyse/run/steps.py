@@ -133,7 +133,8 @@ def block_step_times(steady: Grid) -> list[float]:
     if not len(steady):
         return []
     times_s, counts = block_times(steady)
-    return (times_s / counts).tolist()
+    step_times_s: list[float] = (times_s / counts).tolist()
+    return step_times_s
 
 
 def steadiness(step_times_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:

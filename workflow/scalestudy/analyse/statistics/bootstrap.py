@@ -52,4 +52,5 @@ def _draw(launches: Launches, random: np.random.Generator) -> np.ndarray:
 
 
 def _squared_error(logs: np.ndarray) -> np.ndarray:
-    return logs.var(axis=1, ddof=1) / logs.shape[1]
+    squared: np.ndarray = logs.var(axis=1, ddof=1) / logs.shape[1]
+    return squared

@@ -15,6 +15,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from scalestudy.record.document import Real
+from scalestudy.registry.column import Row
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Interval:
         return Interval(self.value * factor, self.low * factor, self.high * factor)
 
     @classmethod
-    def of(cls, row: pd.Series, name: str) -> Interval:
+    def of(cls, row: Row, name: str) -> Interval:
         """What `columns` has put into a row."""
         return cls(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
@@ -78,6 +79,9 @@ def less(first: Interval, second: Interval) -> Interval:
     return Interval(value, value - below, value + above)
 
 
+Numbers = Sequence[float] | np.ndarray
+
+
 @dataclass(frozen=True)
 class Sample:
     """One value a launch. `deciding`: those among them whose spread decided how many there are; all if None.
@@ -87,8 +91,8 @@ class Sample:
     Source: Stein (1945), Annals of Mathematical Statistics 16.
     """
 
-    values: Sequence[float]
-    deciding: Sequence[float] | None = None
+    values: Numbers
+    deciding: Numbers | None = None
 
     def logs(self) -> Sample:
         """Logarithms; raises ValueError where a value is not positive."""
@@ -108,11 +112,11 @@ class Sample:
         return float(np.var(self._spread, ddof=1)) / len(self.values)
 
     @property
-    def _spread(self) -> Sequence[float]:
+    def _spread(self) -> Numbers:
         return self.values if self.deciding is None else self.deciding
 
 
-Values = Sequence[float] | Sample
+Values = Numbers | pd.Series | Sample
 
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
@@ -174,7 +178,7 @@ def _exp(interval: Interval) -> Interval:
     return Interval(exp(interval.value), exp(interval.low), exp(interval.high))
 
 
-def _logs(values: Sequence[float]) -> np.ndarray:
+def _logs(values: Numbers) -> np.ndarray:
     if any(value <= 0 for value in values):
         raise ValueError(f"a positive quantity has a value of {min(values)}")
     return np.array([log(value) for value in values], dtype=float)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
@@ -30,7 +31,6 @@ MEASURED = (
     *("validation_accuracy", "validation_accuracy_min", "validation_accuracy_max"),
     *("launches_unsteady", "steadiness", *SEEN, "parameters"),
 )
-OF_A_LAUNCH = ("run_id", "repeat", "outcome", "step_time_s", "throughput_samples_per_s", "validation_accuracy")
 OF_A_RECORD = ("record_sha256", "step_time_s")
 
 
@@ -75,9 +75,9 @@ class Source:
         return self.runs[self.runs["run_id"].isin(point.runs)]
 
     def good(self, point: Point) -> pd.DataFrame:
-        """Those of them that came to their end with steady steps."""
+        """Those of them that came to their end with steady steps, of one measurement protocol."""
         mine = self.launches(point)
-        return mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()]
+        return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,8 @@ class Comparison:
     def compared(self) -> pd.DataFrame:
         """Its rows of other studies that are held against the first, whether or not both were measured."""
         others = self.points["study"] != self.points["study"].iloc[0]
-        return self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
+        compared: pd.DataFrame = self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
+        return compared
 
 
 def compare_studies(sources: Sequence[Source]) -> Comparison:
@@ -199,6 +200,8 @@ def _row(
         why_not = NotCompared.OTHER_QUESTION
     elif _shared(first.launches(base[0]), source.launches(point)):
         why_not = NotCompared.SAME_LAUNCHES
+    elif not are_comparable(source.good(point), first.good(base[0])):
+        why_not = NotCompared.OTHER_PROTOCOL
     held = base if why_not is NotCompared.NONE else None
     compared = _against(first, source, held, mine) if held else _against_nothing()
     return {

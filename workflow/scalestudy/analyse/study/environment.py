@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
 
 from scalestudy.record.document import Document, Part
 from scalestudy.record.observation import RunRecord
@@ -24,24 +26,50 @@ class WarningCount(Part):
 class StudyEnvironment(Document):
     """environment.json: the facts of all runs' environments, and the launcher's warnings."""
 
-    made_by: ClassVar[str] = "scalestudy aggregate"
+    made_by: ClassVar[str] = "scalestudy stage aggregate"
     schema_version: Literal[2] = 2
     facts: dict[str, tuple[bool | int | float | str, ...]]
     """By name, the distinct values in order of appearance."""
+    packages: dict[str, str] = Field(default_factory=dict)
+    """Package -> the fact that has its version."""
+    variables: dict[str, str] = Field(default_factory=dict)
+    """Environment variable -> the fact that has it."""
+    readings: tuple[str, ...] = ()
+    """Facts that are readings of the moment before a launch: no two are alike, so their range is told."""
     warnings: tuple[WarningCount, ...] = ()
     """The most frequent first."""
 
 
+class Fact(NamedTuple):
+    """What a run recorded of where it ran."""
+
+    name: str
+    kind: Literal["plain", "package", "variable", "hardware"] = "plain"
+    of: str = ""
+    """The package, the variable, or the key of the hardware's block."""
+
+    @property
+    def is_reading(self) -> bool:
+        """As record/host/hardware.py names readings of a moment."""
+        return self.kind == "hardware" and self.of.startswith("current_")
+
+
 def study_environment(records: list[RunRecord]) -> StudyEnvironment:
     """What the runs' environments have, together."""
-    facts: dict[str, list[Any]] = {}
+    facts: dict[Fact, list[Any]] = {}
     for record in records:
-        for key, value in _facts(record.environment):
-            values = facts.setdefault(key, [])
+        for fact, value in _facts(record.environment):
+            values = facts.setdefault(fact, [])
             if value is not None and value not in values:
                 values.append(value)
-    known = {key: _range(values) if is_reading(key) else tuple(values) for key, values in facts.items() if values}
-    return StudyEnvironment(facts=known, warnings=_warnings(records))
+    known = {fact: values for fact, values in facts.items() if values}
+    return StudyEnvironment(
+        facts={fact.name: _range(values) if fact.is_reading else tuple(values) for fact, values in known.items()},
+        packages={fact.of: fact.name for fact in known if fact.kind == "package"},
+        variables={fact.of: fact.name for fact in known if fact.kind == "variable"},
+        readings=tuple(fact.name for fact in known if fact.is_reading),
+        warnings=_warnings(records),
+    )
 
 
 def _warnings(records: list[RunRecord]) -> tuple[WarningCount, ...]:
@@ -54,40 +82,38 @@ def _warnings(records: list[RunRecord]) -> tuple[WarningCount, ...]:
     return tuple(sorted(found, key=lambda warning: (-warning.launches, warning.kind)))
 
 
-def is_reading(key: str) -> bool:
-    """Whether a fact is a reading of the moment before a launch: no two are alike, so their range is told."""
-    return key.startswith("hardware ") and " current " in key
-
-
-def _facts(environment: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-    """(name, value) of everything recorded, blocks taken apart."""
+def _facts(environment: dict[str, Any]) -> Iterator[tuple[Fact, Any]]:
+    """Everything recorded with its value, blocks taken apart."""
     plain = {k: v for k, v in environment.items() if k not in (*OF_A_WORKLOAD, "warnings", "earlier_attempts")}
     nodes = plain.pop("nodes", [])
     hardware = plain.pop("hardware", None) or {}
     packages, variables = (plain.pop(name, None) or {} for name in ("packages", "variables"))
-    yield from plain.items()
-    yield "nodes", ", ".join(node["name"] for node in nodes) or None
-    yield from ((f"version of {name}", value) for name, value in packages.items())
-    yield from ((f"variable {name}", value) for name, value in variables.items())
+    yield from ((Fact(key), value) for key, value in plain.items())
+    yield Fact("nodes"), ", ".join(node["name"] for node in nodes) or None
+    yield from ((Fact(f"version of {name}", "package", name), value) for name, value in packages.items())
+    yield from ((Fact(f"variable {name}", "variable", name), value) for name, value in variables.items())
     for part, block in hardware.items():
         for key, value in block.items():
             yield from _hardware_fact(f"hardware {part}", key, value)
 
 
-def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[str, Any]]:
+def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[Fact, Any]]:
     """A fact of the hardware; of several GPUs each distinct value, of links and nodes one line."""
-    name = f"{part} {key.replace('_', ' ')}"
+
+    def fact(key: str) -> Fact:
+        return Fact(f"{part} {key.replace('_', ' ')}", "hardware", key)
+
     if key == "devices":
-        yield f"{part} count", len(value)
+        yield fact("count"), len(value)
         for device in value:
-            yield from ((f"{part} {fact.replace('_', ' ')}", content) for fact, content in device.items())
+            yield from ((fact(name), content) for name, content in device.items())
     elif key == "links":
-        yield name, _links(value) or None
+        yield fact(key), _links(value) or None
     elif key == "numa_nodes":
-        yield f"{part} numa nodes", len(value) or None
-        yield f"{part} cpus of numa nodes", "; ".join(f"{node}: {cpus}" for node, cpus in value.items()) or None
+        yield fact(key), len(value) or None
+        yield fact("cpus_of_numa_nodes"), "; ".join(f"{node}: {cpus}" for node, cpus in value.items()) or None
     else:
-        yield name, value or None
+        yield fact(key), value or None
 
 
 def _links(links: dict[str, str]) -> str:

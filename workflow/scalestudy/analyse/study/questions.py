@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.study.environment import StudyEnvironment, is_reading
+from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
@@ -64,18 +64,28 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
     Readings of a moment are left out: no two are alike.
     """
     given = [environment.facts for environment in environments]
+    readings = {name for environment in environments for name in environment.readings}
     differing = [
         name
         for name in dict.fromkeys(name for facts in given for name in facts)
-        if not is_reading(name) and len({str(_sorted(facts.get(name, ()))) for facts in given}) > 1
+        if name not in readings and len({str(_sorted(facts.get(name, ()))) for facts in given}) > 1
     ]
     return [{name: _sorted(facts[name]) for name in differing if name in facts} for facts in given]
 
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
-    """Fingerprints of the code that measured, where they are not the same in all studies. runs: of runs.csv."""
-    found = [", ".join(sorted(set(frame["fingerprint"].dropna().map(str)))) or NOT_SET for frame in runs]
-    return [Difference("fingerprint of the code that measured", tuple(found))] if len(set(found)) > 1 else []
+    """Measurement protocols and fingerprints of the code that measured, where not all studies have the same.
+
+    runs: of runs.csv.
+    """
+    found = []
+    for column, name in (
+        ("protocol", "measurement protocol"),
+        ("fingerprint", "fingerprint of the code that measured"),
+    ):
+        said = [", ".join(sorted(set(frame[column].dropna().map(str)))) or NOT_SET for frame in runs]
+        found += [Difference(name, tuple(said))] if len(set(said)) > 1 else []
+    return found
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ class Trace(Part):
 class TracesFile(Document):
     """traces.json."""
 
-    made_by: ClassVar[str] = "scalestudy aggregate"
+    made_by: ClassVar[str] = "scalestudy stage aggregate"
     schema_version: Literal[2] = 2
     traces: tuple[Trace, ...]
 
@@ -106,10 +106,11 @@ def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> Tra
         raise UserError("the trace has no ProfilerStep range: it was not taken by this program, or holds no step")
     steps = union((event.begin, event.end) for event in ranges)
     work = device_work(found)
+    device: Literal["cpu", "cuda"] = "cpu" if work is None else "cuda"
     if work is None:
-        device, work = "cpu", host_work(found)
+        work = host_work(found)
     else:
-        device, steps = "cuda", device_span(found, steps)
+        steps = device_span(found, steps)
     unit = US_PER_S * len(ranges)  # from microseconds in all steps to seconds in one
 
     computation = intersection(work.computation, steps)
@@ -132,7 +133,8 @@ def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> Tra
 
 
 def _operators(work: Work, steps: Spans, count: int) -> tuple[OperatorTime, ...]:
-    calls, time_us = defaultdict(int), defaultdict(float)
+    calls: dict[str, int] = defaultdict(int)
+    time_us: dict[str, float] = defaultdict(float)
     for event in work.operators:
         calls[event.name] += contains(steps, event.begin)
     for name, begin, end in work.pieces:
@@ -159,13 +161,13 @@ def _collectives(events: Iterable[Event], steps: Spans, count: int) -> tuple[Col
     collectives = []
     for name, group in by_name.items():
         begun = [event for event in group if contains(steps, event.begin)]
-        sizes = [event.bytes for event in begun]
+        sizes = [event.bytes for event in begun if event.bytes is not None]
         collectives.append(
             CollectiveTime(
                 name=name,
                 calls_per_step=len(begun) / count,
                 time_s=sum(length(intersection([(e.begin, e.end)], steps)) for e in group) / US_PER_S / count,
-                bytes=None if None in sizes else sum(sizes) / count,
+                bytes=sum(sizes) / count if len(sizes) == len(begun) else None,
             )
         )
     return tuple(sorted(collectives, key=lambda collective: -collective.time_s))

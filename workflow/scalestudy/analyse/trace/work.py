@@ -218,9 +218,9 @@ def _outermost(events: list[Event]) -> list[Event]:
 
 
 def _message_bytes(arguments: Mapping[str, Any]) -> float | None:
-    sizes = [arguments.get(f"{way} msg nelems") for way in ("In", "Out")]
+    sizes = [arguments[name] for name in ("In msg nelems", "Out msg nelems") if arguments.get(name) is not None]
     kind = str(arguments.get("dtype"))
     element_bytes = 1 if kind.startswith("Float8") else ELEMENT_BYTES.get(kind)
-    if element_bytes is None or None in sizes:
+    if element_bytes is None or len(sizes) < 2:
         return None
-    return max(sizes) * element_bytes
+    return float(max(sizes)) * element_bytes

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar, Literal
 
 from scalestudy.analyse.published import Table, batch_per_gpu, recompute
 from scalestudy.diagnose.audit import printed, shape
 from scalestudy.diagnose.audit.remark import KINDS, Remark
 from scalestudy.importers.published import PublishedRow
+from scalestudy.record.document import Document
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,14 @@ class Audit:
     def strong(self) -> bool:
         """Whether the batch per device shrinks as devices are added, as far as batches are stated."""
         return len({batch_per_gpu(scale.row) for scale in self.table.scales}) > 1
+
+
+class AuditFile(Document):
+    """What `scalestudy audit --out` writes."""
+
+    made_by: ClassVar[str] = "scalestudy audit"
+    schema_version: Literal[2] = 2
+    cases: dict[str, tuple[Remark, ...]]
 
 
 def audit_case(case: str, rows: Sequence[PublishedRow], *, efficiency_printed: bool) -> Audit:

@@ -115,9 +115,9 @@ def _turns_back(table: Table) -> list[Remark]:
 
 def _limit_of_a_node(table: Table) -> list[Remark]:
     """More devices in a node bring nothing, more nodes bring all of theirs: what a node shares is used up."""
-    scales = [scale for scale in _throughputs(table) if scale.row.gpus_per_node]
-    inside = [scale for scale in scales if scale.row.gpus <= scale.row.gpus_per_node]
-    across = [scale for scale in scales if scale.row.gpus >= scale.row.gpus_per_node]
+    scales = [(scale, node) for scale in _throughputs(table) if (node := scale.row.gpus_per_node)]
+    inside = [scale for scale, node in scales if scale.row.gpus <= node]
+    across = [scale for scale, node in scales if scale.row.gpus >= node]
     if len(inside) < 2 or len(across) < 2 or inside[-1] is not across[0]:
         return []
     gain = inside[-1].throughput.value / inside[-2].throughput.value

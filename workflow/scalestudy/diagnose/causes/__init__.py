@@ -18,6 +18,7 @@ from scalestudy.diagnose.causes.transport import TRANSPORT
 from scalestudy.diagnose.findings import Finding
 from scalestudy.diagnose.verdicts.healthy import healthy
 from scalestudy.diagnose.verdicts.unexplained import unexplained
+from scalestudy.registry.codes import Verdict
 
 CAUSES: tuple[Cause, ...] = (
     validity.TWO_MODES,
@@ -43,10 +44,10 @@ CAUSES: tuple[Cause, ...] = (
     beside.MEMORY_GROWTH,
     beside.LARGE_BATCH,
 )
-BELOW_TARGET = ("poor", "negative scaling")
+BELOW_TARGET = (Verdict.POOR, Verdict.NEGATIVE_SCALING)
 
 
-def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
+def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
     """What the evidence supports of a point that is measured and not confounded, the first to be put right first.
 
     A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
@@ -61,7 +62,7 @@ def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
 
     # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
     # cause that reaches its threshold: then they are told last.
-    decided = verdict != "undecided" or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause, _ in kept)
+    decided = verdict != Verdict.UNDECIDED or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause, _ in kept)
 
     def stage(cause: Cause) -> Stage:
         return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
@@ -70,7 +71,7 @@ def find_causes(case: Case, verdict: str) -> tuple[Finding, ...]:
     findings = tuple(cause.finding(case, found, beside=stage(cause) == Stage.BESIDE) for cause, found in kept)
     if any(stage(cause) < Stage.BESIDE for cause, _ in kept):
         return findings
-    return ((healthy(case) if verdict == "healthy" else unexplained(case, verdict)), *findings)
+    return ((healthy(case) if verdict == Verdict.HEALTHY else unexplained(case, verdict)), *findings)
 
 
 def _of_size(case: Case, seen: list[tuple[Cause, Seen]]) -> list[tuple[Cause, Seen]]:

@@ -20,9 +20,7 @@ def _grows(case: Case) -> Seen | None:
     growing, launches = case.point["launches_growing"], case.point["launches_ok"]
     return Seen(
         (
-            Evidence.of(
-                "growing_runs", "launches that grow", growing, "", threshold=f"more than half of {int(launches)}"
-            ),
+            Evidence.of("growing_runs", "launches that grow", growing, "", f"more than half of {int(launches)}"),
             Evidence.of("peak_resident_memory", "peak of resident memory", case.point["peak_resident_gib"], "GiB"),
         )
     )
@@ -52,9 +50,7 @@ def _retries(case: Case) -> Seen | None:
     retries = case.point["allocation_retries"]
     if isnan(retries) or not retries > 0:
         return None
-    return Seen(
-        (Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", threshold="> 0"),)
-    )
+    return Seen((Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", "> 0"),))
 
 
 def _smaller(case: Case) -> dict[str, Any]:
@@ -93,11 +89,7 @@ def _fragmented(case: Case) -> Seen | None:
     return Seen(
         (
             Evidence.of(
-                "reserved_memory",
-                "reserved memory",
-                reserved,
-                "GiB",
-                threshold=f">= {FRAGMENTED:g} times what is allocated",
+                "reserved_memory", "reserved memory", reserved, "GiB", f">= {FRAGMENTED:g} times what is allocated"
             ),
             Evidence.of("allocated_memory", "allocated memory", allocated, "GiB"),
         )
@@ -133,8 +125,7 @@ def _less_accurate(case: Case) -> Seen | None:
                 "accuracy against the base case",
                 case.interval("accuracy_difference"),
                 "points",
-                factor=100,
-                threshold=f"within {margin * 100:g} points",
+                f"within {margin * 100:g} points",
             ),
             Evidence.of(
                 "global_batch",

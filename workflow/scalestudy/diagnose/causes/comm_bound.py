@@ -35,7 +35,7 @@ def look(case: Case) -> Seen | None:
     evidence = (
         *case.overhead_evidence(),
         case.share_evidence(overhead.value, SHARE),
-        Evidence.of("step_of_one_process", "step of one process at equal batch per rank", alone, "ms", factor=1e3),
+        Evidence.of("step_of_one_process", "step of one process at equal batch per rank", alone, "ms"),
         *_probed(case),
     )
     return Seen(evidence, overhead)
@@ -85,7 +85,7 @@ def _probed(case: Case) -> list[Evidence]:
         "wait_time_s": ("wait_for_latest_rank", "waiting for the latest rank"),
     }
     return [
-        Evidence.of(key, name, case.interval(column), "ms", factor=1e3)
+        Evidence.of(key, name, case.interval(column), "ms")
         for column, (key, name) in names.items()
         if not isnan(case.point[column])
     ]

@@ -21,7 +21,7 @@ def _broadcast(case: Case) -> Seen | None:
         return None
     evidence = (
         Evidence.of("buffers", "buffers", case.point["buffer_bytes"] / 2**20, "MiB"),
-        Evidence.of("broadcast", "their broadcast on the idle network", sending_s * 1e3, "ms"),
+        Evidence.of("broadcast", "their broadcast on the idle network", sending_s, "ms"),
         case.share_evidence(sending_s, SHARE),
     )
     return Seen(evidence, case.interval("buffer_broadcast_s"))
@@ -58,9 +58,7 @@ def _statistics(case: Case) -> Seen | None:
     layers, latency_s, step_s = point["synchronised_norms"], point["all_reduce_latency_s"], point["step_time_s"]
     if not layers > 0:
         return None
-    count = Evidence.of(
-        "synchronised_layers", "layers that take statistics over all ranks", layers, "", threshold="> 0"
-    )
+    count = Evidence.of("synchronised_layers", "layers that take statistics over all ranks", layers, "", "> 0")
     if not latency_s > 0:
         return Seen((count,))
     waiting_s = MESSAGES * layers * latency_s
@@ -68,8 +66,8 @@ def _statistics(case: Case) -> Seen | None:
         return None
     evidence = (
         count,
-        Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s * 1e6, "us"),
-        Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s * 1e3, "ms"),
+        Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s, "us"),
+        Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s, "ms"),
         case.share_evidence(waiting_s, SHARE),
     )
     return Seen(evidence, case.interval("all_reduce_latency_s").scaled(MESSAGES * layers))

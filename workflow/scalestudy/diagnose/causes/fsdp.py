@@ -17,7 +17,7 @@ def _fastest_ddp(case: Case) -> pd.Series | None:
     """The fastest DDP variant at the same scale and batch; None where none came to its end."""
     peers = case.peers
     ddp = peers[(peers["strategy"] == "ddp") & peers["step_time_s"].notna()]
-    return None if ddp.empty else ddp.loc[ddp["step_time_s"].idxmin()]
+    return None if ddp.empty else ddp.iloc[ddp["step_time_s"].argmin()]
 
 
 def _slower_than_ddp(case: Case) -> Seen | None:
@@ -32,8 +32,8 @@ def _slower_than_ddp(case: Case) -> Seen | None:
         return None
     return Seen(
         (
-            Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms", factor=1e3),
-            Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms", factor=1e3),
+            Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms"),
+            Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms"),
             *_peaks(case.point, "fsdp", "FSDP"),
             *_peaks(ddp, "ddp", ddp["variant"]),
         ),
@@ -89,9 +89,7 @@ def _out_of_memory(case: Case) -> Seen | None:
         return None
     fits = case.peers[(case.peers["strategy"] == "fsdp") & case.peers["step_time_s"].notna()]
     evidence = [
-        Evidence.of(
-            "runs_out_of_memory", "launches out of memory", case.point["launches"], "", threshold="all of them"
-        )
+        Evidence.of("runs_out_of_memory", "launches out of memory", case.point["launches"], "", "all of them")
     ]
     for _, row in fits.iterrows():
         evidence += _peaks(row, row["variant"], f"{row['variant']}, which fits")
@@ -108,7 +106,7 @@ def _shard(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
         unpredicted="how much of the memory is activations was not measured.",
     )
     if len(fits):
-        best = fits.loc[fits["step_time_s"].idxmin()]
+        best = fits.iloc[fits["step_time_s"].argmin()]
         first = Recommendation(
             id="use_fsdp",
             change=f"Use {best['variant']}, which fits.",

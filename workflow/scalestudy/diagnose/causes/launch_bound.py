@@ -34,21 +34,15 @@ def look(case: Case) -> Seen | None:
         return None
     mine = case.interval("step_time_alone_s")
     evidence = (
-        Evidence.of(
-            "step_of_one_process",
-            f"one process at {point['batch_per_rank']} samples",
-            mine,
-            "ms a step",
-            factor=1e3,
-        ),
+        Evidence.of("step_of_one_process", f"one process at {point['batch_per_rank']} samples", mine, "ms a step"),
         Evidence.of(
             "ideal_step",
             f"1/{case.ranks} of its step at {case.base['batch_per_rank']} samples",
-            base / case.ranks * 1e3,
+            base / case.ranks,
             "ms",
         ),
         Evidence.of(
-            "fixed_share", "part of the step that does not depend on the batch", min(1.0, fixed / alone) * 100, "%"
+            "fixed_share", "part of the step that does not depend on the batch", min(1.0, fixed / alone), "%"
         ),
     )
     return Seen(evidence, Interval(lost))

@@ -21,7 +21,7 @@ def look(case: Case) -> Seen | None:
         Evidence.of(
             "extra_host_work",
             f"host work of {numa_ranks(case.point)} beyond that of the others",
-            excess_s * 1e3,
+            excess_s,
             "ms a step",
         ),
         case.share_evidence(excess_s, SHARE),

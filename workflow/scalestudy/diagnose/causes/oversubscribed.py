@@ -14,9 +14,7 @@ def look(case: Case) -> Seen | None:
     ratio = case.point["threads_per_core"]
     if not ratio > THREADS_PER_CORE:
         return None
-    return Seen(
-        (Evidence.of("threads_per_core", "threads per core", ratio, "", threshold=f"> {THREADS_PER_CORE:g}"),)
-    )
+    return Seen((Evidence.of("threads_per_core", "threads per core", ratio, "", f"> {THREADS_PER_CORE:g}"),))
 
 
 def _threads_and_cores(case: Case) -> tuple[int, int]:

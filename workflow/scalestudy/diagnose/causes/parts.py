@@ -26,7 +26,7 @@ def _look(column: str, name: str, threshold: float, source: str) -> Callable[[Ca
         if not least >= threshold * step:
             return None
         evidence = (
-            Evidence.of(column.removesuffix("_s"), name, part, "ms a step", factor=1e3),
+            Evidence.of(column.removesuffix("_s"), name, part, "ms a step"),
             case.share_evidence(part.value, threshold, source),
         )
         return Seen(evidence, part, of_overhead_s=case.beyond_alone(column))
@@ -56,7 +56,7 @@ def _read_ahead(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
                 case, seen.loss_s.scaled(1 - left_s / read_s), "if each process has a core of its own"
             ),
             warning="The processes take cores of the host; where it has none to spare, prepare the data beforehand"
-            " (scalestudy prepare), or keep them on the device.",
+            " (scalestudy stage prepare), or keep them on the device.",
         ),
         Recommendation(
             id="synthetic_data",

@@ -21,9 +21,9 @@ def uneven(case: Case) -> Seen | None:
         Evidence.of(
             "excess_samples",
             f"samples of rank {int(case.point['heaviest_rank'])} beyond those of the mean rank",
-            excess * 100,
+            excess,
             "%",
-            threshold=f">= {EXCESS:.0%}",
+            f">= {EXCESS:.0%}",
         ),
     )
     return Seen(evidence, case.interval("step_time_s").scaled(1 - 1 / (1 + excess)))
@@ -61,11 +61,11 @@ def look(case: Case) -> Seen | None:
         Evidence.of(
             "last_share",
             f"buckets for which rank {int(point['late_rank'])} came last",
-            point["late_share"] * 100,
+            point["late_share"],
             "%",
-            threshold=f">= {last_often(case.ranks):.0%}",
+            f">= {last_often(case.ranks):.0%}",
         ),
-        Evidence.of("lateness", "its lateness", lateness, "ms a step", factor=1e3),
+        Evidence.of("lateness", "its lateness", lateness, "ms a step"),
         case.share_evidence(lateness.value, LATE_SHARE, " (TraceML)"),
     )
     return Seen(evidence, lateness)

@@ -25,7 +25,7 @@ def _synchronised_each_time(case: Case) -> Seen | None:
     parts = knobs.accumulation_steps
     spared = case.interval("overhead_s").scaled(1 - 1 / parts)
     evidence = (
-        Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", threshold="> 1"),
+        Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", "> 1"),
         *case.overhead_evidence(),
     )
     return Seen(evidence, spared)
@@ -66,15 +66,7 @@ def _walks_the_graph(case: Case) -> Seen | None:
     if not case.knobs.ddp.find_unused_parameters or case.point["unused_parameter_bytes"] != 0:
         return None
     return Seen(
-        (
-            Evidence.of(
-                "unused_parameters",
-                "parameters without a gradient",
-                0,
-                "bytes",
-                threshold="0: nothing to look for",
-            ),
-        )
+        (Evidence.of("unused_parameters", "parameters without a gradient", 0, "bytes", "0: nothing to look for"),)
     )
 
 
@@ -107,7 +99,7 @@ MANY = 2.0  # latencies of all buckets over the time their bytes take
 
 def _latencies_s(case: Case) -> float:
     """Of all buckets of a step, as on the idle network."""
-    return case.point["buckets"] * case.point["all_reduce_latency_s"]
+    return float(case.point["buckets"] * case.point["all_reduce_latency_s"])
 
 
 def _buckets(case: Case) -> Seen | None:
@@ -119,16 +111,16 @@ def _buckets(case: Case) -> Seen | None:
     latency_s = _latencies_s(case)
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
-    size = Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", threshold=f"torch's own: {BUCKET_CAP_MIB:g}")
+    size = Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"torch's own: {BUCKET_CAP_MIB:g}")
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
         lost_s = case.interval("all_reduce_latency_s").scaled(count - usual)
         if latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]:
             return Seen(
                 (
                     size,
-                    Evidence.of("buckets", "buckets a step", count, "", threshold=f"{usual} at torch's own size"),
-                    Evidence.of("bucket_latencies", "their latencies", latency_s * 1e3, "ms"),
-                    Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s * 1e3, "ms"),
+                    Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
+                    Evidence.of("bucket_latencies", "their latencies", latency_s, "ms"),
+                    Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s, "ms"),
                 ),
                 lost_s,
             )
@@ -136,13 +128,9 @@ def _buckets(case: Case) -> Seen | None:
         return Seen(
             (
                 size,
-                Evidence.of("buckets", "buckets a step", count, "", threshold=f"{usual} at torch's own size"),
+                Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
                 Evidence.of(
-                    "exposed_communication",
-                    "exposed communication",
-                    case.interval("exposed_span_s"),
-                    "ms",
-                    factor=1e3,
+                    "exposed_communication", "exposed communication", case.interval("exposed_span_s"), "ms"
                 ),
             ),
             Interval(nan),

@@ -42,24 +42,20 @@ def look(case: Case) -> Seen | None:
             "bus bandwidth of the all-reduce on the idle network",
             bus,
             "GiB/s",
-            threshold=f"< {SLOW_GIB_PER_S[kind]:g} inside a node",
+            f"< {SLOW_GIB_PER_S[kind]:g} inside a node",
         ),
-        Evidence.of("latency", "its latency", point["all_reduce_latency_s"] * 1e6, "us"),
+        Evidence.of("latency", "its latency", point["all_reduce_latency_s"], "us"),
         Evidence.of(
-            "lost_time",
-            "lost by that in sending the gradients",
-            lost_s * 1e3,
-            "ms a step",
-            threshold=f">= {SHARE:.0%} of it",
+            "lost_time", "lost by that in sending the gradients", lost_s, "ms a step", f">= {SHARE:.0%} of it"
         ),
-        Evidence.of("synchronisation", "synchronisation", cost, "ms a step", factor=1e3),
+        Evidence.of("synchronisation", "synchronisation", cost, "ms a step"),
     )
     return Seen(evidence, cost)
 
 
 def _sending_s(case: Case, bus_gib_per_s: float) -> float:
     """Seconds of an all-reduce of all gradients at this bus bandwidth."""
-    return case.point["gradient_bytes"] * RING.volume(case.ranks) / (bus_gib_per_s * 2**30)
+    return float(case.point["gradient_bytes"]) * RING.volume(case.ranks) / (bus_gib_per_s * 2**30)
 
 
 def _repair(case: Case, seen: Seen) -> tuple[Recommendation, ...]:

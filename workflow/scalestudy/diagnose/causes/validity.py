@@ -21,7 +21,7 @@ def _in_most(case: Case, column: str) -> Seen | None:
                 "launches of which it holds",
                 point[column],
                 "",
-                threshold=f"more than half of {int(point['launches_ok'])}",
+                f"more than half of {int(point['launches_ok'])}",
             ),
         )
     )

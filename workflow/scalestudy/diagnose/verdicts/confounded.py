@@ -6,6 +6,7 @@ from typing import Any
 
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
+from scalestudy.record.protocol import comparable
 
 # What has to be the same in a point and its base case; everything else may follow from the number of ranks.
 SAME = (
@@ -22,6 +23,8 @@ SAME = (
 def find(case: Case) -> Finding | None:
     """Finding where the comparison is not like for like."""
     point, base = case.point, case.base
+    if not comparable(point["protocol"], base["protocol"], "step_time_s"):
+        return _of_another_protocol(int(point["protocol"]), int(base["protocol"]))
     differ = [
         f"{name}: {_text(base[name])} at the base, {_text(point[name])} here"
         for name in SAME
@@ -38,7 +41,7 @@ def find(case: Case) -> Finding | None:
     return Finding(
         cause="confounded",
         explanation="Not the same work: " + "; ".join(reasons) + ".",
-        evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", threshold=beyond),),
+        evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", beyond),),
         refuted_by="rows that differ in the number of ranks alone and give the same ratio",
         recommendations=(
             Recommendation(
@@ -46,6 +49,24 @@ def find(case: Case) -> Finding | None:
                 change="Run the base case with the settings of this variant: name a single variant"
                 " with the same precision as its base, on the same devices and versions.",
                 unpredicted="a ratio of different work predicts nothing.",
+            ),
+        ),
+    )
+
+
+def _of_another_protocol(mine: int, of_base: int) -> Finding:
+    return Finding(
+        cause="confounded",
+        explanation=f"Step times were measured by protocol {mine} here and by protocol {of_base} at the base,"
+        " which are not comparable.",
+        evidence=(Evidence.of("protocol", "measurement protocol", mine, "", f"{of_base} at the base"),),
+        refuted_by="rows of one protocol",
+        recommendations=(
+            Recommendation(
+                id="measure_again",
+                change="Measure the older runs again: `scalestudy retry RESULTS --protocol`,"
+                " then `scalestudy run`.",
+                unpredicted="there is no ratio yet.",
             ),
         ),
     )

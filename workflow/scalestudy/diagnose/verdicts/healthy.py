@@ -24,7 +24,7 @@ def healthy(case: Case) -> Finding:
         explanation=f"{case.ranks} ranks do the work of {point['speedup']:.2f} processes.",
         evidence=(
             case.efficiency_evidence(f">= {case.target_efficiency:.0%}"),
-            Evidence.of("overhead_share", "share of overhead in the step", point["overhead_share"] * 100, "%"),
+            Evidence.of("overhead_share", "share of overhead in the step", point["overhead_share"], "%"),
         ),
         refuted_by="a base case that was held back, by fewer threads or a busy host",
         recommendations=(

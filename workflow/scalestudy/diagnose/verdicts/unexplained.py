@@ -8,17 +8,18 @@ from typing import Any
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Finding, Recommendation
+from scalestudy.registry.codes import Verdict
 from scalestudy.registry.words.steadiness import unsteady
 
 UNPREDICTED = "no cause is established."
 OFTEN = 10  # steps; what is done more often is worth a look
 
 
-def unexplained(case: Case, verdict: str) -> Finding:
+def unexplained(case: Case, verdict: Verdict) -> Finding:
     """The finding of last resort."""
     point, report = case.point, case.study.report
     oftener: dict[str, Any] | None = {"repeats": case.study.repeats * 2}
-    if verdict == "undecided":
+    if verdict == Verdict.UNDECIDED:
         reason = "there is no interval" if isnan(point["speedup_low"]) else "the interval holds the target"
         key, change, patch = "more_repeats", f"Launch more often: {reason}.", oftener
     elif isnan(point["overhead_s"]) and not report.overhead_reference:
@@ -42,7 +43,7 @@ def unexplained(case: Case, verdict: str) -> Finding:
         refuted_by="a narrower interval",
         recommendations=(
             Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED),
-            *(worth_trying(case) if verdict != "undecided" else ()),
+            *(worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
         ),
     )
 

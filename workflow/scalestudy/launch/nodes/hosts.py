@@ -101,6 +101,7 @@ def main() -> int:
             time.sleep(0.1)
     finally:
         for process in processes:
+            assert process.stdin is not None
             process.stdin.close()  # the starter behind it ends its ranks
         deadline = time.monotonic() + GRACE_S
         for process in processes:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from scalestudy.launch.attempt import read_attempt
+from scalestudy.launch.attempt import Attempt, read_attempt
 from scalestudy.launch.outcome import memory_kill
 from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
-from scalestudy.record.fingerprint import MEASURING, fingerprint
+from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import RunRecord, most_steps
-from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
+from scalestudy.record.observation import RunRecord, most_steps, read_record
+from scalestudy.record.parts import VOUCHER, publish, read_parts, summarise, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
 
@@ -33,21 +33,24 @@ def settle(results: Path) -> list[str]:
             job = read_ended_job(attempt["slurm_job_id"])
             with exclusive_now(partial.with_suffix(".lock")) as free:
                 if free and not job.alive:
-                    lines.append(_record(partial, results, job))
+                    lines.append(_record(partial, results, job, attempt))
     for path in sorted(results.glob("runs/*/run.json")):
-        if vouch(path.parent):
+        unknown = not (path.parent / VOUCHER).exists()
+        if unknown and vouch(path.parent, read_record(path.parent).outcome):
             lines.append(f"{path.parent.name}: is measured, whatever became of the job it shared")
     return lines
 
 
-def _record(partial: Path, results: Path, job: Job) -> str:
+def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
     """Publish what is left of a launch, with how its job ended."""
+    if not (partial / "spec.json").exists():
+        shutil.rmtree(partial)
+        return f"{partial.name}: was cut off before anything was started"
     spec = parse_spec((partial / "spec.json").read_text(encoding="utf-8"))
     final = results / "runs" / spec.run_id
     if (final / "run.json").exists():
         shutil.rmtree(partial)  # another attempt has made it since
         return f"{spec.run_id}: was measured by another attempt"
-    attempt = read_attempt(partial)
     parts = read_parts(partial, world_size=spec.world_size)
     log = partial / "log.txt"
     said = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
@@ -59,7 +62,8 @@ def _record(partial: Path, results: Path, job: Job) -> str:
     write_data(partial, parts)
     record = RunRecord(
         run_id=spec.run_id,
-        fingerprint=fingerprint(*MEASURING),
+        protocol=attempt["protocol"],
+        fingerprint=measuring_fingerprint(),
         spec=spec,
         outcome=outcome,
         reason=reason,

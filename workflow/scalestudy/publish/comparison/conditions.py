@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from scalestudy.analyse.study.questions import (
@@ -48,7 +48,7 @@ def setting_texts(difference: Difference) -> list[str]:
     return [str(value).lower() if isinstance(value, bool) else str(value) for value in difference.values]
 
 
-def _values(name: str, letters: Sequence[str], texts: Sequence[str]) -> Mapping[str, Any]:
+def _values(name: str, letters: Sequence[str], texts: Sequence[str]) -> dict[str, Any]:
     return {
         "name": name,
         "values": [{"letter": letter, "text": text} for letter, text in zip(letters, texts, strict=True)],

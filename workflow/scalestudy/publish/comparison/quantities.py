@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from math import isfinite
-from typing import Any
-
+from scalestudy.publish.numbers.model import Value
 from scalestudy.publish.numbers.quantities import shown_as, values_of
 from scalestudy.publish.rounding import DASH, Shown
-from scalestudy.registry.column import Column, Printed
+from scalestudy.registry.column import Column, Printed, Row
 from scalestudy.registry.points import QUANTITIES
 
-Row = Mapping[str, Any]
 _OF_A_STUDY = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
 
 _RATIO = "ratio of throughputs to the first study at the same point"
@@ -40,21 +36,14 @@ def shown(row: Row, name: str) -> Shown:
     return shown_as(COMPARED[name], values_of(row, COMPARED[name]))
 
 
-def numbers_of(row: Row) -> dict[str, dict[str, Any]]:
+def numbers_of(row: Row) -> dict[str, Value]:
     """Every number that a row has, with its unit, its limits, and the text that documents print."""
     found = {}
     for name, column in COMPARED.items():
         text = shown(row, name)
         if text.value == DASH:
             continue
-        value, low, high = (number if isfinite(number) else None for number in values_of(row, column))
-        printed = [text.value, text.low, text.high] if text.low else [text.value]
-        found[name] = {
-            "value": value,
-            "low": low,
-            "high": high,
-            "unit": column.printed.unit if column.printed else "",
-            "shown": printed,
-            "what": column.meaning,
-        }
+        value, low, high = values_of(row, column)
+        unit = column.printed.unit if column.printed else ""
+        found[name] = Value(value=value, low=low, high=high, unit=unit, shown=text, what=column.meaning)
     return found

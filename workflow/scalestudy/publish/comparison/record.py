@@ -10,6 +10,7 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.analyse.study.compare import Comparison
 from scalestudy.publish.comparison.conditions import conditions_view
+from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import numbers_of
 from scalestudy.publish.comparison.sentences import (
@@ -21,35 +22,39 @@ from scalestudy.publish.comparison.sentences import (
 from scalestudy.publish.comparison.view import sentences, study_view
 from scalestudy.registry.words.outcomes import outcomes
 
-SCHEMA_VERSION = 1
 CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 
 
-def comparison_json(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
-    """Everything that the text says, with every number as it is printed (`shown`), and with all its digits."""
+def comparison_file(comparison: Comparison, named: Sequence[Named]) -> ComparisonFile:
+    """The content of comparison.json."""
     report = named[0].source.plan.study.report
-    return {
-        "schema_version": SCHEMA_VERSION,
+    points = comparison.points.groupby(question_columns(), sort=False, dropna=False)
+    conditions = conditions_view(named)
+    content = {
         "scalestudy": __version__,
         "confidence": report.confidence,
         "accuracy_margin": report.accuracy_margin,
         "studies": [study_view(one) for one in named],
         "summary": sentences(comparison, named),
-        "points": [
-            _point(rows) for _, rows in comparison.points.groupby(question_columns(), sort=False, dropna=False)
-        ],
-        **conditions_view(named),
+        "points": [_point(rows) for _, rows in points],
+        **{name: _by_letter(conditions[name]) for name in ("environment", "settings")},
+        "warnings": {one.letter: one.source.environment.warnings for one in named},
         "refused": [
             {
                 "study": refusal.letter,
                 "workload": refusal.workload,
                 "variant": refusal.variant,
-                "keys": {item.key: list(item.values) for item in refusal.differences},
+                "keys": {item.key: item.values for item in refusal.differences},
             }
             for refusal in comparison.refusals
         ],
         "not_compared": [*refused_sentences(comparison, named), *missing_sentences(comparison.points, named)],
     }
+    return ComparisonFile.model_validate(content)
+
+
+def _by_letter(view: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
+    return {item["name"]: {value["letter"]: value["text"] for value in item["values"]} for item in view}
 
 
 def comparison_frame(comparison: Comparison, named: Sequence[Named]) -> pd.DataFrame:
@@ -62,17 +67,13 @@ def comparison_frame(comparison: Comparison, named: Sequence[Named]) -> pd.DataF
 
 def _point(rows: pd.DataFrame) -> dict[str, Any]:
     first = rows.iloc[0]
-    where = {name: first[name] for name in question_columns()}
     return {
-        **{name: value if isinstance(value, str) else int(value) for name, value in where.items()},
-        "world_size": int(first["world_size"]),
+        **{name: first[name] for name in (*question_columns(), "world_size")},
         "point": point_text(first),
         "studies": {
             row["study"]: {
-                "launches": int(row["launches"]),
-                "launches_ok": int(row["launches_ok"]),
                 "outcomes": outcomes(row),
-                **{name: row[name] for name in CODES},
+                **{name: row[name] for name in ("launches", "launches_ok", *CODES)},
                 "numbers": numbers_of(row),
             }
             for _, row in rows.iterrows()

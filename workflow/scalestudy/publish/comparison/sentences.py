@@ -12,10 +12,11 @@ from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Refusal
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain
-from scalestudy.publish.comparison.quantities import Row, shown
+from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.registry.codes import NotCompared, Shows
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.registry.words.steadiness import unsteady
 
@@ -43,7 +44,7 @@ def workload_sentence(workload: str, first: Named, other: Named, rows: pd.DataFr
         count = "the one point" if len(rows) == 1 else f"none of {len(rows)} points"
         was = "was not" if len(rows) == 1 else "was"
         return f"{workload}: {count} {was} measured in both {first.title} and {other.title}."
-    row = measured.loc[measured["world_size"].idxmax()]
+    row = measured.iloc[measured["world_size"].argmax()]
     said = (
         f"{workload}: {other.title} is {shown(row, 'throughput_ratio')} times as fast as {first.title} at"
         f" {point_text(row)}"

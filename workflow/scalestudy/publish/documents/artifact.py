@@ -6,7 +6,7 @@ from typing import Any
 
 from scalestudy.publish.effort import effort_view
 from scalestudy.publish.environment import environment_view, hardware_view
-from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.results import Results
 from scalestudy.publish.view import study_view
@@ -15,29 +15,25 @@ from scalestudy.study.plan import Plan
 
 PLACES = ("path", "url", "sha256", "files")
 """Keys of a data set that say where it is."""
-VERSION = "version of "
 
 
 def artifact_view(plan: Plan, results: Results, book: Book, *, command: str) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
-    facts = dict(environment_view(results.environment.facts))
-    versions = [(name.removeprefix(VERSION), text) for name, text in facts.items() if name.startswith(VERSION)]
-    python = [("Python", facts["python"])] if "python" in facts else []
+    facts, environment = dict(environment_view(results.environment.facts)), results.environment
+    versions = {"Python": "python"} | environment.packages
     made = results.runs[results.runs["outcome"] != "unneeded"]
     return {
         "study": study_view(plan, results.summary),
         "hardware": hardware_view(results.environment.facts),
         "hosts": facts.get("nodes") or facts.get("host", ""),
-        "versions": [*python, *versions],
-        "variables": [
-            (name.removeprefix("variable "), text) for name, text in facts.items() if name.startswith("variable ")
-        ],
+        "versions": [(name, facts[fact]) for name, fact in versions.items() if fact in facts],
+        "variables": [(name, facts[fact]) for name, fact in environment.variables.items() if fact in facts],
         "data": _data(plan),
         "effort": effort_view(plan, results.runs, book),
         "unneeded": len(results.runs) - len(made),
         "dates": dates_of(made),
         "code": codes_of(made),
-        "dirty": bool((made["dirty"] == True).any()),  # noqa: E712  a column that may hold None
+        "dirty": is_dirty(made),
         "command": command,
     }
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.publish.figures import STUDY_FIGURES
 from scalestudy.publish.figures.tidy import shows_something
 
 # As a reader goes through them; those over the page stand alone.
@@ -34,30 +32,31 @@ def figure_rows(workload: str, paths: Mapping[str, str], *, side_by_side: bool) 
     return [row for row in rows if row]
 
 
-def shown_figures(workloads: list[str], figures: list[Path], relative: Callable[[Path], str]) -> dict[str, str]:
+def shown_figures(results: Path, workloads: list[str], of_study: list[str]) -> dict[str, str]:
     """Name of a figure -> its path as a document has it, of those in which something is drawn.
 
-    The CSV beside a figure has the points that are drawn; UserError names a figure or a CSV that is missing.
+    of_study: figures of the study as a whole. The CSV beside a figure has the points that are drawn; UserError
+    names a figure or a CSV that is missing.
     """
-    given = {path.stem: path for path in figures}
     found = {}
-    of_study = [name for name in STUDY_FIGURES if name in given]
     for stem in [*(f"{workload}_{name}" for workload in workloads for name in NAMES), *of_study]:
-        if stem not in given:
-            raise UserError(f"--figures: {stem}.pdf is missing; `scalestudy plot` draws it")
-        if shows_something(given[stem].with_suffix(".csv")):
-            found[stem] = relative(given[stem])
+        path = results / "figures" / f"{stem}.pdf"
+        if not path.exists():
+            raise UserError(f"{path}: missing; `scalestudy stage plot` draws it")
+        if shows_something(path.with_suffix(".csv")):
+            found[stem] = path.relative_to(results).as_posix()
     return found
 
 
-def printing_tables(tables: list[Path], relative: Callable[[Path], str]) -> dict[str, str]:
+def printing_tables(results: Path, names: Iterable[str]) -> dict[str, str]:
     """Name of a table -> its path as a document has it, of those that print something."""
-    found: dict[str, Any] = {}
-    for path in tables:
+    found = {}
+    for name in names:
+        path = results / "tables" / f"{name}.tex"
         try:
             lines = path.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
-            raise UserError(f"--tables: {path} is missing; `scalestudy tables` writes it") from None
+            raise UserError(f"{path}: missing; `scalestudy stage tables` writes it") from None
         if any(line.strip() and not line.lstrip().startswith("%") for line in lines):
-            found[path.stem] = relative(path)
+            found[name] = path.relative_to(results).as_posix()
     return found

@@ -11,11 +11,14 @@ import pandas as pd
 from scalestudy.publish import labels
 from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.report import launches_each
+from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.keys import point_key
-from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
+from scalestudy.registry.column import Row
+from scalestudy.registry.hardware import IN_SHORT
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
@@ -41,6 +44,7 @@ def proposal_view(
     return facts | {
         "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
+        "machine": hardware_view(results.environment.facts, IN_SHORT),
         "dates": dates_of(made),
         "code": codes_of(made),
         "launches_each": launches_each(plan),
@@ -53,7 +57,7 @@ def proposal_view(
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,
         "refusals": refusals(forecasts),
-        "dirty": any("dirty" in code for code in codes_of(made)),
+        "dirty": is_dirty(made),
         "repeats": plan.study.repeats,
     }
 
@@ -107,7 +111,7 @@ def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 
 
-def _cost(row: dict[str, Any], verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+def _cost(row: Row, verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
     """shown: the row as documents print it."""
     return {
         "is_base": bool(row["is_base"]),

@@ -9,7 +9,7 @@ import pandas as pd
 
 @dataclass(frozen=True)
 class Frames:
-    """The tables of a study, as `scalestudy aggregate` wrote them."""
+    """The tables of a study, as `scalestudy stage aggregate` wrote them."""
 
     summary: pd.DataFrame
     epochs: pd.DataFrame

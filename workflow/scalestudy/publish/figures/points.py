@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -56,9 +56,10 @@ def point_rows(
     legend has the series' whole name unless it is given another.
     """
     rows = {"panel": panel.number, "x_name": panel.x_name, "y_name": panel.y_name, "legend": given["series"]}
-    columns = {"x": points[x], "y": points[y], "y_low": points.get(f"{y}_low"), "y_high": points.get(f"{y}_high")}
-    words = [why(point) if pd.isna(point[y]) else "" for point in points.to_dict("records")]
-    return pd.DataFrame(columns).assign(**{"outcome": words} | rows | given)
+    columns: dict[str, Any] = {"x": points[x], "y": points[y]}
+    columns |= {f"y{end}": points.get(f"{y}{end}") for end in ("_low", "_high")}
+    columns["outcome"] = [why(point) if pd.isna(point[y]) else "" for point in points.to_dict("records")]
+    return pd.DataFrame(columns).assign(**rows | given)
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
@@ -77,7 +78,7 @@ def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
             continue
         # As many ranks on one node and on two are two questions, and not one line with a step in it.
         for nodes, part in points.groupby("nodes", sort=True):
-            where = f"{nodes} nodes" if nodes > 1 else "one node"
+            where = "one node" if nodes == 1 else f"{nodes} nodes"
             # One point and the base case are two machines, with nothing measured between them: no line.
             line = pd.concat([base, part]) if len(part) > 1 or nodes == 1 else part
             found.append((f"{name}, {where}", line.sort_values("world_size")))
@@ -115,10 +116,11 @@ def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
             for length, sign in zip(look["yerr"], (-1, 1), strict=True):  # what is moved does not count by itself
                 axes.update_datalim(np.column_stack([good["x"], good["y"] + sign * length]))
         axes.errorbar(good["x"], good["y"], label=mine["legend"].iloc[0] or "_", **look)
-    above = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "annotation_clip": False}
-    for x, words in rows[rows["outcome"] != ""].groupby("x")["outcome"]:
+    above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 7}
+    for at, words in rows[rows["outcome"] != ""].groupby("x")["outcome"]:
+        x = cast("float", at)
         axes.plot([x], [0], marker="x", color="black", clip_on=False, linestyle="none", zorder=5)
-        axes.annotate("\n".join(dict.fromkeys(words)), (x, 0), fontsize=7, **above)
+        axes.annotate("\n".join(dict.fromkeys(words)), (x, 0), annotation_clip=False, **above)
 
 
 def _lengths(points: pd.DataFrame, axis: str) -> np.ndarray:

@@ -27,7 +27,7 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     """
     figure, words = drawn.figure, drawn.words
     _lay_out(figure)
-    metadata = {
+    metadata: dict[str, dict[str, str | None]] = {
         "pdf": {"CreationDate": None, "Subject": words},
         "svg": {"Date": None, "Description": words},
         "png": {"Description": words},

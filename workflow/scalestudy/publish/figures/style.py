@@ -25,7 +25,7 @@ PALETTE = sns.color_palette("colorblind")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 LINES = ("-", "--", "-.", ":")
 
-REFERENCE = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
+REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
 WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 
@@ -33,7 +33,7 @@ WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 @contextmanager
 def paper_style() -> Iterator[None]:
     """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
-    settings = {
+    settings: dict[str, Any] = {
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
         **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7),
         "axes.linewidth": 0.6,
@@ -48,11 +48,11 @@ def paper_style() -> Iterator[None]:
         "figure.constrained_layout.use": True,
     }
     with mpl.rc_context(), sns.axes_style("whitegrid"):
-        mpl.rcParams.update(settings)
+        mpl.rcParams.update(settings)  # type: ignore[arg-type]  # a Literal of each name that there is
         yield
 
 
-def series_style(index: int) -> dict:
+def series_style(index: int) -> dict[str, Any]:
     """Colour, marker and line of the index-th series: no two of the first twelve share a marker.
 
     No two of the first 48 share both marker and line.

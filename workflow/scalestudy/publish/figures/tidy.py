@@ -53,7 +53,7 @@ def shows_something(points: Path) -> bool:
     try:
         return bool(pd.read_csv(points, usecols=["y"])["y"].notna().any())
     except FileNotFoundError:
-        raise UserError(f"--figures: {points} is missing; `scalestudy plot` writes it") from None
+        raise UserError(f"{points}: missing; `scalestudy stage plot` writes it") from None
 
 
 def describe(frame: pd.DataFrame) -> str:

@@ -11,7 +11,7 @@ from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import IntervalMethod
 
 
-class Number(Part):
+class Value(Part):
     """A number as documents print it (`shown`), and with all its digits in the printed unit."""
 
     value: Real
@@ -20,9 +20,14 @@ class Number(Part):
     unit: str
     """'' for a ratio or a count."""
     shown: Shown
-    limits: str
-    """What the limits are: '95% confidence', 'range of launches' or 'none'."""
     what: str
+
+
+class Number(Value):
+    """A number with what its limits are, and where it is from."""
+
+    limits: str
+    """'95% confidence', 'range of launches' or 'none'."""
     point: str | None
     """Key of the point where it was measured."""
     rests_on: tuple[str, ...] = ()
@@ -64,7 +69,7 @@ class RunSource(Part):
 class NumbersFile(Document):
     """numbers.json."""
 
-    made_by: ClassVar[str] = "scalestudy numbers"
+    made_by: ClassVar[str] = "scalestudy stage numbers"
     schema_version: Literal[2] = 2
     study: str
     scalestudy: str

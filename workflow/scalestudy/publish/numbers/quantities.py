@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import isnan, nan
-from typing import Any
 
 from scalestudy.publish.rounding import DASH, Shown, show, show_count, show_percent, show_scaled
-from scalestudy.registry.column import Column
+from scalestudy.registry.column import Column, Row
 
 Values = tuple[float, float, float]
 ONE = {"count": show_count, "share": show_percent, "scaled": show_scaled}
 
 
-def values_of(row: Mapping[str, Any], column: Column) -> Values:
+def values_of(row: Row, column: Column) -> Values:
     """(value, low, high) in the printed unit; nan for what the row does not have."""
     assert column.printed is not None, f"{column.name} is not printed"
     given = [float(row.get(name, nan)) * column.printed.factor for name in column.names]

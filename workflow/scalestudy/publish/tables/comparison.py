@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
-
-import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.named import Named
-from scalestudy.publish.comparison.quantities import Row, shown
+from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.comparison.view import compared_points, study_view
 from scalestudy.publish.keys import slug
 from scalestudy.publish.papers import paper_of
@@ -23,10 +21,11 @@ from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.outcomes import outcomes
 
 Cell = dict[str, Any]
-Rows = dict[str, Row]
+Rows = Mapping[str, Row]
 """Of a point, by the letter of the study."""
 
 PLACES = {"nodes": "Nodes", "world_size": "Ranks", "batch_per_rank": "Batch"}
@@ -132,7 +131,7 @@ def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: s
     return {
         "variant": row["variant"] if row["scaling"] == ONE_PROCESS else f"{row['variant']} {row['scaling']}",
         "partial": "; ".join(partial),
-        "unsteady": any(mostly_unsteady(pd.Series(one)) for one in point.values()),
+        "unsteady": any(mostly_unsteady(one) for one in point.values()),
         "cells": [_text(f"{row[name]:.0f}") for name in places]
         + [_cell(point, column, first) for column in columns],
     }
@@ -147,7 +146,7 @@ def _cell(point: Rows, column: Column, first: str) -> Cell:
     number = shown(row, column.name)
     if number.value == DASH and column.name == "step_time_ms":
         return _text(failure_word(row) or DASH)
-    alike = row.get(SHOWS.get(column.name, "")) == Shows.NO_DIFFERENCE
+    alike = row.get(SHOWS.get(column.name, ""), None) == Shows.NO_DIFFERENCE
     return _text(number.value, number.limits, alike=alike) if column.limits else _text(number.value)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -17,12 +18,11 @@ from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.tables.rows import pick
 from scalestudy.publish.view import study_view
+from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.tables import TABLES, Column, Table
 from scalestudy.registry.words.outcomes import outcomes
 from scalestudy.study.plan import Plan
-
-Row = dict[str, Any]
 
 PLACE = ("nodes", "ranks")
 """Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
@@ -60,16 +60,16 @@ def table_view(plan: Plan, summary: pd.DataFrame, book: Book, name: Table) -> di
     }
 
 
-def _columns(plan: Plan, name: Table, rows: list[Row]) -> list[Column]:
+def _columns(plan: Plan, name: Table, rows: Sequence[Row]) -> list[Column]:
     """Those that the study asks for and that have a number; and the nodes, where there are several."""
     wanted = plan.study.report.tables.get(name, TABLES[name].columns)
     found = [column for column in wanted if _has_number(rows, column)]
-    several_nodes = any(row["nodes"] > 1 for row in rows) and "nodes" not in found
-    found = ["nodes", *found] if several_nodes else found
+    several_nodes = any(row["nodes"] > 1 for row in rows)
+    found = [*dict.fromkeys(["nodes", *found])] if several_nodes else found
     return sorted(found, key=lambda column: PLACE.index(column) if column in PLACE else len(PLACE))
 
 
-def _has_number(rows: list[Row], column: Column) -> bool:
+def _has_number(rows: Sequence[Row], column: Column) -> bool:
     """Also false for a part of the step that takes no time anywhere: nothing to copy to, nothing logged."""
     if column in HEADLINE and any(failure_word(row) for row in rows):
         return True  # their outcome stands there
@@ -78,7 +78,7 @@ def _has_number(rows: list[Row], column: Column) -> bool:
     return any(text not in nothing for text in texts)
 
 
-def _groups(plan: Plan, rows: list[Row], columns: list[Column], *, scaling: bool) -> list[dict[str, Any]]:
+def _groups(plan: Plan, rows: Sequence[Row], columns: list[Column], *, scaling: bool) -> list[dict[str, Any]]:
     """Rows of a workload together, and of a way of scaling where a table has several."""
     groups = []
     for workload in plan.study.workloads:
@@ -95,12 +95,13 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
     cells = []
     for column in columns:
         number, printed = row["shown"][column], QUANTITIES[column].printed
+        assert printed is not None
         text = failure if failure and column not in IDENTITY else number.value
         cells.append({"value": text, "limits": number.limits if printed.with_limits else ""})
     partial = outcomes(row) if 0 < row["launches_ok"] < row["launches"] else ""
     return {
         "variant": row["variant"],
         "partial": partial,
-        "unsteady": bool(mostly_unsteady(pd.Series(row))),
+        "unsteady": mostly_unsteady(row),
         "cells": cells,
     }

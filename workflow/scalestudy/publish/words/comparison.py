@@ -44,6 +44,7 @@ ACCURACY_CELL = {
 """As short as a cell of a table."""
 NOT_COMPARED = {
     NotCompared.OTHER_QUESTION: "not the same question",
+    NotCompared.OTHER_PROTOCOL: "measured by protocols that are not comparable",
     NotCompared.SAME_LAUNCHES: "the same launches",
 }
 """Of a study that has the point, as the first one has."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Methods
+from scalestudy.registry.column import Row
 
 WORDS = {
     Methods.NONE: "",
@@ -19,7 +18,7 @@ CHECKS = {
 }
 
 
-def methods(row: Any) -> str:
+def methods(row: Row) -> str:
     """'disagree: ... differ by 1.2 ms [0.9, 1.5]'; '' where nothing was probed."""
     if row["methods"] != Methods.DISAGREE:
         return WORDS[row["methods"]]

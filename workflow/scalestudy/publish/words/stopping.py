@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scalestudy.registry.codes import Stopped
+from scalestudy.registry.column import Row
 
 WORDS = {Stopped.TARGET_REACHED: "target reached", Stopped.BUDGET_ENDED: "budget of launches ended"}
 
 
-def stopped(row: Any) -> str:
+def stopped(row: Row) -> str:
     """'target reached: half-width 0.8% of the step time after 3 launches, target 1.0%'; '' without a launch."""
     if row["stopped_because"] == Stopped.ONE_LAUNCH:
         return "one launch: no interval"

@@ -21,7 +21,7 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
     clock, clock_max = cpu_clock_mhz(cores, system), _mean_mhz(cores, system, "cpuinfo_max_freq")
     if clock is None and (read := cpuinfo_mhz()) is not None:
         clock = round(read, 1)
-    governors = {_read(folder / "cpufreq/scaling_governor") for folder in _folders(system)} - {None}
+    governors = [_read(folder / "cpufreq/scaling_governor") for folder in _folders(system)]
     return {
         "model": cpu_name(),
         "sockets": len(packages - {None}) or None,
@@ -30,7 +30,7 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
         "numa_nodes": numa_nodes(system),
         "max_clock_mhz": clock_max,
         "current_clock_mhz": clock,
-        "governor": ", ".join(sorted(governors)) or None,
+        "governor": ", ".join(sorted({governor for governor in governors if governor is not None})) or None,
     }
 
 

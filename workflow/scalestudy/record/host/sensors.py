@@ -64,7 +64,8 @@ class Sensors:
         cpus = sorted(os.sched_getaffinity(0))
         few = cpus[:: -(-len(cpus) // MOST_CPUS)]
         paths = [SYSTEM / f"cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in few]
-        for source in (lambda: _cpufreq_mhz(paths), cpuinfo_mhz):
+        sources: tuple[Callable[[], float | None], ...] = (lambda: _cpufreq_mhz(paths), cpuinfo_mhz)
+        for source in sources:
             begin = time.perf_counter()
             known = source() is not None
             if known and time.perf_counter() - begin < 2 * SLOWEST_CLOCK_S:  # the first reading is the slowest

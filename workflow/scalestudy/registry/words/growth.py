@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from scalestudy.registry.column import Row
 
 
-def memory_growth(row: Any) -> str:
+def memory_growth(row: Row) -> str:
     """'resident memory of rank 0 grows by 0.1 GiB [0.09, 0.11] in 1000 steps'; '' where no launch grows.
 
     row: of the summary. Of the first launch that grows.

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+
+from scalestudy.registry.column import Row
 
 
-def numa_ranks(row: Any) -> str:
+def numa_ranks(row: Row) -> str:
     """'rank 0, 3'."""
     return f"rank {', '.join(map(str, json.loads(row['numa_ranks'])))}"

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from scalestudy.registry.codes import Refused
+from scalestudy.registry.column import Row
 
 REASONS = {
     Refused.NONE: "",
     Refused.BASE_NOT_MEASURED: "the base case was not measured",
     Refused.BATCH_NOT_DIVISIBLE: "a global batch of {global_batch} does not divide among {world_size} ranks",
+    Refused.OTHER_PROTOCOLS: "scales were measured by protocols that are not comparable",
     Refused.SCALE_UNSTEADY: "most launches at {refused_scale} were unsteady: no single step time describes them",
     Refused.ONE_SIZE: "one size was measured; how the overhead grows takes two at least",
     Refused.NO_LAW_FITS: "no law foretells the measured scales: their step times jump about",
@@ -33,6 +32,6 @@ REASONS = {
 }
 
 
-def no_forecast(row: Mapping[str, Any]) -> str:
+def no_forecast(row: Row) -> str:
     """The reason, as the end of a sentence; '' where there is a forecast. row: of forecasts.csv."""
     return REASONS[row["refused"]].format_map(row)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from scalestudy.registry.codes import Steadiness
+from scalestudy.registry.column import Row
 
 
-def steadiness(row: Any) -> str:
+def steadiness(row: Row) -> str:
     """'two modes: 3 ms and 6 ms (40% of the steps)'; '' where the steps are steady, or there are none."""
     if row["steadiness"] == Steadiness.LEVEL_CHANGE:
         steps = int(row["level_changed_after_steps"])
@@ -18,7 +17,7 @@ def steadiness(row: Any) -> str:
     return ""
 
 
-def unsteady(row: Any) -> str:
+def unsteady(row: Row) -> str:
     """Of how many launches that holds, and what was seen in the first of them; of a row of the summary."""
     if not row["launches_unsteady"]:
         return ""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Annotated, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -21,6 +21,8 @@ class Dataset(Entry):
     gives: ClassVar[frozenset[str]]
     prepared: ClassVar[bool] = False
     """Whether it comes in files that have to be prepared before training."""
+    if TYPE_CHECKING:
+        type: str
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -105,6 +107,10 @@ class CifarData(_Files):
 
 class _Tokens(Dataset):
     """Samples that are sequences of tokens: `sequence_length` of them, out of `vocabulary`."""
+
+    if TYPE_CHECKING:
+        sequence_length: int
+        vocabulary: int
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -263,14 +269,6 @@ class SyntheticTokens(_Tokens, _Synthetic):
     """Number of classes, for a classifier."""
 
 
-Data = Annotated[
-    DigitsData
-    | CifarData
-    | ImdbData
-    | AgNewsData
-    | TextFileData
-    | SyntheticVectors
-    | SyntheticImages
-    | SyntheticTokens,
-    Field(discriminator="type"),
-]
+FileData = CifarData | ImdbData | AgNewsData | TextFileData
+SyntheticData = SyntheticVectors | SyntheticImages | SyntheticTokens
+Data = Annotated[DigitsData | FileData | SyntheticData, Field(discriminator="type")]

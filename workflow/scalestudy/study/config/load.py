@@ -12,9 +12,10 @@ from typing import Any, Union, get_args, get_origin
 import yaml
 from pydantic import BaseModel, ValidationError
 
-from scalestudy.errors import UserError
+from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
+from scalestudy.study.identity import keep_defaults
 
 _UNIONS = (Union, types.UnionType)
 
@@ -25,7 +26,7 @@ def load_study(*paths: str | Path) -> Study:
     That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
     mapping, or says something the model refuses.
     """
-    return parse_study(read_content(*paths), source=" ".join(map(str, paths)))
+    return parse_study(with_planned_defaults(read_content(*paths)), source=" ".join(map(str, paths)))
 
 
 def read_content(*paths: str | Path) -> dict[str, Any]:
@@ -34,6 +35,15 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
     for path in paths:
         _merge(content, _read(Path(path)))
     return content
+
+
+def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
+    """What a study's file says, with the version of the defaults that the study was planned with, if it was."""
+    try:
+        plan = json.loads((Path("results") / str(content["study"]) / "plan.json").read_text(encoding="utf-8"))
+        return {"defaults": plan["study"].get("defaults", 1), **content}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return dict(content)  # not planned yet, or no plan: what is wrong with it is for others to say
 
 
 def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
@@ -71,11 +81,13 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
 
     A key that is null counts as not given: so a second file can take back what the first one says.
     """
+    content = expand_sweeps(_without_nulls(content), source=source)
+    version = content.get("defaults")
     try:
-        return Study.model_validate(expand_sweeps(_without_nulls(content), source=source))
+        return Study.model_validate(keep_defaults(content, version) if isinstance(version, int) else content)
     except ValidationError as error:
-        lines = [_line(item) for item in error.errors(include_url=False)]
-        raise UserError(f"{source}: the study is refused\n" + "\n".join(lines)) from None
+        problems = [_line(item) for item in error.errors(include_url=False)]
+        raise RefusedStudyError(source, problems) from None
 
 
 def _without_nulls(value: Any) -> Any:
@@ -95,7 +107,7 @@ def _line(item: Any) -> str:
         message = "missing: this key is required"
     elif kind != "value_error":
         message = f"{message[0].lower()}{message[1:]}, not {item['input']!r}"
-    return f"  {path + ': ' if path else ''}{message}"
+    return f"{path + ': ' if path else ''}{message}"
 
 
 def _as_written(location: tuple[Any, ...]) -> list[Any]:

@@ -8,80 +8,20 @@ from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.registry.tables import Column, Table
 from scalestudy.study.config.batches import refuse_batches
+from scalestudy.study.config.conditions import Host, Measure, refuse_threads
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
-from scalestudy.study.config.threads import refuse_threads
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.workloads import Workload
+from scalestudy.study.identity import DEFAULTS
 from scalestudy.study.limits import Limits
 
 
-def _distinct(values: tuple) -> tuple:
+def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
     doubles = sorted({str(value) for value in values if values.count(value) > 1})
     if doubles:
         raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
     return values
-
-
-class Measure(Entry):
-    """How long is measured, and in what portions."""
-
-    warmup_steps: int = Field(10, ge=0)
-    """Steps dropped from the start of every run at the least; the steady-state test may drop more."""
-    max_warmup_steps: int = Field(50, ge=0)
-    """Steps that the steady-state test may drop at the most while a launch decides whether to go on."""
-    min_steps: int = Field(50, ge=10)
-    """Steady steps of a launch before its precision is looked at."""
-    max_steps: int = Field(200, ge=10)
-    """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
-    half_width: float = Field(0.01, gt=0, lt=1)
-    """Target for the half-width of the interval of a configuration's step time, as a fraction of it: launches are
-    repeated up to `max_repeats` until they reach it."""
-    launch_half_width: float | None = Field(None, gt=0, lt=1)
-    """Target for the mean step time of a single launch: one without epochs ends when its own steps reach it. If
-    unset, 1.5 times `half_width`: over five launches that averages out to two thirds of it, which leaves the rest
-    to how launches scatter. More steps in a launch would buy less than more launches."""
-    block_steps: int = Field(50, ge=1)
-    """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
-    probe_rounds: int = Field(4, ge=0)
-    """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
-    in shuffled order, with and without synchronisation of gradients: with ddp about 5 x probe_rounds x probe_steps
-    steps. 0 leaves that out; 2 at least give intervals."""
-    probe_steps: int = Field(10, ge=2)
-    """Steps of a block of these probes."""
-    profile_steps: int = Field(5, ge=1)
-    """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
-
-    @property
-    def launch_target(self) -> float:
-        """Relative half-width at which a launch without epochs has enough steps."""
-        return self.launch_half_width or 1.5 * self.half_width
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Measure:
-        for least, most in (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps")):
-            low, high = getattr(self, least), getattr(self, most)
-            if low > high:
-                raise ValueError(f"{least}: {low} is more than {most}: {high}")
-        return self
-
-
-class Host(Entry):
-    """What a rank gets of the machine. The same for every run, the base case included."""
-
-    device: Literal["auto", "cpu", "cuda"] = "auto"
-    """`auto` takes CUDA where a CUDA device is visible, else the CPU; the run's log says which."""
-    cores_per_rank: int = Field(1, ge=1)
-    """CPU cores, and threads, of every rank: one process and each of N ranks get the same."""
-    pin: bool = True
-    """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
-    is, and the report says so when they are more threads than cores."""
-    memory_limit_gib: float | None = Field(None, gt=0)
-    """Memory that a rank may use: resident memory on a CPU, the allocator's share of the device on CUDA. A run
-    that wants more ends as `oom`, so that a small machine can stand for a small GPU. No limit of ours if unset."""
-    environment: dict[str, str] = Field(default_factory=dict)
-    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
-    (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
 
 
 class Report(Entry):
@@ -117,6 +57,9 @@ class Study(Entry):
     """One or two sentences for the head of the report."""
     seed: int = Field(1, ge=0)
     """Seed of the order of launches; launch r trains with seed + r."""
+    defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
+    """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before
+    keeps the version in its `results/<study>/plan.json` unless it is set here."""
     repeats: int = Field(5, ge=1)
     """Launches of every point: fresh processes each time. Fewer than 2 give no interval; 3 give a wide one, since
     the spread of 3 says little of how launches scatter."""

@@ -161,7 +161,8 @@ class Knobs(Entry):
         return self
 
     def _valid(self) -> str:
-        own = {"ddp": DdpOptions, "fsdp": FsdpOptions}.get(self.strategy)
+        kinds: dict[str, type[Entry]] = {"ddp": DdpOptions, "fsdp": FsdpOptions}
+        own = kinds.get(self.strategy)
         if own is None:
             return "one process has nothing to synchronise"
         return f"valid are {', '.join(f'{self.strategy}.{name}' for name in own.model_fields)}"

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import torch
 
-from scalestudy.study.config.datasets import Data, DigitsData
+from scalestudy.study.config.datasets import Data, DigitsData, FileData
 from scalestudy.study.config.models import Model
 from scalestudy.train.data.digits import load_digits_split
 from scalestudy.train.data.files import load_files
@@ -24,6 +24,6 @@ def load_split(data: Data, model: Model, *, directory: Path | None, device: torc
     """
     if isinstance(data, DigitsData):
         return load_digits_split(data)
-    if data.prepared:
+    if isinstance(data, FileData):
         return load_files(data, directory)
     return make_split(data, model, device=device if data.on_device else torch.device("cpu"))

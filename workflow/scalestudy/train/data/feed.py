@@ -6,7 +6,7 @@ Both give the same batches in the same order. `open` announces an epoch, `read` 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import torch
@@ -29,7 +29,7 @@ class Feed(Protocol):
         """Inputs and targets of the next index batch, which is this one."""
 
 
-class Arrays(Dataset):
+class Arrays(Dataset[Batch]):
     """Training samples by whole batches of indices."""
 
     def __init__(self, split: Split) -> None:
@@ -45,19 +45,18 @@ class DirectFeed:
     """The loop reads by itself; nothing is read ahead."""
 
     def __init__(self, split: Split) -> None:
-        self._arrays = Arrays(split)
-        if not split.sample_delay_s:
-            inputs, targets = split.train_inputs, split.train_targets
-            self.read = lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+        inputs, targets = split.train_inputs, split.train_targets
+        self.read: Callable[[Tensor], Batch] = (
+            Arrays(split).__getitem__
+            if split.sample_delay_s
+            else lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+        )
 
     def open(self, batches: list[Tensor]) -> None:
         pass
 
-    def read(self, index: Tensor) -> Batch:
-        return self._arrays[index]
 
-
-class _Announced(Sampler):
+class _Announced(Sampler[Tensor]):
     """The announced batches, as the DataLoader asks for them."""
 
     def __init__(self) -> None:
@@ -75,19 +74,14 @@ class LoaderFeed:
 
     def __init__(self, split: Split, options: InputOptions, *, pin: bool) -> None:
         self._announced = _Announced()
-        processes = {}
-        if options.workers:
-            processes = {
-                "persistent_workers": options.persistent_workers,
-                "prefetch_factor": options.prefetch_factor or 2,
-            }
         self._loader = DataLoader(
             Arrays(split),
             batch_size=None,  # the sampler gives whole batches
             sampler=self._announced,
             num_workers=options.workers,
             pin_memory=pin,
-            **processes,
+            persistent_workers=options.workers > 0 and options.persistent_workers,
+            prefetch_factor=(options.prefetch_factor or 2) if options.workers else None,
         )
         self._batches: Iterator[Batch] = iter(())
 

@@ -8,32 +8,31 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from scalestudy.study.config.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
+from scalestudy.study.config.datasets import SyntheticData, SyntheticTokens
 from scalestudy.study.config.models import Model
 from scalestudy.train.data.split import Split
 
-Synthetic = SyntheticVectors | SyntheticImages | SyntheticTokens
 SEED = 0
 
 
-def make_split(data: Synthetic, model: Model, *, device: torch.device) -> Split:
+def make_split(data: SyntheticData, model: Model, *, device: torch.device) -> Split:
     """Normal numbers, or tokens from 1 on (0 is padding); random classes, or a language model's next token."""
     generator = torch.Generator(device).manual_seed(SEED)
-    parts: dict[str, Tensor] = {}
-    for part, samples in (("train", data.samples), ("validation", data.validation_samples)):
-        inputs, targets = _make(data, model, samples, generator, device)
-        parts |= {f"{part}_inputs": inputs, f"{part}_targets": targets}
-    return Split(**parts, sample_delay_s=data.sample_delay_us * 1e-6)
+    train = _make(data, model, data.samples, generator, device)
+    validation = _make(data, model, data.validation_samples, generator, device)
+    return Split(*train, *validation, sample_delay_s=data.sample_delay_us * 1e-6)
 
 
 def _make(
-    data: Synthetic, model: Model, samples: int, generator: torch.Generator, device: torch.device
+    data: SyntheticData, model: Model, samples: int, generator: torch.Generator, device: torch.device
 ) -> tuple[Tensor, Tensor]:
-    where = {"generator": generator, "device": device}
+    def integers(low: int, high: int, *shape: int) -> Tensor:
+        return torch.randint(low, high, shape, generator=generator, device=device)
+
     if not isinstance(data, SyntheticTokens):
-        inputs = torch.randn((samples, *data.shape), **where)
-        return inputs, torch.randint(data.classes, (samples,), **where)
-    tokens = torch.randint(1, data.vocabulary, (samples, data.sequence_length + 1), **where)
+        inputs = torch.randn((samples, *data.shape), generator=generator, device=device)
+        return inputs, integers(0, data.classes, samples)
+    tokens = integers(1, data.vocabulary, samples, data.sequence_length + 1)
     if "stream" in model.takes:
         return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
-    return tokens[:, :-1].contiguous(), torch.randint(data.classes, (samples,), **where)
+    return tokens[:, :-1].contiguous(), integers(0, data.classes, samples)

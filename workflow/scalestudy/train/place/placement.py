@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 
 from scalestudy.record.host.environment import NODE
-from scalestudy.study.config.study import Host
+from scalestudy.study.config.conditions import Host
 
 NO_DEVICES = ("", "-1", "NoDevFiles")
 """What CUDA_VISIBLE_DEVICES says where no GPU was given."""

@@ -28,7 +28,9 @@ class Watchdog:
         self.steps: Callable[[], int] = lambda: 0
         """How many steps were made so far: a step may be nothing but one long call, always the same."""
         self._over = threading.Event()
-        self._main = threading.main_thread().ident
+        main = threading.main_thread().ident
+        assert main is not None, "it has been started"
+        self._main = main
         self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
         self._period_s = min(LOOK_S, limit_s / 10)
         self._looked = time.monotonic()

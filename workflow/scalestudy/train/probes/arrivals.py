@@ -26,7 +26,7 @@ class _Arrivals:
 
     stamps: Stamps
     step: int = 0
-    rows: list[list] = field(default_factory=list)
+    rows: list[list[Any]] = field(default_factory=list)
     """Each [step within the block, bucket, bytes, ready, done]."""
 
 
@@ -82,8 +82,9 @@ def _stamped_all_reduce(arrivals: _Arrivals, bucket: dist.GradBucket) -> torch.f
     buffer.div_(dist.get_world_size())
     work = dist.all_reduce(buffer, async_op=True)
 
-    def done(future: torch.futures.Future) -> torch.Tensor:
+    def done(future: torch.futures.Future[list[torch.Tensor]]) -> torch.Tensor:
         row[4] = arrivals.stamps.now()
         return future.value()[0]
 
-    return work.get_future().then(done)
+    summed: torch.futures.Future[torch.Tensor] = work.get_future().then(done)
+    return summed

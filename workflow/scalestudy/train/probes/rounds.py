@@ -22,7 +22,7 @@ class Kind:
     """One kind of block: its phase in the record, what surrounds it, what is called in every step."""
 
     phase: str
-    around: Callable[[], contextlib.AbstractContextManager] = contextlib.nullcontext
+    around: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     after_step: Callable[[], None] | None = None
     ddp_s: Callable[[], np.ndarray] | None = None
     """DDP_COLUMNS of the block's steps, asked for after it."""

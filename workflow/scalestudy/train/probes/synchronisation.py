@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.train.loop import Trainer
@@ -36,7 +38,7 @@ def probe_ddp(trainer: Trainer, *, logger: bool) -> None:
 
 def bucket_bytes(trainer: Trainer) -> list[int]:
     """Bytes of each gradient bucket as DDP itself says, before compression."""
-    facts = trainer.stepper.model._get_ddp_logging_data()
+    facts = _facts(trainer.stepper.model)
     sizes = facts.get("rebuilt_bucket_sizes") or facts.get("initial_bucket_sizes") or ""
     return [int(size) for size in str(sizes).replace(",", " ").split()]
 
@@ -45,7 +47,14 @@ def unused_parameter_bytes(trainer: Trainer) -> int | None:
     """Bytes of parameters that got no gradient in the last step; None where DDP was not told to look for them."""
     if not trainer.spec.ddp.find_unused_parameters:
         return None
-    return int(trainer.stepper.model._get_ddp_logging_data()["unused_parameter_size"])
+    return int(_facts(trainer.stepper.model)["unused_parameter_size"])
+
+
+def _facts(model: nn.Module) -> dict[str, Any]:
+    """What DDP's logger says of the last steps."""
+    assert isinstance(model, DistributedDataParallel)
+    facts: dict[str, Any] = model._get_ddp_logging_data()
+    return facts
 
 
 def probe_fsdp(trainer: Trainer) -> list[int]:
@@ -89,7 +98,7 @@ class _Logger:
             self._ddp._set_ddp_runtime_logging_sample_rate(USUAL_SAMPLE_RATE)
 
     def read(self) -> None:
-        facts = self._ddp._get_ddp_logging_data()
+        facts = _facts(self._ddp)
         self._rows.append([facts.get(field, np.nan) for field in FIELDS])
 
     def rows(self) -> np.ndarray:

@@ -34,7 +34,7 @@ class Checkpoints:
         # What is agreed upon in the background must not come between the messages of training.
         grouped = self._distributed and spec.checkpoint_every_steps and dist.is_initialized()
         self._group = dist.new_group(backend="gloo") if grouped else None
-        self._pending: Future | None = None
+        self._pending: Future[object] | None = None
         self._written: list[Path] = []
 
     def save(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:

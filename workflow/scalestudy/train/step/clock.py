@@ -22,9 +22,10 @@ class ClockError(RuntimeError):
 class Clock(Protocol):
     """`settle`, then a list of what `now` gives, then `between` of that list."""
 
-    now: Callable[[], Any]
-    """A mark. Whoever times collects them, so that no Python is called for one: a step has six of them, and may be
-    a millisecond."""
+    @property
+    def now(self) -> Callable[[], Any]:
+        """Gives a mark. Whoever times collects them, so that no Python is called for one: a step has six of them,
+        and may be a millisecond."""
 
     def settle(self) -> None:
         """Wait until the device has done what it was given."""

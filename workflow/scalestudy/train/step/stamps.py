@@ -50,7 +50,8 @@ class CudaStamps:
         return event
 
     def seconds(self, stamp: torch.cuda.Event) -> float:
-        return self._base_s + self._base.elapsed_time(stamp) * 1e-3
+        since_base_ms: float = self._base.elapsed_time(stamp)
+        return self._base_s + since_base_ms * 1e-3
 
 
 def make_stamps(device: torch.device) -> Stamps:

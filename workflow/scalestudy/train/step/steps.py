@@ -74,7 +74,8 @@ class Stepper:
         The batches are the next ones that the feed was told of. after_step is called within the remainder of each
         step. meet: the ranks wait for each other before the block. Raises ClockError.
         """
-        losses, on_cpu = [], self.place.device.type == "cpu"
+        losses: list[Any] = []  # numbers on a CPU, tensors elsewhere
+        on_cpu = self.place.device.type == "cpu"
         now, update = self.clock.now, self.update.step
         log_every, save_every = self._log_every, self._save_every
         make_pass = self._pass if self._parts == 1 else self._accumulate
@@ -89,7 +90,8 @@ class Stepper:
             mark(now())
             self.steps += 1
             if log_every:
-                self._log(loss)
+                if self.steps % log_every == 0:
+                    self._log(loss)
                 mark(now())
             if save_every:
                 if self.steps % save_every == 0:
@@ -149,7 +151,6 @@ class Stepper:
 
     def _log(self, loss: Tensor) -> None:
         """What a training script does to show its loss: reading it waits for the device."""
-        if self.steps % self._log_every == 0:
-            value = loss.item()
-            if self.place.rank == 0:
-                print(f"step {self.steps}: loss {value:.4f}", flush=True)
+        value = loss.item()
+        if self.place.rank == 0:
+            print(f"step {self.steps}: loss {value:.4f}", flush=True)

@@ -36,6 +36,7 @@ class Update:
         self.optimizer.zero_grad(set_to_none=True)
 
     def _backward_scaled(self, loss: Tensor) -> None:
+        assert self._scaler is not None
         self._scaler.scale(loss).backward()
 
     def _step(self) -> None:

@@ -46,7 +46,7 @@ class Strategy(Protocol):
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
         """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
 
-    def no_sync(self, model: nn.Module) -> AbstractContextManager:
+    def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
         """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
 
     def barrier(self) -> None:
@@ -72,7 +72,7 @@ class Single:
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
         return model
 
-    def no_sync(self, model: nn.Module) -> AbstractContextManager:
+    def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
     def barrier(self) -> None:

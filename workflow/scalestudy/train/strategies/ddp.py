@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from contextlib import AbstractContextManager
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,7 +26,8 @@ class Ddp(Grouped):
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
         return wrap_ddp(model, self._spec, self._place.device, hooked=hooked)
 
-    def no_sync(self, model: nn.Module) -> AbstractContextManager:
+    def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
+        assert isinstance(model, DistributedDataParallel)
         return model.no_sync()
 
 
@@ -41,7 +43,7 @@ def wrap_ddp(model: nn.Module, spec: RunSpec, device: torch.device, *, hooked: b
     return wrapped
 
 
-def _arguments(options: DdpOptions) -> dict[str, object]:
+def _arguments(options: DdpOptions) -> dict[str, Any]:
     """Options that were set to something else than torch's default: an older torch needs to know no others."""
     defaults = DdpOptions()
     arguments = {

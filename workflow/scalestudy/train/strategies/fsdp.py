@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import nn
@@ -41,7 +42,7 @@ def shard(model: nn.Module, spec: RunSpec, place: Placement) -> nn.Module:
     """The module itself, sharded: each block a unit of its own, or all of it one. Sharded once only."""
     if isinstance(model, FSDPModule):
         return model
-    options = {
+    options: dict[str, Any] = {
         "mesh": _mesh(spec, place),
         "reshard_after_forward": spec.fsdp.sharding != "gradients",
         "mp_policy": _policy(spec),
@@ -49,7 +50,8 @@ def shard(model: nn.Module, spec: RunSpec, place: Placement) -> nn.Module:
     if spec.fsdp.wrap == "block":
         for block in blocks_of(model):
             fully_shard(block, **options)
-    return fully_shard(model, **options)
+    fully_shard(model, **options)
+    return model
 
 
 def synchronising(model: nn.Module, enabled: bool) -> None:

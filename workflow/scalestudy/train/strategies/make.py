@@ -16,4 +16,4 @@ def make_strategy(spec: RunSpec, place: Placement) -> Strategy:
         )
 
         return Fsdp(spec, place)
-    return {"single": Single, "ddp": Ddp}[spec.strategy](spec, place)
+    return Single(spec, place) if spec.strategy == "single" else Ddp(spec, place)

@@ -21,6 +21,12 @@ class HostSyncBatchNorm(_BatchNorm):
     No subclass of torch's own, which DistributedDataParallel refuses on a CPU.
     """
 
+    # What torch may leave out, and a batch normalisation of ours always has.
+    running_mean: Tensor
+    running_var: Tensor
+    num_batches_tracked: Tensor
+    momentum: float
+
     def forward(self, inputs: Tensor) -> Tensor:
         """(B, C, ...) -> the same shape, normalised by mean and variance over all ranks' samples."""
         if not self.training:
@@ -29,12 +35,14 @@ class HostSyncBatchNorm(_BatchNorm):
             )
         others = [axis for axis in range(inputs.dim()) if axis != 1]
         own = torch.stack([inputs.mean(others), inputs.square().mean(others)])
-        mean, square = _MeanOverRanks.apply(own)
+        both: Tensor = _MeanOverRanks.apply(own)  # type: ignore[no-untyped-call]  # torch gives it no types
+        mean, square = both
         variance = square - mean.square()
         self._keep(mean.detach(), variance.detach(), inputs.numel() // inputs.shape[1] * dist.get_world_size())
         shape = [1, -1, *[1] * (inputs.dim() - 2)]
         scale = self.weight * torch.rsqrt(variance + self.eps)
-        return inputs * scale.view(shape) + (self.bias - mean * scale).view(shape)
+        normalised: Tensor = inputs * scale.view(shape) + (self.bias - mean * scale).view(shape)
+        return normalised
 
     def _keep(self, mean: Tensor, variance: Tensor, count: int) -> None:
         """Move the running statistics; the variance they keep is the unbiased one, as in torch."""

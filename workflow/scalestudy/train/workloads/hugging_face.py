@@ -43,7 +43,8 @@ class LogitsOnly(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """Tokens (B, L), integers -> logits: (B, classes) of texts, (B, L, vocabulary) of a stream."""
         mask = (inputs != PADDING).long() if self.padded else None
-        return self.model(input_ids=inputs, attention_mask=mask).logits
+        logits: Tensor = self.model(input_ids=inputs, attention_mask=mask).logits
+        return logits
 
 
 def build_hugging_face(config: HuggingFaceModel, data: Data) -> nn.Module:
@@ -145,7 +146,7 @@ def _decided(config: HuggingFaceModel, data: Data, default: Any) -> dict[str, An
     return decided
 
 
-def _check_positions(model: nn.Module, data: Data) -> None:
+def _check_positions(model: Any, data: Data) -> None:
     """RoBERTa and its like count positions from 1, since 0 is that of padding: the last one must be there too."""
     words = model.get_input_embeddings()
     for module in model.modules():

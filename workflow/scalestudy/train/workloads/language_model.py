@@ -21,6 +21,7 @@ class Decoder(nn.Module):
     def __init__(self, config: LanguageModel, data: Data) -> None:
         super().__init__()
         width, heads, layers, feedforward = config.shape
+        assert data.tokens is not None, "the config gives a stream to a model that takes one"
         self.embedding = nn.Embedding(data.tokens, width)
         self.positions = nn.Parameter(torch.empty(data.shape[0], width))
         self.dropout = nn.Dropout(config.dropout)

@@ -19,6 +19,7 @@ class TextClassifier(nn.Module):
     def __init__(self, config: TextClassifierModel, data: Data) -> None:
         super().__init__()
         width = config.d_model
+        assert data.tokens is not None, "the config gives texts to a model that takes them"
         self.embedding = nn.Embedding(data.tokens, width)
         self.positions = nn.Parameter(torch.empty(data.shape[0], width))
         self.blocks = nn.ModuleList(
@@ -40,7 +41,8 @@ class TextClassifier(nn.Module):
         for block in self.blocks:
             x = block(x, mask)
         x = self.norm(x) * present.unsqueeze(-1)
-        return self.head(x.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1))
+        logits: Tensor = self.head(x.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1))
+        return logits
 
 
 def build_text_classifier(config: TextClassifierModel, data: Data) -> nn.Module:

@@ -22,7 +22,8 @@ class Attention(nn.Module):
         qkv = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = qkv.permute(2, 0, 3, 1, 4)
         x = F.scaled_dot_product_attention(query, key, value, attn_mask=mask, is_causal=self.causal)
-        return self.out(x.transpose(1, 2).reshape(batch, length, width))
+        out: Tensor = self.out(x.transpose(1, 2).reshape(batch, length, width))
+        return out
 
 
 class Block(nn.Module):
@@ -44,7 +45,8 @@ class Block(nn.Module):
         """(B, L, width) -> (B, L, width); `mask` as in Attention."""
         x = x + self.dropout(self.attention(self.attention_norm(x), mask))
         hidden = F.gelu(self.feedforward_in(self.feedforward_norm(x)))
-        return x + self.dropout(self.feedforward_out(hidden))
+        out: Tensor = x + self.dropout(self.feedforward_out(hidden))
+        return out
 
 
 def initialise(model: nn.Module, *, layers: int) -> None:

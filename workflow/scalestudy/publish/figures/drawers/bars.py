@@ -19,6 +19,7 @@ from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
+from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.study.plan import Plan
 
@@ -31,7 +32,6 @@ MEMORY = {
     "peak_reserved_gib": "peak reserved",
     "peak_resident_gib": "peak resident on the host",
 }
-Row = Mapping[str, Any]
 
 
 def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def _memory(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     return _bar_rows(points, used, "Memory of a rank (GiB)")
 
 
-def _points(frames: Frames, workload: str) -> list[Row]:
+def _points(frames: Frames, workload: str) -> Sequence[Row]:
     """Rows of the summary: the base case once, whatever is scaled from it."""
     mine = frames.measured(workload)
     return mine[~(mine["is_base"] & mine.duplicated(["variant", "is_base"]))].to_dict("records")
@@ -93,7 +93,7 @@ def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
     A point without a good run has its outcome in its place.
     """
     series = [mine for _, mine in frame.groupby("style")]
-    points, names = series[0], []
+    points, names = series[0], list[str]()
     headings, at = [], []
     for group, before, tick in zip(points["group"], ["", *points["group"]], points["tick"], strict=False):
         if group != before:
@@ -110,7 +110,7 @@ def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
         lengths, label = mine["y"].to_numpy(), mine["series"].iloc[0]
         axes.barh(middle + shift, lengths, left=left, height=thick, label=label, **_bar_style(index))
         left += lengths * stacked
-    beside = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
+    beside: dict[str, Any] = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 7}
     for place, word in zip(at, points["outcome"], strict=True):
         if word:
             axes.annotate(word, (0, place), **beside)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -21,6 +20,7 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import show_scaled
 from scalestudy.registry.codes import LAUNCH_ENDS
+from scalestudy.registry.column import Row
 from scalestudy.study.plan import Plan
 
 SPEED = Panel(1, "Parameters", "Throughput over DDP", doubling=False)
@@ -65,7 +65,7 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
     return tidy(parts, "slower_at", "faster_at")
 
 
-def _missing(sides: Sequence[str], point: dict[str, Any]) -> list[str]:
+def _missing(sides: Sequence[str], point: Row) -> list[str]:
     """Why a point has no value: the outcomes of the variants that it is made of."""
     found = []
     for side in sides:

@@ -16,6 +16,7 @@ from scalestudy.publish.figures.style import REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import REFUSED, Drawer, describe, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.plan import Plan
 
@@ -39,15 +40,15 @@ def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     made, refused = mine[mine["speedup"].notna()], mine[mine["speedup"].isna()]
     parts = []
     for style, ((variant, scaling), points) in enumerate(made.groupby(["variant", "scaling"], sort=False)):
-        given = {"series": f"{variant}, {scaling} scaling", "style": style}
-        limits = {f"x{end}": points[f"measured_speedup{end}"] for end in ("_low", "_high")}
+        given: dict[str, Any] = {"series": f"{variant}, {scaling} scaling", "style": style}
+        limits: dict[str, Any] = {f"x{end}": points[f"measured_speedup{end}"] for end in ("_low", "_high")}
         parts.append(point_rows(SPEEDUP, points, "measured_speedup", "speedup", **limits, **given))
         parts.append(point_rows(RATIO, points, "world_size", "ratio", **given))
     series = refused["variant"] + ", " + refused["scaling"] + " scaling"
     return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", _reason, series=series, kind=REFUSED)])
 
 
-def _reason(row: dict[str, Any]) -> str:
+def _reason(row: Row) -> str:
     where = labels.ranks(int(row["world_size"]), int(row["nodes"]))
     return f"{row['variant']} {row['scaling']}, {where}: {no_forecast(row)}."
 

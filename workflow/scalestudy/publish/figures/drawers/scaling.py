@@ -45,7 +45,7 @@ def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
         where = ["variant", "scaling", "nodes", "devices_per_node"]
         more = larger.merge(last[where], on=where).sort_values("batch_per_rank")
         if len(more):
-            xy, given = ("batch_per_rank", "efficiency"), {"style": style, "ranks": most}
+            xy, given = ("batch_per_rank", "efficiency"), dict[str, Any](style=style, ranks=most)
             name = last["variant"] + ", " + last["scaling"] + " scaling"
             parts.append(point_rows(_at_batches(most), last, *xy, series=name, legend=series, **given))
             parts.append(_forecast_rows(_at_batches(most), more, *xy, **given))

@@ -1,0 +1,43 @@
+"""The config that jobs read, and the command line that a study came from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scalestudy.chain.config import SUBMITTED, command_line, config_json, keep_config_for_jobs, read_config
+from scalestudy.study.config.load import parse_study
+
+
+def test_a_job_reads_what_it_was_submitted_with(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SUBMITTED, "")
+    study = parse_study(content, source="x")
+    keep_config_for_jobs(study, tmp_path)
+    edited = {"study": "edited", "pathvars": {"results": "x"}}
+    assert read_config(edited, job=False) == {"study": "edited"}
+    assert read_config(edited, job=True) == json.loads(config_json(study))
+    monkeypatch.delenv(SUBMITTED)
+    assert read_config(edited, job=True) == {"study": "edited"}
+
+
+def test_two_versions_of_a_study_are_kept_apart(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SUBMITTED, "")
+    for repeats in (2, 3, 3):
+        keep_config_for_jobs(parse_study(content | {"repeats": repeats}, source="x"), tmp_path)
+    assert len(list((tmp_path / "submitted").glob("*.json"))) == 2
+
+
+def test_the_command_line_is_one_that_can_be_pasted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert command_line([], {}) == "snakemake"
+    files = [tmp_path / "a b.yaml", Path("/elsewhere/c.yaml")]
+    changes = {"study": "x", "repeats": 3, "scales": ["1x2"]}
+    assert command_line(files, changes) == (
+        "snakemake --configfile 'a b.yaml' /elsewhere/c.yaml --config study=x repeats=3 'scales=[\"1x2\"]'"
+    )

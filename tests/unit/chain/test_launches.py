@@ -1,0 +1,92 @@
+"""What a launch asks for, and which runs a rule is for."""
+
+from __future__ import annotations
+
+import json
+import re
+from itertools import product
+from typing import Any
+
+import pytest
+from scalestudy.chain.launches import (
+    MEMORY_PER_RANK_MB,
+    data_json,
+    datasets,
+    matching_runs,
+    refuse_what_does_not_fit,
+    request,
+    reserve_arguments,
+)
+from scalestudy.errors import UserError
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+
+def plan_of(content: dict[str, Any], **changes: Any) -> Plan:
+    return make_plan(parse_study(content | changes, source="x"))
+
+
+@pytest.mark.parametrize(("device", "gres"), [("cpu", ""), ("auto", "gpu:4"), ("cuda", "gpu:4")])
+def test_a_launch_asks_for_what_its_scale_needs(content: dict[str, Any], device: str, gres: str) -> None:
+    host = {"device": device, "cores_per_rank": 3}
+    plan = plan_of(content, scales=["2x4", "1x2"], host=host)
+    wide = next(spec for spec in plan.runs.values() if spec.nodes == 2)
+    asked = request(wide)
+    assert (asked.nodes, asked.cores, asked.memory_mb) == (2, 12, 4 * MEMORY_PER_RANK_MB)
+    assert (asked.gres, asked.mpi) == (gres, "srun")
+    single = request(next(spec for spec in plan.runs.values() if spec.strategy == "single"))
+    assert (single.nodes, single.cores, single.mpi) == (1, 3, "")
+    assert single.devices == (0 if device == "cpu" else 1)
+
+
+def test_every_run_is_of_one_rule(content: dict[str, Any]) -> None:
+    plan = plan_of(content, max_repeats=4)
+    kinds = product((True, False), repeat=2)
+    patterns = [matching_runs(plan, single=single, reserve=reserve) for single, reserve in kinds]
+    for run in plan.runs:
+        assert sum(bool(re.fullmatch(pattern, run)) for pattern in patterns) == 1
+
+
+def test_where_there_is_no_run_nothing_matches(content: dict[str, Any]) -> None:
+    pattern = matching_runs(plan_of(content), single=True, reserve=True)
+    assert not any(re.fullmatch(pattern, text) for text in ("", "anything"))
+
+
+def test_a_run_in_reserve_names_the_runs_that_decide(content: dict[str, Any]) -> None:
+    plan = plan_of(content, max_repeats=3, report={"confidence": 0.9})
+    run = next(run for run in plan.runs if plan.reserve_of(run))
+    flag, level, of, *runs = reserve_arguments(plan, run)
+    assert (flag, level, of) == ("--confidence", 0.9, "--reserve-of")
+    assert runs == list(plan.reserve_of(run))
+    assert len(runs) == 2
+
+
+def test_what_does_not_fit_this_host_is_refused(content: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SCALESTUDY_HOSTS", "SLURM_JOB_ID"):
+        monkeypatch.delenv(name, raising=False)
+    refuse_what_does_not_fit(plan_of(content), cores=2, gpus=None)
+    with pytest.raises(UserError, match="1x2 needs 2 ranks x 1 cores"):
+        refuse_what_does_not_fit(plan_of(content), cores=1, gpus=None)
+    with pytest.raises(UserError, match="1x2 needs 2 CUDA devices on one host; 1 are on offer"):
+        refuse_what_does_not_fit(plan_of(content, host={"device": "cuda"}), cores=2, gpus=1)
+    with pytest.raises(UserError, match="2x2 needs 2 nodes; 1 on offer here"):
+        refuse_what_does_not_fit(plan_of(content, scales=["2x2"]), cores=None, gpus=None)
+
+
+def test_cores_of_other_hosts_are_not_known(content: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SCALESTUDY_HOSTS", "a,b")
+    refuse_what_does_not_fit(plan_of(content, scales=["2x2"], host={"device": "cuda"}), cores=1, gpus=1)
+
+
+def test_workloads_share_their_data(content: dict[str, Any]) -> None:
+    data = {"type": "imdb", "path": "x"}
+    model = {"type": "text-classifier", "d_model": 8, "heads": 2, "num_layers": 1}
+    text = content["workloads"]["mlp"] | {"model": model, "data": data}
+    plan = plan_of(content, workloads={"mlp": content["workloads"]["mlp"], "a": text, "b": text})
+    (name,) = datasets(plan)
+    assert name == plan.study.workloads["a"].data.store_name
+    assert parse_study(content | {"workloads": {"a": text | {"data": yaml_of(plan, name)}}}, source="x")
+
+
+def yaml_of(plan: Plan, name: str) -> dict[str, Any]:
+    return json.loads(data_json(datasets(plan)[name]))

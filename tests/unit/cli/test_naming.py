@@ -1,0 +1,157 @@
+"""A study is named by its files, by its results folder, or by neither; every verb takes all of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from builders import results_of, study_of
+from conftest import small_content
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.cli.main import main
+from scalestudy.cli.naming import find_results, find_study, home
+from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.errors import UserError
+from scalestudy.publish.ledger import make_numbers
+from scalestudy.record.document import write_document
+from scalestudy.registry.results import RESULTS
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import make_plan
+
+TIMES = {("mlp", 1, 32): [0.010, 0.011], ("mlp", 1, 16): [0.006, 0.007]}
+TIMES |= {("mlp", 2, 16): [0.007, 0.008], ("mlp", 2, 32): [0.012, 0.011]}
+KEY = "mlp.ddp.strong.n2.speedup"
+
+
+def write_study(folder: Path, name: str) -> Path:
+    """A study file, and its results as far as verbs read them: the file."""
+    content = small_content(study=name)
+    plan = make_plan(parse_study(content, source="x"))
+    made = results_of(plan, study_of(plan, TIMES))
+    results = folder / "results" / name
+    results.mkdir(parents=True)
+    (results / RESULTS["plan"]).write_text(plan.model_dump_json())
+    for table in ("summary", "runs", "forecasts"):
+        getattr(made, table).to_csv(results / RESULTS[table], index=False)
+    write_document(results / RESULTS["environment"], StudyEnvironment(facts={"device": ("cpu",)}))
+    findings = diagnose_study(plan.study, made.summary, made.forecasts)
+    write_document(results / RESULTS["findings"], FindingsFile(study=name, diagnoses=tuple(findings)))
+    write_document(results / RESULTS["numbers"], make_numbers(plan, made))
+    file = folder / f"{name}.yaml"
+    file.write_text(yaml.safe_dump(content))
+    return file
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the study `first` and its results, which commands are called in."""
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path, "first")
+    return tmp_path
+
+
+def default_study(here: Path, name: str) -> None:
+    (here / "config").mkdir()
+    (here / "config/config.yaml").write_text((here / f"{name}.yaml").read_text())
+
+
+@pytest.mark.parametrize("named", [[], ["--results", "results/first"], ["--study", "first.yaml"]], ids=str)
+@pytest.mark.parametrize(
+    ("verb", "said"),
+    [
+        (["plan"], "study first: 4 configurations"),
+        (["summary"], "study first: 8 launches (8 ok)"),
+        (["number", KEY], f"{KEY} = "),
+        (["estimate", "--gpus", "8", "--params", "1M", "--bandwidth", "1GB/s"], "8 ranks, 1 GB/s"),
+        (["stage", "diagnose"], "mlp ddp strong on 2 ranks: "),
+        (["retry"], "results/first: has no runs"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_every_verb_takes_every_way(
+    here: Path, named: list[str], verb: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    status = main([*verb, *named])
+    out, err = capsys.readouterr()
+    assert said in " ".join((out + err).split())
+    assert status == (2 if verb == ["retry"] else 0)
+
+
+def test_options_come_before_an_argument_or_after_it(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["number", "--study", "first.yaml", KEY]) == 0
+    before = capsys.readouterr().out
+    assert main(["number", KEY, "--study", "first.yaml"]) == 0
+    assert capsys.readouterr().out == before
+
+
+def test_studies_are_compared_by_folder_or_by_file(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    write_study(here, "second")
+    ways = (
+        ["results/first", "results/second"],
+        ["first.yaml", "second.yaml"],
+        ["results/first", "--study", "second.yaml"],
+        ["--results", "results/first", "results/second"],
+        ["first.yaml", "--results", "results/second"],
+    )
+    said = set()
+    for way in ways:
+        assert main(["compare", *way, "--out", "both"]) == 0
+        said.add(capsys.readouterr().out)
+    (text,) = said
+    assert text.startswith("mlp: second (B) is 1.00 [")
+
+
+def test_of_several_studies_the_default_one_is_meant(here: Path) -> None:
+    write_study(here, "second")
+    with pytest.raises(UserError, match=r"--study FILE or --results FOLDER; results/ has first, second$"):
+        find_results((), None)
+    default_study(here, "second")
+    assert find_results((), None) == Path("results/second")
+    assert find_study((), None).name == "second"
+
+
+def test_a_default_study_without_results_leaves_the_only_one_that_has_some(here: Path) -> None:
+    (here / "third.yaml").write_text(yaml.safe_dump(small_content(study="third")))
+    default_study(here, "third")
+    assert find_results((), None) == Path("results/first")
+    assert find_study((), None).name == "third", "what is planned is the default study"
+
+
+@pytest.mark.parametrize(
+    ("files", "results", "said"),
+    [
+        ([], "nowhere", "nowhere: no such folder; name the results of a study, such as results/STUDY"),
+        ([], "first.yaml", "a study file is named with --study first.yaml"),
+        ([], "results", "it has no plan.json. Name the folder of one; in it are first"),
+        ([], "empty", "it has no plan.json. Name the folder of one, such as results/STUDY"),
+        (["third.yaml"], None, "results/third/plan.json: missing; `scalestudy run` runs the study and writes it"),
+        (["nowhere.yaml"], None, "nowhere.yaml: no such study file"),
+    ],
+)
+def test_what_names_no_study_is_told_what_would(
+    here: Path, files: list[str], results: str | None, said: str
+) -> None:
+    (here / "empty").mkdir()
+    (here / "third.yaml").write_text(yaml.safe_dump(small_content(study="third")))
+    with pytest.raises(UserError, match=said.replace(".", r"\.")):
+        find_results([Path(file) for file in files], Path(results) if results else None)
+
+
+def test_an_empty_folder_has_no_study(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.chdir(tmp_path)
+    for verb in ("plan", "run", "summary", "retry"):
+        assert main([verb]) == 2
+        assert "name a study with --study FILE or --results FOLDER; results/ has none" in capsys.readouterr().err
+
+
+def test_a_checkout_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "rules/deep").mkdir(parents=True)
+    (tmp_path / "workflow/Snakefile").touch()
+    monkeypatch.chdir(tmp_path / "rules/deep")
+    assert home() == Path("../..")
+    monkeypatch.chdir(tmp_path)
+    assert home() == Path()

@@ -1,0 +1,78 @@
+"""Output through a pipe, to a terminal, to a reader that has seen enough; what the shell completes."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import BIN, Checkout
+from test_naming import write_study
+
+SCALESTUDY = str(BIN / "scalestudy")
+
+
+def shown(command: list[str], folder: Path, **environment: str) -> bytes:
+    """What a command shows on a terminal."""
+    ours, theirs = pty.openpty()
+    process = subprocess.Popen(
+        command, cwd=folder, env=os.environ | environment, stdin=theirs, stdout=theirs, stderr=theirs
+    )
+    os.close(theirs)
+    text = b""
+    try:
+        while part := os.read(ours, 4096):
+            text += part
+    except OSError:  # how a terminal says that its other end is closed
+        pass
+    process.wait()
+    os.close(ours)
+    return text
+
+
+@pytest.mark.parametrize(
+    "words", [["--help"], ["new", "--help"], ["demo"], ["plan"], ["summary", "--resluts"]], ids=" ".join
+)
+def test_there_are_no_escape_codes(words: list[str], checkout: Checkout) -> None:
+    command = [SCALESTUDY, *words]
+    piped = subprocess.run(command, cwd=checkout.root, stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
+    assert piped
+    assert b"\x1b" not in piped
+    assert b"\x1b" not in shown(command, checkout.root, NO_COLOR="1", TERM="xterm-256color")
+
+
+def test_a_run_without_colour_has_none_of_snakemake_either(checkout: Checkout) -> None:
+    command = [SCALESTUDY, "run", "-n"]
+    assert b"\x1b" in shown(command, checkout.root, TERM="xterm-256color"), "or the next line tests nothing"
+    assert b"\x1b" not in shown(command, checkout.root, NO_COLOR="1", TERM="xterm-256color")
+
+
+@pytest.mark.parametrize("words", [["demo"], ["new", "--help"]], ids=" ".join)
+def test_a_reader_that_leaves_is_no_error(words: list[str]) -> None:
+    process = subprocess.Popen([SCALESTUDY, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("scalestudy su", ["summary"]),
+        ("scalestudy stage ty", ["typeset"]),
+        ("scalestudy number --re", ["--results"]),
+        ("scalestudy demo --fault slow-l", ["slow-loader", "slow-log", "slow-link"]),
+        ("scalestudy stage train --run mlp-single-b32", ["mlp-single-b32-n1g1-r1", "mlp-single-b32-n1g1-r2"]),
+        ("scalestudy number --results results/first mlp.ddp.strong.n2.speed", ["mlp.ddp.strong.n2.speedup"]),
+        ("scalestudy number --results nowhere mlp", []),
+    ],
+)
+def test_the_shell_completes(line: str, offered: list[str], tmp_path: Path) -> None:
+    write_study(tmp_path, "first")
+    words = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1), "_SCALESTUDY_COMPLETE": "bash_complete"}
+    done = subprocess.run([SCALESTUDY], cwd=tmp_path, env=os.environ | words, capture_output=True, text=True)
+    found = sorted(item.removeprefix("plain,") for item in done.stdout.split())
+    assert len(found) == len(offered)
+    assert all(item.startswith(word) for item, word in zip(found, sorted(offered), strict=True))

@@ -1,0 +1,76 @@
+"""`scalestudy run`: Snakemake with the right arguments, in the right place, and with its exit status."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import Checkout, tiny_study
+from scalestudy.cli.verb.run import OURS, snakemake_line
+
+
+def planned(output: str) -> int:
+    """Runs that a dry run would measure."""
+    table = output.split("Job stats:")[1]
+    return sum(map(int, re.findall(r"^train_(?:baseline|distributed) +(\d+)$", table, flags=re.M)))
+
+
+@pytest.mark.parametrize("below", ["", "config"])
+def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -> None:
+    done = checkout.run("scalestudy", "run", "-n", at=checkout.root / below).stdout
+    assert planned(done) == 4
+    assert "results/tiny/runs/first-single-" in done
+    assert done.startswith("4 launches, at most 2 ranks at once"), "the cost comes first"
+
+
+def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
+    (checkout.root / "more.yaml").write_text(yaml.safe_dump({"study": "more", "repeats": 2}))
+    done = checkout.run("scalestudy", "run", "--study", "config/config.yaml", "more.yaml", "-n").stdout
+    assert planned(done) == 8
+    assert "results/more/runs/first-single-" in done
+    checkout.run("scalestudy", "stage", "plan", "--study", "config/config.yaml", "more.yaml")
+    again = checkout.run("scalestudy", "run", "--results", "results/more", "--dry-run").stdout
+    assert planned(again) == 8
+    (checkout.root / "results/more").rename(checkout.root / "results/moved")
+    moved = checkout.run("scalestudy", "run", "--results", "results/moved", "-n", check=False)
+    assert moved.returncode == 2
+    assert "--results results/moved: study more runs in results/more; give --study" in moved.stdout
+
+
+def test_an_empty_folder_uses_the_rules_of_the_package(checkout: Checkout, tmp_path: Path) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    (empty / "mine.yaml").write_text(yaml.safe_dump(tiny_study() | {"study": "mine"}))
+    done = checkout.run("scalestudy", "run", "--study", "mine.yaml", "-n", at=empty).stdout
+    assert planned(done) == 4
+    assert "results/mine/runs/first-single-" in done
+    assert "workflow specific profile" in done
+
+
+def test_arguments_and_exit_status_are_snakemakes(checkout: Checkout) -> None:
+    target = "results/tiny/plan.json"
+    done = checkout.run("scalestudy", "run", target, "--cores", "1", "--quiet")
+    assert (checkout.root / target).is_file(), done.stdout
+    refused = checkout.run("scalestudy", "run", "no/such/target", check=False)
+    assert refused.returncode == 1
+    assert "MissingRuleException" in refused.stdout
+    other = checkout.run("scalestudy", "run", "-n", "--config", "repeats=3").stdout
+    assert planned(other) == 12
+    assert "launches, at most" not in other, "the cost would be of another study"
+
+
+def test_a_bad_study_is_refused_before_snakemake_starts(checkout: Checkout) -> None:
+    checkout.configure(tiny_study() | {"repeatz": 3})
+    done = checkout.run("scalestudy", "run", check=False)
+    assert done.returncode == 2
+    assert done.stdout.startswith(
+        "scalestudy run: config/config.yaml: the study is refused\n  repeatz: unknown key"
+    )
+
+
+def test_a_profile_is_found_by_its_name() -> None:
+    line = snakemake_line((), OURS, "slurm")
+    assert line[-2:] == ["--profile", str(OURS / "profiles/slurm")]
+    assert snakemake_line((), OURS, "mine")[-1] == "mine"

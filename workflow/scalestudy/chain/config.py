@@ -1,0 +1,53 @@
+"""The config of a workflow: what its jobs read, and the command line that it came from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from scalestudy.record.files import write_text
+from scalestudy.study.config.study import Study
+
+SUBMITTED = "SCALESTUDY_SUBMITTED"
+"""Names the file with the config that jobs of a cluster were submitted with."""
+
+
+def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
+    """The config; in a job of a cluster the one that the job was submitted with, even if it was edited since."""
+    if job and SUBMITTED in os.environ:
+        return dict(json.loads(Path(os.environ[SUBMITTED]).read_text(encoding="utf-8")))
+    # A workflow that imports this one may keep Snakemake's path variables in the same mapping.
+    return {key: value for key, value in config.items() if key != "pathvars"}
+
+
+def config_json(study: Study) -> str:
+    """A study as one line of JSON."""
+    return json.dumps(study.model_dump(mode="json"))
+
+
+def keep_config(study: Study, results: Path) -> Path:
+    """Write the study beside its results, where nothing changes it: the file."""
+    text = config_json(study)
+    path = results / "submitted" / f"{hashlib.sha256(text.encode()).hexdigest()[:12]}.json"
+    write_text(path, text)
+    return path
+
+
+def keep_config_for_jobs(study: Study, results: Path) -> None:
+    """Jobs read the workflow again when they start; they find the config that they were submitted with."""
+    os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
+
+
+def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
+    """The command that runs a study, as far as it was said on the command line: files and `--config`."""
+    here = Path.cwd()
+    files = [os.path.relpath(path) if path.is_relative_to(here) else str(path) for path in configfiles]
+    said = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changes.items()]
+    return shlex.join(
+        ["snakemake", *(["--configfile", *files] if files else []), *(["--config", *said] if said else [])]
+    )

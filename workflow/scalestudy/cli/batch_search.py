@@ -1,0 +1,149 @@
+"""The search of `scalestudy find-batch`: one run per batch, and what is kept and said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import nan
+from pathlib import Path
+
+import yaml
+
+from scalestudy.errors import UserError
+from scalestudy.launch.run import measure_run
+from scalestudy.measure.batch_search import Found, Trial, search_batch
+from scalestudy.record.batch_search import BatchSearchFile, BatchTrial
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
+from scalestudy.record.observation import RunRecord, read_observation
+from scalestudy.study.config.load import parse_study, read_content
+from scalestudy.study.config.scales import world_size
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+# A trial is one launch, without probes: what it has to tell are some per cent.
+MEASURE = {"half_width": 0.02, "probe_rounds": 0}
+
+
+def refuse_write(path: Path, files: Sequence[Path], workload: str) -> None:
+    """UserError where a file with another batch could not be written, or would change nothing."""
+    if path.exists():
+        raise UserError(f"--write {path}: is there already; name a new file")
+    if not files:
+        raise UserError("--write needs --study: what is written changes a study file")
+    if workload not in read_content(*files)["workloads"]:
+        raise UserError(f"--write: {workload} comes from a sweep, which a second file cannot change")
+
+
+@dataclass(frozen=True)
+class Search:
+    """What is searched for, and what has been recorded."""
+
+    study: Study
+    workload: str
+    variant: str
+    scale: str
+    results: Path
+    data: Path
+    records: dict[int, RunRecord] = field(default_factory=dict)
+    """By batch per rank."""
+
+    @classmethod
+    def of(cls, study: Study, workload: str, variant: str, scale: str | None, results: Path, data: Path) -> Search:
+        """A search in a study; UserError where it has no such workload or variant, or not at this scale."""
+        for key, name, known in (("workload", workload, study.workloads), ("variant", variant, study.variants)):
+            if name not in known:
+                raise UserError(f"--{key} {name}: not in the study; it has {', '.join(known)}")
+        single = study.variants[variant].strategy == "single"
+        if single and scale not in (None, "1x1"):
+            raise UserError(f"--scale {scale}: {variant} is one process, which runs at 1x1")
+        return cls(study, workload, variant, scale or ("1x1" if single else study.scales[0]), results, data)
+
+    def run(self, first: int | None, most: int | None) -> Found:
+        """Search from a first batch up to the largest; their defaults come from the workload."""
+        unit = self.study.variants[self.variant].accumulation_steps
+        workload = self.study.workloads[self.workload]
+        samples = workload.data.known_train_samples
+        most = most or (samples // world_size(self.scale) if samples is not None else None)
+        first = first or workload.batch_size // 4
+        return search_batch(self._attempt, first=max(unit, first // unit * unit), unit=unit, most=most)
+
+    def _attempt(self, batch: int) -> Trial:
+        spec = self._spec(batch)
+        record, _ = measure_run(spec, self.results, limits=self.study.limits, data=self.data)
+        self.records[batch] = record
+        throughput = _throughput(self.results / "runs" / spec.run_id, record)
+        trial = Trial(batch, record.outcome, throughput, record.reason)
+        print(_line(trial, record), flush=True)
+        return trial
+
+    def _spec(self, batch: int) -> RunSpec:
+        """The first launch of the variant with so many samples a rank, measured until its step time is known."""
+        content = self.study.model_dump(mode="json")
+        names = {self.variant, self.study.base_of(self.variant)}
+        workload = content["workloads"][self.workload]
+        content |= {
+            "repeats": 1,
+            "max_repeats": None,
+            "scales": [self.scale],
+            "variants": {name: content["variants"][name] for name in names},
+            "workloads": {self.workload: workload | {"batch_size": batch, "epochs": 0, "scaling": ["weak"]}},
+            "measure": content["measure"] | MEASURE,
+        }
+        workload["optimizer"]["decay"] = "none"  # there is no end to decay towards
+        runs = make_plan(parse_study(content, source="the search")).runs.values()
+        return next(spec for spec in runs if spec.variant == self.variant and spec.batch_per_rank == batch)
+
+    def report(self, found: Found) -> None:
+        """Say what was found, and keep it beside the observations."""
+        path = self.results / f"{self.workload}-{self.variant}-{self.scale}.json"
+        trials = tuple(self._kept(trial) for trial in found.trials)
+        kept = BatchSearchFile(best=found.best, largest=found.largest, reason=found.reason, trials=trials)
+        write_document(path, kept)
+        print(f"ended: {found.reason}")
+        if found.best is None:
+            print("no batch came to its end")
+            return
+        print(f"enough: {found.best} samples a rank; smallest one tried within 5 % of the largest throughput")
+        print(f"largest that ran: {found.largest} samples a rank")
+        print(f"kept in {path}")
+
+    def _kept(self, trial: Trial) -> BatchTrial:
+        record = self.records[trial.batch_per_rank]
+        return BatchTrial(**vars(trial), run_id=record.run_id, peak_gib=_peak_gib(record))
+
+    def write(self, path: Path, batch: int) -> None:
+        """A study file that gives the workload this batch."""
+        change = {"workloads": {self.workload: {"batch_size": batch}}}
+        head = f"# batch_size as `scalestudy find-batch` found it for {self.variant} at {self.scale}.\n"
+        write_text(path, head + yaml.safe_dump(change, sort_keys=False))
+
+
+def _throughput(directory: Path, record: RunRecord) -> float:
+    """Samples a second over all ranks; nan where there is none."""
+    if record.outcome != "ok":
+        return nan
+    from scalestudy.analyse.run.steps import measured
+
+    return measured(read_observation(directory), confidence=0.95)["throughput_samples_per_s"]
+
+
+def _peak_gib(record: RunRecord) -> float:
+    """Peak memory of a rank, the largest over ranks: allocated on a GPU, resident on a CPU."""
+    memories = [rank.memory for rank in record.ranks]
+    return (
+        max(
+            (memory.peak_resident_gib if memory.peak_allocated_gib is None else memory.peak_allocated_gib)
+            for memory in memories
+        )
+        if memories
+        else nan
+    )
+
+
+def _line(trial: Trial, record: RunRecord) -> str:
+    head = f"  {trial.batch_per_rank:7d} samples a rank: "
+    if trial.ok:
+        return f"{head}{trial.throughput_samples_per_s:10.4g} samples/s, peak {_peak_gib(record):.2f} GiB"
+    return f"{head}{trial.outcome.upper()}: {trial.reason}"

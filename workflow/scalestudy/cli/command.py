@@ -1,0 +1,140 @@
+"""What our commands add to click: modules that load when they are called, several words after one flag, advice."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, get_args
+
+import click
+from click.shell_completion import CompletionItem
+
+from scalestudy.errors import UserError
+
+NONE: Mapping[str, str] = {}
+
+
+class LazyGroup(click.Group):
+    """Commands by name, each the `command` of a module that is imported when it is called or listed."""
+
+    def __init__(
+        self,
+        *,
+        modules: Mapping[str, str],
+        elsewhere: Mapping[str, str],
+        hidden: Mapping[str, str] = NONE,
+        **settings: Any,
+    ) -> None:
+        """modules: name -> module. elsewhere: names of other groups -> how they are called; suggested only.
+        hidden: name -> module of commands that run, but are not listed.
+        """
+        super().__init__(**settings)
+        self.hidden_modules = hidden
+        self.modules = modules
+        self.elsewhere = elsewhere
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.modules)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = self.modules.get(cmd_name) or self.hidden_modules.get(cmd_name)
+        if module is None:
+            return None
+        command: click.Command = importlib.import_module(module).command
+        command.name = cmd_name
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        known_here = {*self.modules, *self.hidden_modules}
+        if word not in known_here and not word.startswith("-") and not ctx.resilient_parsing:
+            known = {name: f"{ctx.command_path} {name}" for name in self.modules}
+            meant = {**self.elsewhere, **known}
+            near = [word] if word in meant else get_close_matches(word, meant, n=1)
+            advice = f"did you mean `{meant[near[0]]}`?" if near else f"there are {', '.join(self.modules)}"
+            raise click.UsageError(f"no command {word}; {advice}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+class Several(click.Option):
+    """An option that takes several words (`--scales 1x2 1x4`) and may be repeated; its value is a tuple."""
+
+    def __init__(
+        self,
+        param_decls: Sequence[str] | None = None,
+        *,
+        more: Callable[[str], bool] = lambda word: True,
+        **settings: Any,
+    ) -> None:
+        """more: whether a second or later word belongs to the option, or else to the command."""
+        super().__init__(param_decls, multiple=True, **settings)
+        self.more = more
+
+
+class Verb(click.Command):
+    """A command with options that take several words, whose bad input is the user's to put right."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        several = {
+            name: option for option in self.get_params(ctx) if isinstance(option, Several) for name in option.opts
+        }
+        try:
+            return super().parse_args(ctx, repeated(args, several))
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UserError as error:
+            raise click.UsageError(str(error), ctx) from None
+
+
+def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:
+    """The words with the flag repeated before each further word of an option: --a x y -> --a x --a y."""
+    made: list[str] = []
+    flag: str | None = None  # whose words may follow
+    waiting, ended = False, False
+    for word in words:
+        ended = ended or word == "--"
+        if ended or (word.startswith("-") and not waiting):
+            flag = word if word in several and not ended else None
+            waiting = flag is not None
+        elif waiting:
+            waiting = False
+        elif flag and several[flag].more(word):
+            made.append(flag)
+        else:
+            flag = None
+        made.append(word)
+    return made
+
+
+class LazyChoice(click.ParamType):
+    """One of the names that a module has in a mapping or a Literal; it is imported when a name is given."""
+
+    name = "word"
+
+    def __init__(self, module: str, attribute: str) -> None:
+        self.module = module
+        self.attribute = attribute
+
+    def words(self) -> list[str]:
+        """The names."""
+        found = getattr(importlib.import_module(self.module), self.attribute)
+        return list(get_args(found) or found)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        words = self.words()
+        if value not in words:
+            near = get_close_matches(value, words, n=1)
+            advice = f"did you mean {near[0]}?" if near else f"none of {', '.join(words)}"
+            self.fail(f"{value}: {advice}", param, ctx)
+        return value
+
+    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+        return [CompletionItem(word) for word in self.words() if word.startswith(incomplete)]

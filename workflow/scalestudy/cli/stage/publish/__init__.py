@@ -1,0 +1,1 @@
+"""Stages that write what a reader opens: figures, numbers, tables and documents."""

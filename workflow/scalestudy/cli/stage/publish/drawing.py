@@ -1,0 +1,43 @@
+"""All figures of a study, drawn on several cores."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from itertools import chain
+from pathlib import Path
+
+from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.processes import cores, spread
+from scalestudy.errors import UserError
+from scalestudy.publish.figures import FIGURES, drawing, study_figures
+from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.style import paper_style
+
+
+def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:
+    """Draw the figures of a study, or of one of its workloads: the files that were written.
+
+    processes: workloads drawn at a time; as many as there are cores if None.
+    """
+    plan = plan_of(results)
+    if workload not in {None, *plan.study.workloads}:
+        raise UserError(f"--workload {workload}: the study has {', '.join(plan.study.workloads)}")
+    of_study = [None] if study_figures(plan) else []
+    asked = [workload] if workload else [*plan.study.workloads, *of_study]
+    return list(
+        chain.from_iterable(spread(draw_figures, results, asked, processes=min(processes or cores(), len(asked))))
+    )
+
+
+def draw_figures(results: Path, workload: str | None) -> list[Path]:
+    """Draw the figures of a workload, or those of the study as a whole: the files that were written."""
+    plan = plan_of(results)
+    frames = Frames(**{field.name: table_of(results, field.name) for field in fields(Frames)})
+    names = {f"{workload}_{name}": name for name in FIGURES} if workload else {n: n for n in study_figures(plan)}
+    given = (workload, frames) if workload else (frames,)
+    written = []
+    for file, name in names.items():
+        with paper_style():
+            written += save_figure(drawing(name)(plan, *given), results / "figures" / file)
+    return written

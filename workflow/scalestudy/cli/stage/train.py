@@ -1,0 +1,103 @@
+"""`scalestudy stage train`: one run, measured and recorded."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.command import Several
+from scalestudy.cli.naming import find_study, results_of
+from scalestudy.cli.options import entries
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.study.limits import Limits
+    from scalestudy.study.spec import RunSpec
+
+
+@options.verb(short_help="launch one run and record the observation")
+@options.study
+@options.results
+@click.option("--run", "run_id", metavar="RUN", shell_complete=entries("plan", "runs"), help="Id of the run.")
+@click.option("--spec", "spec_json", metavar="JSON", help="Spec of the run, as a Snakemake job carries it.")
+@click.option("--profile-steps", type=click.IntRange(min=1), help="Also trace this many extra steps.")
+@click.option("--reserve-of", cls=Several, metavar="RUN...", help="Launch only if these runs are too uncertain.")
+@click.option("--confidence", default=0.95, help="Confidence level of that decision.")
+@click.option("--time-limit-min", type=float, help="End the run after this many minutes.")
+@click.option("--start-limit-s", type=float, help="Give up after this many seconds if nodes have not started.")
+@click.option("--stall-limit-s", type=float, help="Give up after this many seconds without progress of the ranks.")
+@options.data
+def command(
+    study: tuple[Path, ...],
+    results: Path | None,
+    run_id: str | None,
+    spec_json: str | None,
+    profile_steps: int | None,
+    reserve_of: tuple[str, ...],
+    confidence: float,
+    time_limit_min: float | None,
+    start_limit_s: float | None,
+    stall_limit_s: float | None,
+    data: Path,
+) -> int:
+    """Launch one run and record it. A run that has been measured is kept and not measured again."""
+    from scalestudy.launch.process import Interrupted
+    from scalestudy.launch.run import measure_run, record_unneeded
+    from scalestudy.record.parts import TRACES
+    from scalestudy.study.limits import Limits
+
+    spec, folder, limits = _asked(study, results, run_id, spec_json)
+    if profile_steps is not None:
+        spec = spec.model_copy(update={"profile_steps": profile_steps})
+    if reserve_of:
+        from scalestudy.cli.stage.reserve import decide  # statistics, which the other launches need not load
+
+        needed, reason = decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
+        if not needed:
+            record = record_unneeded(spec, folder, reason)
+            print(f"{record.run_id}: {record.outcome} ({record.reason})")
+            return 0
+    limits = Limits(
+        time_limit_min=time_limit_min or limits.time_limit_min,
+        start_limit_s=start_limit_s or limits.start_limit_s,
+        stall_limit_s=stall_limit_s or limits.stall_limit_s,
+    )
+    try:
+        record, anew = measure_run(spec, folder, limits=limits, data=data)
+    except Interrupted as stop:
+        print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
+        return 128 + stop.signum
+    verb = "measured" if anew else "kept, it was measured before"
+    print(f"{record.run_id}: {verb}: {record.outcome}{record.reason and f' ({record.reason})'}")
+    print(f"  {record.environment.get('device_choice', 'no rank came up')}")
+    if record.stopping:
+        print(f"  {record.stopping.steps} steps: {record.stopping.reason}")
+    traces = [name for name in record.files if name.endswith(TRACES.removeprefix("*"))]
+    if traces:
+        print(f"  {len(traces)} traces in {folder / 'runs' / record.run_id}")
+    return 1 if record.outcome == "preempted" else 0  # it is to be measured again
+
+
+def _asked(
+    study_files: tuple[Path, ...], results: Path | None, run_id: str | None, spec_json: str | None
+) -> tuple[RunSpec, Path, Limits]:
+    """(spec, results folder, limits of its study) of the run that is asked for."""
+    from scalestudy.study.limits import Limits
+    from scalestudy.study.plan import make_plan
+    from scalestudy.study.spec import parse_spec
+
+    if (run_id is None) == (spec_json is None):
+        raise UserError("name the run: either --run or --spec")
+    if spec_json is not None:
+        if results is None:
+            raise UserError("--spec needs --results: a spec does not name the folder of its study")
+        return parse_spec(spec_json), results, Limits()
+    study = find_study(study_files, results)
+    runs = make_plan(study).runs
+    if run_id not in runs:
+        raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")
+    return runs[run_id], results or results_of(study), study.limits

@@ -1,0 +1,95 @@
+"""`scalestudy compare`: several studies in one document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.command import Several
+from scalestudy.cli.naming import find_results
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.analyse.study.compare import Comparison
+    from scalestudy.publish.comparison.named import Named
+
+
+@options.verb(short_help="compare studies: ratios with intervals, and what differs between them")
+@click.argument("studies", nargs=-1, type=options.PATH)
+@options.path("--results", cls=Several, metavar="FOLDER...", help="Results of further studies, after STUDIES.")
+@options.study
+@click.option(
+    "--name",
+    multiple=True,
+    metavar="WHICH=NAME",
+    help="Name of a study: B='New cluster', or its folder instead of the letter. Default: the name of the study,"
+    " or of its folder if several studies have the same name.",
+)
+@options.path("--out", required=True, metavar="FOLDER", help="For the documents and figures/.")
+def command(
+    studies: tuple[Path, ...], results: tuple[Path, ...], study: tuple[Path, ...], name: tuple[str, ...], out: Path
+) -> int:
+    """Compare studies: two clusters, two interconnects, before and after an upgrade.
+
+    STUDIES are results folders (results/STUDY) or study files; in this order they are called A, B, C ... The one
+    of --study is the last. All are compared with the first. Points are compared if they are the same training at
+    the same scale and batch; what only some studies have is listed, and so is what differs in where they were
+    measured.
+    """
+    from scalestudy.analyse.study.compare import compare_studies
+    from scalestudy.cli.finished import read_studies
+    from scalestudy.publish.comparison.named import plain
+    from scalestudy.publish.comparison.record import comparison_file, comparison_frame
+    from scalestudy.publish.comparison.sentences import nothing_in_common
+    from scalestudy.publish.comparison.view import comparison_view
+    from scalestudy.publish.tables.comparison import comparison_table_view
+    from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.record.document import write_document
+    from scalestudy.record.files import write_text
+
+    folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
+    folders += [find_results((), folder) for folder in results]
+    folders += [find_results(study, None)] if study else []
+    named = read_studies(folders, name)
+    refuse_place(out, folders)
+    comparison = compare_studies([one.source for one in named])
+    if not len(comparison.compared):
+        raise UserError(nothing_in_common(comparison, named))
+    text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(comparison, named)))
+    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(comparison, named))
+    write_text(out / "comparison.txt", text)
+    write_text(out / "comparison.tex", table)
+    write_text(out / "comparison.csv", comparison_frame(comparison, named).to_csv(index=False))
+    facts = comparison_file(comparison, named)
+    write_document(out / "comparison.json", facts)
+    figures = draw_figures(comparison, named, out / "figures")
+    for sentence in facts.summary:
+        print(plain(sentence))
+    print(f"{out}/comparison.txt, .tex, .csv, .json; {out}/figures: {', '.join(figures)}")
+    return 0
+
+
+def refuse_place(out: Path, folders: Sequence[Path]) -> None:
+    """A comparison has a folder of its own: a study's files stay what its pipeline made."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"--out {out}: is a file; name a folder")
+    for folder in folders:
+        if out.resolve() == folder.resolve():
+            raise UserError(f"--out {out}: is the folder of a study; name one for the comparison")
+
+
+def draw_figures(comparison: Comparison, named: Sequence[Named], folder: Path) -> list[str]:
+    """Draw a figure of every workload that is compared: their names."""
+    from scalestudy.publish.figures.drawers.comparison import comparison as drawer
+    from scalestudy.publish.figures.save import save_figure
+    from scalestudy.publish.figures.style import paper_style
+
+    workloads = list(dict.fromkeys(comparison.compared["workload"]))
+    for workload in workloads:
+        with paper_style():
+            save_figure(drawer(named, comparison, workload), folder / f"{workload}_comparison")
+    return [f"{workload}_comparison" for workload in workloads]

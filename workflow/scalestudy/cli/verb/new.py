@@ -1,0 +1,175 @@
+"""`scalestudy new`: a study file from flags. Every option of models, data, optimizers and variants is a flag.
+
+The flags are made from the JSON schema of the config, which is read much faster than the model itself; a test
+keeps the two in step.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import scalestudy
+from scalestudy.cli import options
+from scalestudy.cli.command import Several, Verb
+from scalestudy.errors import UserError
+
+SCHEMA = Path(scalestudy.__file__).parents[1] / "schemas/config.schema.json"
+DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
+OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
+NO_FLAGS = ("base", "environment", "sweep")
+"""Keys of a variant that are left to the file."""
+
+
+class Flag(click.Option):
+    """A key of the study; its value is YAML."""
+
+    def __init__(self, part: str, keys: list[str], name: str, meaning: str) -> None:
+        super().__init__(["__".join([part, *keys]), f"--{name}"], metavar="VALUE", help=meaning)
+        self.part = part
+        self.keys = keys
+
+
+class New(Verb):
+    """Has a flag for every key, which help lists part by part."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        if not any(isinstance(param, Flag) for param in self.params):
+            self.params += _flags()
+        return super().get_params(ctx)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        parts: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                title = f"Options of the {param.part}" if isinstance(param, Flag) else "Options"
+                parts.setdefault(title, []).append(record)
+        for title, records in parts.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+@click.command(cls=New, short_help="write a study file from flags")
+@click.option("--name", default="my-study", help="Name of the study.")
+@click.option("--scales", cls=Several, metavar="NODESxDEVICES...", default=("1x2",), help="Scales.")
+@click.option("--repeats", type=int, help="Runs of every point.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@options.path("--out", metavar="FILE", help="Write here instead of printing. No file is overwritten.")
+def command(
+    name: str,
+    scales: tuple[str, ...],
+    repeats: int | None,
+    device: str,
+    out: Path | None,
+    model: str,
+    data: str,
+    optimizer: str,
+    **values: str | None,
+) -> int:
+    """Write a study file from flags: every option of models, data, optimizers and variants is a flag.
+
+    \b
+    scalestudy new --model mlp --hidden-dim 1024 --num-layers 4 --batch-size 256 \\
+        --strategy ddp --scales 1x2 1x4
+
+    An option that the chosen model, data, optimizer or strategy does not take is refused.
+    """
+    import yaml
+
+    from scalestudy.record.files import write_text
+    from scalestudy.study.config.load import parse_study
+    from scalestudy.study.plan import make_plan
+
+    if out and out.exists():
+        raise UserError(f"--out {out}: is there already; name a new file")
+    parts: dict[str, dict[str, Any]] = {
+        "model": {"type": model},
+        "data": {"type": data},
+        "optimizer": {"type": optimizer},
+        "workload": {"batch_size": 64, "epochs": 0},
+        "variant": {"strategy": "ddp"},
+    }
+    for flag, value in values.items():
+        if value is not None:
+            part, *keys = flag.split("__")
+            _set(parts[part], keys, yaml.safe_load(value))
+    workload = {part: parts[part] for part in DEFAULTS} | parts["workload"]
+    study = {
+        "study": name,
+        "repeats": repeats,
+        "scales": list(scales),
+        "variants": _variants(parts["variant"]),
+        "workloads": {model: workload},
+        "host": {"device": device},
+    }
+    study = {key: value for key, value in study.items() if value is not None}
+    plan = make_plan(parse_study(study, source="scalestudy new"))  # refused now, not when it is run
+    text = yaml.safe_dump(study, sort_keys=False, default_flow_style=None)
+    if out:
+        write_text(out, text)
+        print(f"{out}: {len(plan.runs)} launches; scalestudy run --study {out}")
+    else:
+        print(text, end="")
+    return 0
+
+
+def _variants(knobs: dict[str, Any]) -> dict[str, Any]:
+    """The variant asked for, and one process with the same settings to compare it with."""
+    strategy = knobs["strategy"]
+    single = {key: value for key, value in knobs.items() if key not in ("ddp", "fsdp", "accumulation_sync")}
+    base = {"single": single | {"strategy": "single"}}
+    return base if strategy == "single" else base | {strategy: knobs}
+
+
+def _flags() -> Iterator[click.Option]:
+    """A choice for each part that has types, then a flag for each key.
+
+    A name that two parts have gets that of its part before it.
+    """
+    kinds = json.loads(SCHEMA.read_text(encoding="utf-8"))["$defs"]
+    workload = kinds["Workload"]["properties"]
+    sources = {part: [kinds[_name(kind)] for kind in workload[part]["oneOf"]] for part in DEFAULTS}
+    for part, members in sources.items():
+        types = click.Choice([member["properties"]["type"]["const"] for member in members])
+        yield click.Option([f"--{part}"], type=types, default=DEFAULTS[part])
+    sources["workload"] = [{"properties": {key: workload[key] for key in OF_A_WORKLOAD}}]
+    sources["variant"] = [kinds["Variant"]]
+    taken = {"name", "scales", "repeats", "device", "out", "help", *DEFAULTS}
+    for part, members in sources.items():
+        mine: set[str] = set()
+        for keys, meaning in _fields(members, kinds):
+            name = "-".join(keys).replace("_", "-")
+            if name in taken and name not in mine:
+                name = f"{part}-{name}"
+            if name not in mine:
+                yield Flag(part, keys, name, meaning)
+            taken.add(name)
+            mine.add(name)
+
+
+def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tuple[list[str], str]]:
+    """(key path, first sentence of its description) of each field."""
+    for member in members:
+        kind = member["properties"].get("type", {}).get("const")
+        for key, field in member["properties"].items():
+            if "$ref" in field:
+                inner = _fields([kinds[_name(field)]], kinds)
+                yield from (([key, *keys], meaning) for keys, meaning in inner)
+            elif key != "type" and key not in NO_FLAGS:
+                meaning = " ".join(field.get("description", "").split()).split(". ")[0]
+                yield [key], f"{meaning} ({kind})" if kind else meaning
+
+
+def _name(reference: dict[str, str]) -> str:
+    return reference["$ref"].rpartition("/")[2]
+
+
+def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
+    *parents, last = keys
+    for key in parents:
+        content = content.setdefault(key, {})
+    content[last] = value

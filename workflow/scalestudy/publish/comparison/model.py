@@ -1,0 +1,81 @@
+"""comparison.json: what comparison.txt says, with every number as it is printed and with all its digits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+from scalestudy.analyse.study.environment import WarningCount
+from scalestudy.publish.numbers.model import Value
+from scalestudy.record.document import Document, Part
+
+
+class ComparedStudy(Part):
+    """A study that is compared, and when it was measured."""
+
+    letter: str
+    name: str
+    study: str
+    folder: str
+    launches: int
+    measured: str
+
+
+class StudyAtPoint(Part):
+    """What one study has at a point, and what a comparison with the first study shows."""
+
+    launches: int
+    launches_ok: int
+    outcomes: str
+    throughput_shows: str
+    efficiency_shows: str
+    accuracy_shows: str
+    not_compared: str
+    """Why not; '' where it is."""
+    numbers: dict[str, Value]
+    """By name, those that there are."""
+
+
+class ComparedPoint(Part):
+    """A point that studies have in common, or that one of them has."""
+
+    workload: str
+    variant: str
+    scaling: str
+    nodes: int
+    devices_per_node: int
+    batch_per_rank: int
+    global_batch: int
+    world_size: int
+    point: str
+    studies: dict[str, StudyAtPoint]
+    """By letter."""
+
+
+class RefusedVariant(Part):
+    """A variant that asks another question than in the first study, with the keys that make it one."""
+
+    study: str
+    workload: str
+    variant: str
+    keys: dict[str, tuple[Any, ...]]
+
+
+class ComparisonFile(Document):
+    """comparison.json."""
+
+    made_by: ClassVar[str] = "scalestudy compare"
+    schema_version: Literal[2] = 2
+    scalestudy: str
+    confidence: float
+    accuracy_margin: float
+    studies: tuple[ComparedStudy, ...]
+    summary: tuple[str, ...]
+    points: tuple[ComparedPoint, ...]
+    environment: dict[str, dict[str, str]]
+    """Facts that differ: the text of each study by its letter."""
+    settings: dict[str, dict[str, str]]
+    """Settings that differ, likewise."""
+    warnings: dict[str, tuple[WarningCount, ...]]
+    """Of the launches of each study, by its letter."""
+    refused: tuple[RefusedVariant, ...]
+    not_compared: tuple[str, ...]

@@ -1,0 +1,41 @@
+"""Finished runs of a results folder, as those see them who plan: by protocol, and as release 0.1 left them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+from scalestudy.record.observation import OF_RELEASE_0_1, read_record
+from scalestudy.record.protocol import CURRENT, older_runs
+
+
+def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
+    """How many of these runs are measured, by which protocols, and what to do about old ones; nothing if none is.
+
+    Raises UserError, naming the file, where a record cannot be read.
+    """
+    directories = [results / "runs" / run_id for run_id in run_ids]
+    records = [read_record(path) for path in directories if (path / "run.json").exists()]
+    protocols = [record.protocol for record in records if record.outcome != "unneeded"]
+    if not protocols:
+        return []
+    older = older_runs(protocols)
+    if not older:
+        return [f"measured already: {len(protocols)} runs, by the current measurement protocol {CURRENT}"]
+    again = f"To measure them again: scalestudy retry {results} --protocol, then scalestudy run."
+    return [f"measured already: {len(protocols)} runs", *(f"  {line}" for line in (*older, again))]
+
+
+def code_of_0_1(run: Path) -> str | None:
+    """The fingerprint that release 0.1 gave Snakemake as a parameter of a run it measured; None for other runs.
+
+    As a parameter again it keeps Snakemake from planning every finished run of 0.1, though the command would keep
+    what is measured.
+    """
+    try:
+        record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        kept = record["schema_version"] == OF_RELEASE_0_1 and record["outcome"] != "preempted"
+        return record["fingerprint"] if kept else None
+    except (OSError, ValueError, LookupError, TypeError):  # not measured, or damaged, which the command reports
+        return None

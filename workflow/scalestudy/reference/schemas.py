@@ -1,0 +1,45 @@
+"""JSON schemas of the files that the stages write: docs/schemas/NAME.schema.json."""
+
+from __future__ import annotations
+
+import json
+
+from pydantic import BaseModel
+
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.trace.summary import TracesFile
+from scalestudy.diagnose.audit import AuditFile
+from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.prepare.store import Manifest
+from scalestudy.publish.comparison.model import ComparisonFile
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.record.batch_search import BatchSearchFile
+from scalestudy.record.observation import RunRecord
+from scalestudy.study.plan import Plan
+
+DOCUMENTS: dict[str, type[BaseModel]] = {
+    "plan": Plan,
+    "run": RunRecord,
+    "environment": StudyEnvironment,
+    "traces": TracesFile,
+    "findings": FindingsFile,
+    "numbers": NumbersFile,
+    "comparison": ComparisonFile,
+    "audit": AuditFile,
+    "batch_search": BatchSearchFile,
+    "manifest": Manifest,
+}
+"""By name of the file, or of what writes it."""
+
+
+def schemas() -> dict[str, str]:
+    """The text of the schema of every document, by its name."""
+    return {name: _schema(name, model) for name, model in DOCUMENTS.items()}
+
+
+def _schema(name: str, model: type[BaseModel]) -> str:
+    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    schema |= model.model_json_schema(mode="serialization") | {"title": f"scalestudy: {name}"}
+    # A number that may be missing is null in a file, also where that is the default.
+    plain = json.loads(json.dumps(schema), parse_constant=lambda _: None)
+    return json.dumps(plain, indent=1, ensure_ascii=False) + "\n"

@@ -1,0 +1,30 @@
+"""Names of the files in the results folder of a study, by what they hold; rules and commands share them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+RESULTS = {
+    "plan": "plan.json",
+    "runs": "runs.csv",
+    "epochs": "epochs.csv",
+    "collectives": "collectives.csv",
+    "quantiles": "step_quantiles.csv",
+    "summary": "comprehensive_summary.csv",
+    "factors": "efficiency_factors.csv",
+    "forecasts": "forecasts.csv",
+    "held_out": "held_out_forecasts.csv",
+    "environment": "environment.json",
+    "traces": "traces.json",
+    "findings": "findings.json",
+    "numbers": "numbers.json",
+    "numbers_tex": "numbers.tex",
+    "text": "performance_report.txt",
+    "page": "report.html",
+}
+
+DOCUMENTED = ("plan", "summary", "runs", "forecasts", "factors", "findings", "environment", "traces")
+"""What every document is made from: text report, page, numbers and LaTeX documents."""
+
+DATA = Path("resources/data")
+"""Where prepared data are, unless a command is told otherwise."""

@@ -1,0 +1,107 @@
+"""What a run is measured under: how long, what a rank gets of the machine, and how many threads it may start."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+# Every library that starts threads of its own. Snakemake exports a rule's `threads` into all of them and torchrun
+# keeps what is set, so each is set by the launcher, to what one rank is meant to have.
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "NUMEXPR_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "GOTO_NUM_THREADS",
+)
+
+
+class Measure(Entry):
+    """How long is measured, and in what portions."""
+
+    warmup_steps: int = Field(10, ge=0)
+    """Steps dropped from the start of every run at the least; the steady-state test may drop more."""
+    max_warmup_steps: int = Field(50, ge=0)
+    """Steps that the steady-state test may drop at the most while a launch decides whether to go on."""
+    min_steps: int = Field(50, ge=10)
+    """Steady steps of a launch before its precision is looked at."""
+    max_steps: int = Field(200, ge=10)
+    """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
+    half_width: float = Field(0.01, gt=0, lt=1)
+    """Target for the half-width of the interval of a configuration's step time, as a fraction of it: launches are
+    repeated up to `max_repeats` until they reach it."""
+    launch_half_width: float | None = Field(None, gt=0, lt=1)
+    """Target for the mean step time of a single launch: one without epochs ends when its own steps reach it. If
+    unset, 1.5 times `half_width`: over five launches that averages out to two thirds of it, which leaves the rest
+    to how launches scatter. More steps in a launch would buy less than more launches."""
+    block_steps: int = Field(50, ge=1)
+    """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
+    probe_rounds: int = Field(4, ge=0)
+    """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
+    in shuffled order, with and without synchronisation of gradients: with ddp about 5 x probe_rounds x probe_steps
+    steps. 0 leaves that out; 2 at least give intervals."""
+    probe_steps: int = Field(10, ge=2)
+    """Steps of a block of these probes."""
+    profile_steps: int = Field(5, ge=1)
+    """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
+
+    @property
+    def launch_target(self) -> float:
+        """Relative half-width at which a launch without epochs has enough steps."""
+        return self.launch_half_width or 1.5 * self.half_width
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Measure:
+        for least, most in (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps")):
+            low, high = getattr(self, least), getattr(self, most)
+            if low > high:
+                raise ValueError(f"{least}: {low} is more than {most}: {high}")
+        return self
+
+
+class Host(Entry):
+    """What a rank gets of the machine. The same for every run, the base case included."""
+
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    """`auto` takes CUDA where a CUDA device is visible, else the CPU; the run's log says which."""
+    cores_per_rank: int = Field(1, ge=1)
+    """CPU cores, and threads, of every rank: one process and each of N ranks get the same."""
+    pin: bool = True
+    """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
+    is, and the report says so when they are more threads than cores."""
+    memory_limit_gib: float | None = Field(None, gt=0)
+    """Memory that a rank may use: resident memory on a CPU, the allocator's share of the device on CUDA. A run
+    that wants more ends as `oom`, so that a small machine can stand for a small GPU. No limit of ours if unset."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
+    (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
+
+
+def refuse_threads(environment: Mapping[str, str], *, cores_per_rank: int, pin: bool) -> str | None:
+    """What is wrong with the thread variables of `host.environment`, with its key path; None where nothing is.
+
+    A rank that is bound to its cores gains nothing from more threads: they take turns on them.
+    """
+    for name in THREAD_VARIABLES:
+        if name not in environment:
+            continue
+        path, value = f"host.environment.{name}", environment[name]
+        if not (value.isascii() and value.isdigit() and int(value) > 0):
+            return f"{path}: '{value}' is no number of threads; a whole number of 1 or more would do"
+        if pin and int(value) > cores_per_rank:
+            return (
+                f"{path}: {value} threads are more than the cores that a rank is bound to"
+                f" (host.cores_per_rank: {cores_per_rank}); {cores_per_rank} or less would do, or"
+                f" host.cores_per_rank: {value}"
+            )
+    return None
+
+
+def threads_per_rank(environment: Mapping[str, str], *, cores_per_rank: int) -> int:
+    """The most threads that one pool of a rank has: torch's own, or a library's that the study set higher."""
+    return max(cores_per_rank, *(int(environment.get(name, 1)) for name in THREAD_VARIABLES))

@@ -1,0 +1,103 @@
+"""What stays the same across releases: the ids of runs, and the defaults of studies that were planned before.
+
+A run id hashes the run's spec in its canonical form, the one of release 0.1. Later releases map what they renamed
+back to it, and leave out what they added while it has the value at which everything is as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+Content = dict[str, Any]
+
+# A dotted key may name the type of an entry, as `model[convnet].norm`, and have `*` for every name at its place.
+RENAMED_KEYS: dict[str, str] = {}
+"""Dotted key of a spec -> its dotted key in the canonical form."""
+
+RENAMED_VALUES: dict[tuple[str, str], str] = {
+    ("host.environment.SCALESTUDY_WORKER", "scalestudy.demo.rank"): "scalestudy.train.faulty",
+}
+"""(dotted key of the canonical form, value of today) -> value in the canonical form."""
+
+ADDED_KEYS: Content = {}
+"""Dotted key that the canonical form does not have -> the value at which everything is as before the key."""
+
+
+@dataclass(frozen=True)
+class ChangedDefault:
+    """A default of a study's file that changed: studies planned before keep the old one."""
+
+    version: int
+    """Of the defaults, from 2."""
+    key: str
+    """Dotted key of the study's file."""
+    before: Any
+
+
+CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = ()
+DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
+"""Version of the defaults that a new study gets."""
+
+
+def to_canonical(content: Content) -> Content:
+    """The canonical form of a spec, from its content as it is named today. Changes the content it is given."""
+    for key, value in ADDED_KEYS.items():
+        for inner, name in _places(content, key):
+            if inner.get(name) == value:
+                inner.pop(name, None)
+    for now, then in RENAMED_KEYS.items():
+        _move(content, now, then)
+    for (key, now), then in RENAMED_VALUES.items():
+        _replace(content, key, now, then)
+    return content
+
+
+def from_canonical(content: Content) -> Content:
+    """The content of a spec as it is named today, from any form since release 0.1. Changes what it is given."""
+    for (key, now), then in RENAMED_VALUES.items():
+        _replace(content, key, then, now)
+    for now, then in RENAMED_KEYS.items():
+        _move(content, then, now)
+    for key, value in ADDED_KEYS.items():
+        for inner, name in _places(content, key):
+            inner.setdefault(name, value)
+    return content
+
+
+def keep_defaults(content: Content, version: int) -> Content:
+    """The content of a study's file with every default that changed after `version` written out as it was."""
+    for change in CHANGED_DEFAULTS:
+        if change.version > version:
+            for inner, name in _places(content, change.key, make=True):
+                inner.setdefault(name, change.before)
+    return content
+
+
+def _places(content: Content, key: str, *, make: bool = False) -> Iterator[tuple[Content, str]]:
+    """(mapping, last name) of every place a dotted key points to. make: missing mappings are added."""
+    first, _, rest = key.partition(".")
+    if not rest:
+        yield content, first
+        return
+    name, _, kind = first.removesuffix("]").partition("[")
+    if make and name != "*":
+        content.setdefault(name, {})
+    for inner in content.values() if name == "*" else [content.get(name)]:
+        if isinstance(inner, dict) and (not kind or inner.get("type") == kind):
+            yield from _places(inner, rest, make=make)
+
+
+def _move(content: Content, source: str, target: str) -> None:
+    for inner, name in list(_places(content, source)):
+        if name in inner:
+            value = inner.pop(name)
+            for place, last in _places(content, target, make=True):
+                place[last] = value
+
+
+def _replace(content: Content, key: str, old: str, new: str) -> None:
+    for inner, name in _places(content, key):
+        if inner.get(name) == old:
+            inner[name] = new
