@@ -40,6 +40,7 @@ ALLOWED = {
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "publish/comparison/named.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
+    "publish/figures/points.py": ({"in"}, "columns of a frame"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/keys.py": ({"re"}, "names of operators in a trace, made to keys"),
     "publish/numbers/book.py": ({"removeprefix"}, "keys of numbers"),

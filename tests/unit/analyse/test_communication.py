@@ -234,6 +234,11 @@ def test_latency_and_bandwidth_are_found_again() -> None:
     assert all(isnan(x) for x in latency_and_bandwidth(sizes, np.array([1.0, 0.5, 0.2, 0.1])))
 
 
+def test_a_table_without_calls_has_the_columns_of_one_with_calls() -> None:
+    calls = pd.DataFrame({"collective": "all-reduce", "bytes": 64, "call": 0, "rank": [0, 1], "time_s": 1e-3})
+    assert list(collectives_frame(calls.iloc[:0])) == list(collectives_frame(calls))
+
+
 def test_a_collective_takes_as_long_as_its_slowest_rank() -> None:
     calls = pd.DataFrame(
         [

@@ -5,13 +5,12 @@
     runs/<run>/blocks.parquet       a row per rank and block of steps: memory, clocks and power at its end
     runs/<run>/buckets.parquet      a row per rank, step and gradient bucket: when it was ready, when it was summed
     runs/<run>/collectives.parquet  a row per rank and call of the collectives' micro-benchmark
-    runs/<run>/epochs.csv           a row per epoch
-    runs/<run>/log.txt              what the processes printed
+    runs/<run>/epochs.csv, log.txt  a row per epoch; what the processes printed
     runs/<run>/run.sha256           checksum of run.json, which vouches for the rest: the run is measured
     runs/<run>/*.pt.trace.json.gz   traces, where the study asked for them
 
 A run directory appears whole, by one rename, or not at all. A reader takes records since release 0.1 (schema 4).
-It refuses, by name, those of other releases, a file that is cut short, and a run.json that belongs to another run.
+Other releases, files cut short and the run.json of another run are refused by name.
 """
 
 from __future__ import annotations

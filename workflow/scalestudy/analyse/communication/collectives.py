@@ -17,6 +17,11 @@ SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
 BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
+COLUMNS = (
+    *("collective", "bytes", "calls", "time_s", "time_p95_s"),
+    *("bandwidth_gib_per_s", "bus_bandwidth_gib_per_s"),
+)
+
 
 def bus_factor(collective: str, ranks: int) -> float:
     """Bytes over each link for a byte of message, so that bandwidths of different ranks compare.
@@ -33,7 +38,7 @@ def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
     calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
     """
     if calls.empty:
-        return pd.DataFrame(columns=["collective", "bytes", "calls", "time_s", "time_p95_s"])
+        return pd.DataFrame(columns=list(COLUMNS))
     kinds, names = pd.factorize(calls["collective"], sort=True)
     grid = Grid.of(calls.assign(kind=kinds), along=("kind", "bytes", "call"))
     kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
