@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.publish.figures.made import shows_something
+from scalestudy.publish.figures.tidy import shows_something
 
 # As a reader goes through them; those over the page stand alone.
 ORDER = (

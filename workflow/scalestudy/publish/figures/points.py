@@ -14,7 +14,6 @@ from matplotlib.transforms import ScaledTranslation
 
 from scalestudy.publish.figures.style import HEIGHT_IN, counts_of, doubling_axis, series_style
 from scalestudy.publish.figures.tidy import FORECAST, shown
-from scalestudy.registry.words.points import outcomes
 
 APART_PT, WIDEST_PT = 3.0, 30.0
 """Between series that are drawn side by side, and between the first and the last of them."""
@@ -31,37 +30,35 @@ def thin_look(row: pd.Series) -> dict[str, Any]:
 
 
 class Panel(NamedTuple):
-    """A panel by its number, from 1, the names of its axes, and how points are drawn in it."""
+    """A panel by its number, from 1, the names of its axes, and how points are drawn in it.
+
+    doubling: x doubles from tick to tick, as ranks do; panels of one x_name have the same ticks. bars: the axes
+    along which there are interval bars. beside: the column whose values are drawn side by side at one x. chained:
+    the thin line to a forecast begins at the forecast before it, and not at the last measured point.
+    """
 
     number: int
     x_name: str
     y_name: str
     look: Callable[[pd.Series], dict[str, Any]] = usual_look
     doubling: bool = True
-    """Whether x doubles from tick to tick, as ranks do. Panels of one x_name have the same ticks."""
     bars: str = "y"
-    """The axes along which points have interval bars."""
     beside: str = ""
-    """The column whose values are drawn side by side at one x."""
     chained: bool = False
-    """Whether the thin line to a forecast begins at the forecast before it, and not at the last measured point."""
 
 
-def point_rows(panel: Panel, points: pd.DataFrame, x: str, y: str, **given: Any) -> pd.DataFrame:
-    """Rows of a tidy frame: column y of the points against column x, with limits; of missing points the outcomes.
+def point_rows(
+    panel: Panel, points: pd.DataFrame, x: str, y: str, why: Callable[[Any], Any] = lambda _: "", **given: Any
+) -> pd.DataFrame:
+    """Rows of a tidy frame: column y of the points against column x, with limits.
 
-    given: other columns of the tidy frame, `series` and `style` at least. The legend has the series' whole name
-    unless it is given another.
+    why: the outcome of a missing point. given: other columns of the tidy frame, `series` and `style` at least. The
+    legend has the series' whole name unless it is given another.
     """
     rows = {"panel": panel.number, "x_name": panel.x_name, "y_name": panel.y_name, "legend": given["series"]}
     columns: dict[str, Any] = {"x": points[x], "y": points[y]}
     columns |= {f"y{end}": points.get(f"{y}{end}") for end in ("_low", "_high")}
-    if "launches_ok" in points:
-        columns["outcome"] = ""
-        if len(points):
-            words = points.get("outcomes")
-            words = points.apply(outcomes, axis=1) if words is None else words
-            columns["outcome"] = words.where(points[y].isna(), "")
+    columns["outcome"] = [why(point) if pd.isna(point[y]) else "" for point in points.to_dict("records")]
     return pd.DataFrame(columns).assign(**rows | given)
 
 

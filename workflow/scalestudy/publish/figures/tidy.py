@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
+from scalestudy.errors import UserError
 from scalestudy.publish.rounding import show
 
 if TYPE_CHECKING:
@@ -44,6 +46,14 @@ def tidy(parts: Sequence[pd.DataFrame], *own: str) -> pd.DataFrame:
 def shown(frame: pd.DataFrame) -> pd.DataFrame:
     """The points that are drawn."""
     return frame[frame["y"].notna()]
+
+
+def shows_something(points: Path) -> bool:
+    """Whether any point is drawn in a figure, by the CSV beside it; UserError names a CSV that is missing."""
+    try:
+        return bool(pd.read_csv(points, usecols=["y"])["y"].notna().any())
+    except FileNotFoundError:
+        raise UserError(f"{points}: missing; `scalestudy stage plot` writes it") from None
 
 
 def describe(frame: pd.DataFrame) -> str:

@@ -19,7 +19,7 @@ def command(results: Path) -> int:
     from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures import FIGURES, study_figures
-    from scalestudy.publish.figures.made import shows_something
+    from scalestudy.publish.figures.tidy import shows_something
     from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text

@@ -28,7 +28,10 @@ def _call_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
 
     All collectives are in one panel, or each in its own. Columns of its own: FIT, for the all-reduce.
     """
-    times_s = _calls(plan, workload, frames.collectives).groupby([*PLACE, "collective", "bytes"])["time_s"]
+    runs = [(run, spec.nodes, spec.world_size) for run, spec in plan.runs.items() if spec.workload == workload]
+    calls = frames.collectives.merge(pd.DataFrame(runs, columns=["run_id", *PLACE]), on="run_id")
+    calls = calls[calls["collective"] != "broadcast"]  # of one size: no curve
+    times_s = calls.groupby([*PLACE, "collective", "bytes"])["time_s"]
     times_ms = times_s.agg(time_ms="median", time_ms_low="min", time_ms_high="max").mul(1e3).reset_index()
     fits = frames.measured(workload).dropna(subset=FIT).drop_duplicates(PLACE)[[*PLACE, *FIT]]
     calls = times_ms.merge(fits.assign(collective=FITTED), on=[*PLACE, "collective"], how="left")
@@ -45,14 +48,6 @@ def _call_times(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
             parts.append(point_rows(PANEL._replace(number=number), points, "bytes", "time_ms", **given))
     nothing = {"panel": 1, "x_name": PANEL.x_name, "y_name": PANEL.y_name, "outcome": "not measured"}
     return tidy(parts or [pd.DataFrame([nothing])], *FIT)
-
-
-def _calls(plan: Plan, workload: str, collectives: pd.DataFrame) -> pd.DataFrame:
-    """Rows of collectives.csv of a workload, with where they were made. Broadcasts are of one size: no curve."""
-    mine = {run_id: spec for run_id, spec in plan.runs.items() if spec.workload == workload}
-    places = [(run_id, spec.nodes, spec.world_size) for run_id, spec in mine.items()]
-    found = collectives.merge(pd.DataFrame(places, columns=["run_id", *PLACE]), on="run_id")
-    return found[found["collective"] != "broadcast"]
 
 
 def _draw(plan: Plan, frame: pd.DataFrame) -> Figure:

@@ -43,30 +43,32 @@ def _studies(named: Sequence[Named], comparison: Comparison, workload: str) -> p
     parts = []
     for style, one in enumerate(named):
         rows = mine[(mine["study"] == one.letter) & ~mine["is_reference"]]
-        words = [failure_word(row) for row in rows.to_dict("records")]
-        rows = rows.assign(outcomes=[word and f"{one.letter}: {word}" for word in words])
         base, given = rows["is_base"], {"style": style, "study": one.letter}
         series = _series(rows[base], rows[~base])
         for name, points in series:
             given["marker"] = markers.setdefault(name, MARKERS[len(markers) % len(MARKERS)])
-            parts.append(_rows(THROUGHPUT, one, name, points, "throughput_samples_per_s", **given))
+            parts.append(_rows(THROUGHPUT, one, name, points, "throughput_samples_per_s", why=_failure, **given))
         if not style:
             continue
         # One process is a series of its own: it has one ratio, however it is scaled.
         alone = [(name, points, ONE_PROCESS_MARKER) for name, points in _by_variant(rows[base])]
         apart = [(name, points[~points["is_base"]], markers[name]) for name, points in series]
         for name, points, marker in (*alone, *apart):
-            given |= {"marker": marker, "outcome": ""}
+            given["marker"] = marker
             parts.append(_rows(_ratios(named), one, name, points, "throughput_ratio", **given))
     return tidy(parts, "study", "marker")
 
 
 def _rows(panel: Panel, one: Named, name: str, points: pd.DataFrame, y: str, **given: Any) -> pd.DataFrame:
     """point_rows of a series of a study; only a series with a point is in the legend."""
-    legend = f"{one.letter} {in_a_figure(one.name)}: {name}" if points[y].notna().any() else ""
-    return point_rows(
-        panel, points, "world_size", y, series=f"{one.letter} {one.name}: {name}", legend=legend, **given
-    )
+    given["series"] = f"{one.letter} {one.name}: {name}"
+    given["legend"] = f"{one.letter} {in_a_figure(one.name)}: {name}" if points[y].notna().any() else ""
+    return point_rows(panel, points, "world_size", y, **given)
+
+
+def _failure(row: dict[str, Any]) -> str:
+    word = failure_word(row)
+    return word and f"{row['study']}: {word}"
 
 
 def _series(base: pd.DataFrame, rest: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

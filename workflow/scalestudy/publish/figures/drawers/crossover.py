@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -57,17 +58,15 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
             series = f"{points[f'variant{sides[0]}'].iloc[0]}{where}"
             if sides == (OF_DDP,) and series in styles:  # the same DDP beside another variant of FSDP
                 continue
-            words = [_missing(point, y, sides) for point in points.to_dict("records")]
-            given = {"series": series, "style": styles.setdefault(series, len(styles)), "outcome": words}
+            given = {"series": series, "style": styles.setdefault(series, len(styles))}
             given |= limits if panel is SPEED else {}
-            parts.append(point_rows(panel, points, "parameters", y, **given).explode("outcome"))
+            rows = point_rows(panel, points, "parameters", y, partial(_missing, sides), **given)
+            parts.append(rows.explode("outcome"))
     return tidy(parts, "slower_at", "faster_at")
 
 
-def _missing(point: Row, y: str, sides: Sequence[str]) -> list[str]:
+def _missing(sides: Sequence[str], point: Row) -> list[str]:
     """Why a point has no value: the outcomes of the variants that it is made of."""
-    if pd.notna(point[y]):
-        return [""]
     found = []
     for side in sides:
         if word := failure_word({name: point[f"{name}{side}"] for name in ENDED}):

@@ -40,13 +40,12 @@ def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     made, refused = mine[mine["speedup"].notna()], mine[mine["speedup"].isna()]
     parts = []
     for style, ((variant, scaling), points) in enumerate(made.groupby(["variant", "scaling"], sort=False)):
-        given = {"series": f"{variant}, {scaling} scaling", "style": style}
-        limits = {f"x{end}": points[f"measured_speedup{end}"] for end in ("_low", "_high")}
+        given: dict[str, Any] = {"series": f"{variant}, {scaling} scaling", "style": style}
+        limits: dict[str, Any] = {f"x{end}": points[f"measured_speedup{end}"] for end in ("_low", "_high")}
         parts.append(point_rows(SPEEDUP, points, "measured_speedup", "speedup", **limits, **given))
         parts.append(point_rows(RATIO, points, "world_size", "ratio", **given))
     series = refused["variant"] + ", " + refused["scaling"] + " scaling"
-    given = {"series": series, "kind": REFUSED, "outcome": [_reason(row) for row in refused.to_dict("records")]}
-    return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", **given)])
+    return tidy([*parts, point_rows(RATIO, refused, "world_size", "ratio", _reason, series=series, kind=REFUSED)])
 
 
 def _reason(row: Row) -> str:

@@ -14,6 +14,7 @@ from scalestudy.publish.figures.points import Panel, distributed_series, draw_pa
 from scalestudy.publish.figures.style import REFERENCE, counts_of, legend_below
 from scalestudy.publish.figures.tidy import FORECAST, Drawer, tidy
 from scalestudy.publish.papers import paper_of
+from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
 SPEEDUP = Panel(1, "Ranks", "Speedup over one process")
@@ -38,7 +39,7 @@ def _scaling(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     parts = []
     for style, (series, points) in enumerate(distributed_series(frames.measured(workload))):
         for panel, y in ((SPEEDUP, "speedup"), (EFFICIENCY, "efficiency")):
-            parts.append(point_rows(panel, points, "world_size", y, series=series, style=style))
+            parts.append(point_rows(panel, points, "world_size", y, outcomes, series=series, style=style))
             parts.append(_forecast_rows(panel, _continuing(points, foretold, y), "world_size", y, style=style))
         last = points[points["efficiency"].notna() & (points["world_size"] > 1)].tail(1)
         where = ["variant", "scaling", "nodes", "devices_per_node"]
@@ -106,7 +107,8 @@ def _throughput(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
         batches = points.loc[points["world_size"] > 1, "batch_per_rank"].unique()
         series = f"{name}, batch {', '.join(map(str, batches))} per rank"
         ideal = base.iloc[0] * points["world_size"] if len(base) else None
-        parts.append(point_rows(THROUGHPUT, points, "world_size", y, series=series, style=style, ideal=ideal))
+        given = {"series": series, "style": style, "ideal": ideal}
+        parts.append(point_rows(THROUGHPUT, points, "world_size", y, outcomes, **given))
     return tidy(parts, "ideal")
 
 
