@@ -4,6 +4,7 @@
 # `slot` is the one measurement that a host, or an allocation, can hold at a time.
 # Limits are resources and no parameters, since a longer one is no reason to measure again; the scheduler's own leaves
 # time to write the record.
+# `scalestudy train --spec` is `scalestudy stage train --spec`: Snakemake knows runs of release 0.1 by this shell line.
 # The number of ranks comes from the spec, never from {threads} or {resources}: Snakemake caps those in silence.
 rule train_baseline:
     input:
@@ -41,7 +42,7 @@ rule train_baseline:
         reserve=[],
         data=get_data_arguments,
     shell:
-        "scalestudy stage train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
+        "scalestudy train --spec {params.spec:q} --time-limit-min {resources.time_limit_min}"
         " --start-limit-s {resources.start_limit_s} --stall-limit-s {resources.stall_limit_s} {params.reserve:q}"
         " {params.data:q} --results {params.results:q} > {log:q} 2>&1"
 

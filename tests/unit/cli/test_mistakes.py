@@ -12,6 +12,7 @@ from scalestudy.cli.verb import NAMES
     ("words", "said"),
     [
         (["sumary"], "scalestudy: no command sumary; did you mean `scalestudy summary`?"),
+        (["train", "--spec", "{"], "scalestudy stage train: --spec needs --results"),
         (["train", "--run", "x"], "scalestudy: no command train; did you mean `scalestudy stage train`?"),
         (["agregate"], "scalestudy: no command agregate; did you mean `scalestudy stage aggregate`?"),
         (["stage", "polt"], "scalestudy stage: no command polt; did you mean `scalestudy stage plot`?"),

@@ -38,7 +38,7 @@ class LazyGroup(click.Group):
         word = args[0]
         if word not in self.modules and not word.startswith("-") and not ctx.resilient_parsing:
             known = {name: f"{ctx.command_path} {name}" for name in self.modules}
-            meant = self.elsewhere | known
+            meant = {**self.elsewhere, **known}
             near = [word] if word in meant else get_close_matches(word, meant, n=1)
             advice = f"did you mean `{meant[near[0]]}`?" if near else f"there are {', '.join(self.modules)}"
             raise click.UsageError(f"no command {word}; {advice}", ctx)
@@ -48,9 +48,9 @@ class LazyGroup(click.Group):
 class Several(click.Option):
     """An option that takes several words (`--scales 1x2 1x4`) and may be repeated; its value is a tuple."""
 
-    def __init__(self, *names: Any, more: Callable[[str], bool] = lambda word: True, **settings: Any) -> None:
+    def __init__(self, names: list[str], more: Callable[[str], bool] = lambda word: True, **settings: Any) -> None:
         """more: whether a second or later word belongs to the option, or else to the command."""
-        super().__init__(*names, multiple=True, **settings)
+        super().__init__(names, multiple=True, **settings)
         self.more = more
 
 

@@ -30,8 +30,11 @@ def main(argv: list[str] | None = None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(program, {}, "scalestudy", COMPLETE, instruction)
+    words = sys.argv[1:] if argv is None else list(argv)
+    if words[:2] == ["train", "--spec"]:  # the rule's line of release 0.1, by which Snakemake knows finished runs
+        words.insert(0, "stage")
     try:
-        with program.make_context("scalestudy", sys.argv[1:] if argv is None else list(argv)) as context:
+        with program.make_context("scalestudy", words) as context:
             status: int = program.invoke(context)
         sys.stdout.flush()
         return status

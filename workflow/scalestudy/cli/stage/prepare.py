@@ -12,7 +12,7 @@ from scalestudy.cli.naming import find_study
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
-    from scalestudy.study.config.datasets import Dataset
+    from scalestudy.study.config.datasets import Data
     from scalestudy.study.config.study import Study
 
 
@@ -49,7 +49,7 @@ def command(
     return 0
 
 
-def _of_study(study: Study, workload: str | None) -> dict[str, Dataset]:
+def _of_study(study: Study, workload: str | None) -> dict[str, Data]:
     """Data to be prepared, by the name of their store: workloads may share them."""
     workloads = study.workloads
     if workload is not None:
@@ -62,7 +62,7 @@ def _of_study(study: Study, workload: str | None) -> dict[str, Dataset]:
     return wanted
 
 
-def _parse(text: str) -> Dataset:
+def _parse(text: str) -> Data:
     from pydantic import TypeAdapter, ValidationError
 
     from scalestudy.study.config.datasets import Data

@@ -66,10 +66,10 @@ def command(
     if results or study:
         summary = table_of(find_results(study, results, having="summary"), "summary")
         known = known.completed(known_of(summary, workload))
-    for name, value in (("--params", known.parameters), ("--bandwidth", known.bandwidth)):
-        if value is None:
-            where = "no run of the study has it" if results or study else "or --results of a study that has runs"
-            raise UserError(f"{name}: is needed; {where}")
+    if known.parameters is None or known.bandwidth is None:
+        name = "--params" if known.parameters is None else "--bandwidth"
+        where = "no run of the study has it" if results or study else "or --results of a study that has runs"
+        raise UserError(f"{name}: is needed; {where}")
     setting = Setting(
         parameters=known.parameters,
         ranks=int(gpus),
