@@ -14,7 +14,7 @@ from scalestudy.analyse.run.steps import measured, steadiness, steady_steps, tra
 from scalestudy.errors import UserError
 from scalestudy.record.observation import PART_COLUMNS
 from scalestudy.registry.codes import MemoryKind, Steadiness
-from scalestudy.registry.words import steadiness as words
+from scalestudy.registry.words import points as words
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
