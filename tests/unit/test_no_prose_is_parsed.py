@@ -35,7 +35,7 @@ ALLOWED = {
     "cli/stage/train.py": ({"endswith"}, "names of files"),
     "cli/command.py": ({"startswith"}, "options on the command line"),
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
-    "diagnose/causes/comm_bound.py": ({"in"}, "the list of ways of scaling in a workload"),
+    "diagnose/causes/size.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "publish/comparison/named.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),

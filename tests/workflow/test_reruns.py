@@ -49,7 +49,7 @@ def test_an_edited_analysis_aggregates_again_and_trains_nothing(edited: Checkout
 
 
 def test_an_edited_diagnosis_leaves_the_summary_alone(edited: Checkout) -> None:
-    append(edited, PACKAGE / "diagnose/verdicts/judge.py", "\n\nANSWER = 42\n")
+    append(edited, PACKAGE / "diagnose/verdicts.py", "\n\nANSWER = 42\n")
     jobs = plan_after(edited)
     assert jobs["diagnose_study"] == 1
     assert "aggregate_runs" not in jobs

@@ -10,7 +10,7 @@ from scalestudy.cli.main import main
 from scalestudy.cli.verb.demo import shaped_network
 from scalestudy.demo.faults import ALL, CONTROLS, FAULT, FAULTS
 from scalestudy.diagnose.causes import CAUSES
-from scalestudy.diagnose.causes.fsdp import DDP_OOM
+from scalestudy.diagnose.causes.fsdp import ddp_oom
 from scalestudy.launch import run
 from scalestudy.launch.command import rank_command
 from scalestudy.launch.process import Interrupted
@@ -36,7 +36,7 @@ def test_every_fault_is_a_study_that_can_be_run(name: str) -> None:
 def test_there_are_faults_and_controls_enough_and_each_has_a_cause_that_exists() -> None:
     assert len(FAULTS) >= 12
     assert len(CONTROLS) >= 5
-    known = {cause.id for cause in CAUSES} | {DDP_OOM.id, "confounded"}
+    known = {cause.id for cause in CAUSES} | {ddp_oom.id, "confounded"}
     assert {fault.cause for fault in FAULTS} <= known
     assert len(ALL) == len(FAULTS) + len(CONTROLS)
 

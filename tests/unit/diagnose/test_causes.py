@@ -327,7 +327,7 @@ def test_every_cause_says_what_it_rests_on() -> None:
     assert len({cause.id for cause in CAUSES}) == len(CAUSES)
     assert [cause.stage for cause in CAUSES] == sorted(cause.stage for cause in CAUSES)
     for cause in CAUSES:
-        assert cause.threshold, cause.id
+        assert cause.look.__doc__, cause.id
         assert cause.refuted_by, cause.id
         assert isinstance(cause.stage, Stage)
 

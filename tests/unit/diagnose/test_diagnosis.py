@@ -14,8 +14,7 @@ from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.patches import merge
-from scalestudy.diagnose.verdicts.judge import judge_point
-from scalestudy.diagnose.verdicts.unexplained import unexplained
+from scalestudy.diagnose.verdicts import judge_point, unexplained
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan

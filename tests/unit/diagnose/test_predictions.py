@@ -11,9 +11,9 @@ from builders import book_of, diagnosed, results_of, rows_book, study_of, summar
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at, saving
+from scalestudy.diagnose.study import usual
 from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.view import rows_view
 from scalestudy.study.config.load import parse_study

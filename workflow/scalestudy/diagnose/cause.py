@@ -1,7 +1,4 @@
-"""What a cause is.
-
-An entry that says how it is recognised, what it means, what to change and what would refute it.
-"""
+"""What a cause is: how it is recognised, what it means, what to change and what would refute it."""
 
 from __future__ import annotations
 
@@ -12,8 +9,7 @@ from enum import IntEnum
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
-from scalestudy.diagnose.patches import refusal
-from scalestudy.study.config.study import Study
+from scalestudy.diagnose.patches import accepted
 
 
 class Stage(IntEnum):
@@ -33,7 +29,9 @@ class Stage(IntEnum):
 class Seen:
     """A cause that the evidence supports, and the seconds of every step that it costs, as far as that is told."""
 
+    explanation: str
     evidence: tuple[Evidence, ...]
+    recommendations: tuple[Recommendation, ...]
     loss_s: Interval = NOTHING
     of_overhead_s: float | None = None
     """Seconds of the overhead that it explains; all of loss_s unless said.
@@ -50,36 +48,26 @@ class Seen:
 
 @dataclass(frozen=True)
 class Cause:
-    """One entry of the diagnoser. Functions take the case, and what was seen of this cause in it."""
+    """One entry of the diagnoser."""
 
     id: str
     stage: Stage
-    threshold: str
-    """In words, with where it is from."""
-    look: Callable[[Case], Seen | None]
-    """What supports it; None where nothing does."""
-    explanation: Callable[[Case, Seen], str]
     refuted_by: str
-    recommend: Callable[[Case, Seen], tuple[Recommendation, ...]]
-    silences: bool = False
-    """Until it is put right no other cause can be told from it."""
+    look: Callable[[Case], Seen | None]
+    """None where nothing supports it. Its docstring has the threshold, and where that is from."""
 
     def finding(self, case: Case, seen: Seen, *, beside: bool = False) -> Finding:
         """What a reader is told."""
         return Finding(
             cause=self.id,
-            explanation=self.explanation(case, seen),
+            explanation=seen.explanation,
             evidence=seen.evidence,
             refuted_by=self.refuted_by,
-            recommendations=tuple(_accepted(case.study, one) for one in self.recommend(case, seen)),
+            recommendations=tuple(accepted(case.study, one) for one in seen.recommendations),
             beside=beside,
         )
 
 
-def _accepted(study: Study, recommendation: Recommendation) -> Recommendation:
-    """The recommendation; without its patch, and with the reason, where the study would refuse that."""
-    refused = refusal(study, recommendation.patch) if recommendation.patch else ""
-    if not refused:
-        return recommendation
-    warning = f"{recommendation.warning} The study would refuse that as it stands: {refused}.".strip()
-    return recommendation.model_copy(update={"patch": None, "warning": warning})
+def cause(id: str, stage: Stage, *, refuted_by: str) -> Callable[[Callable[[Case], Seen | None]], Cause]:
+    """Makes an entry of the function that looks for it."""
+    return lambda look: Cause(id, stage, refuted_by, look)

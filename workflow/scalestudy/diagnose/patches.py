@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from scalestudy.diagnose.findings import Recommendation
 from scalestudy.errors import RefusedStudyError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.study import Study
 
 
-def refusal(study: Study, patch: dict[str, Any]) -> str:
-    """Why the patched study would be refused; empty where it is accepted."""
+def accepted(study: Study, recommendation: Recommendation) -> Recommendation:
+    """The recommendation; without its patch, and with the reason, where the study would refuse that."""
+    if not recommendation.patch:
+        return recommendation
     try:
-        parse_study(merge(study.model_dump(mode="json"), patch), source="patch")
+        parse_study(merge(study.model_dump(mode="json"), recommendation.patch), source="patch")
     except RefusedStudyError as error:
-        return "\n  ".join(error.problems)
-    return ""
+        refused = "\n  ".join(error.problems)
+        warning = f"{recommendation.warning} The study would refuse that as it stands: {refused}.".strip()
+        return recommendation.model_copy(update={"patch": None, "warning": warning})
+    return recommendation
 
 
 def merge(content: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:

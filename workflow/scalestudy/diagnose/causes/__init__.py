@@ -8,41 +8,34 @@ from __future__ import annotations
 
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
-from scalestudy.diagnose.causes import beside, forward, fsdp, parts, structure, validity
-from scalestudy.diagnose.causes.comm_bound import COMM_BOUND, SHARE
-from scalestudy.diagnose.causes.launch_bound import LAUNCH_BOUND
-from scalestudy.diagnose.causes.numa import NUMA
-from scalestudy.diagnose.causes.oversubscribed import OVERSUBSCRIBED
-from scalestudy.diagnose.causes.straggler import IMBALANCE, STRAGGLER
-from scalestudy.diagnose.causes.transport import TRANSPORT
+from scalestudy.diagnose.causes import beside, fsdp, host, size, straggler, structure, transport, validity
 from scalestudy.diagnose.findings import Finding
-from scalestudy.diagnose.verdicts.healthy import healthy
-from scalestudy.diagnose.verdicts.unexplained import unexplained
+from scalestudy.diagnose.verdicts import healthy, unexplained
 from scalestudy.registry.codes import Verdict
 
 CAUSES: tuple[Cause, ...] = (
-    validity.TWO_MODES,
-    validity.THERMAL,
-    OVERSUBSCRIBED,
-    NUMA,
-    parts.INPUT_BOUND,
-    parts.SYNC_LOGGING,
-    parts.CHECKPOINTING,
-    IMBALANCE,
-    STRAGGLER,
-    TRANSPORT,
-    structure.ACCUM_NO_NOSYNC,
-    structure.UNUSED_PARAMS,
-    structure.BUCKET_SIZE,
-    forward.SYNC_BN,
-    forward.BUFFERS,
-    fsdp.FSDP_OVERHEAD,
-    COMM_BOUND,
-    LAUNCH_BOUND,
-    beside.MEMORY_PRESSURE,
-    beside.FRAGMENTATION,
-    beside.MEMORY_GROWTH,
-    beside.LARGE_BATCH,
+    validity.two_modes,
+    validity.thermal,
+    host.oversubscribed,
+    host.numa,
+    host.input_bound,
+    host.sync_logging,
+    host.checkpointing,
+    straggler.imbalance,
+    straggler.straggler,
+    transport.transport,
+    structure.accum_no_nosync,
+    structure.unused_params,
+    structure.bucket_size,
+    structure.sync_bn,
+    structure.buffers,
+    fsdp.fsdp_overhead,
+    size.comm_bound,
+    size.launch_bound,
+    beside.memory_pressure,
+    beside.fragmentation,
+    beside.memory_grows,
+    beside.large_batch,
 )
 BELOW_TARGET = (Verdict.POOR, Verdict.NEGATIVE_SCALING)
 
@@ -52,13 +45,11 @@ def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
 
     A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
     """
-    seen = {cause: found for cause in CAUSES if (found := cause.look(case)) is not None}
-    for cause, found in seen.items():
-        if cause.silences:
-            return (cause.finding(case, found),)
-    kept = [cause for cause in seen if cause.stage != Stage.SIZE]
-    if verdict in BELOW_TARGET:
-        kept += _of_size(case, seen)
+    if (found := host.oversubscribed.look(case)) is not None:  # no other cause can be told from it
+        return (host.oversubscribed.finding(case, found),)
+    asked = [cause for cause in CAUSES if cause.stage != Stage.SIZE or verdict in BELOW_TARGET]
+    seen = {cause: found for cause in asked if (found := cause.look(case)) is not None}
+    kept = [cause for cause in seen if cause.stage != Stage.SIZE] + _of_size(case, seen)
 
     # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
     # cause that reaches its threshold: then they are told last.
@@ -81,15 +72,9 @@ def _of_size(case: Case, seen: dict[Cause, Seen]) -> list[Cause]:
     """
     told_s = sum(found.explained_s for cause, found in seen.items() if cause.stage < Stage.SIZE)
     left_s = {
-        cause: found.loss_s.value - (told_s if cause is COMM_BOUND else 0.0)
+        cause: found.loss_s.value - (told_s if cause is size.comm_bound else 0.0)
         for cause, found in seen.items()
         if cause.stage == Stage.SIZE
     }
-    kept = [cause for cause, seconds in left_s.items() if seconds >= SHARE * case.point["step_time_s"]]
+    kept = [cause for cause, seconds in left_s.items() if seconds >= size.SHARE * case.point["step_time_s"]]
     return sorted(kept, key=lambda cause: -left_s[cause])
-
-
-def find_out_of_memory(case: Case) -> tuple[Finding, ...]:
-    """What is said of a point of which no launch came to its end for want of memory."""
-    found = fsdp.DDP_OOM.look(case)
-    return () if found is None else (fsdp.DDP_OOM.finding(case, found),)

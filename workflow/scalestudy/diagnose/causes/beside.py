@@ -3,162 +3,111 @@
 from __future__ import annotations
 
 from math import isnan
-from typing import Any
 
 from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.registry.words.points import memory_growth
 
 FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
 
 
-def _grows(case: Case) -> Seen | None:
-    if not in_most_launches(case.point, "launches_growing"):
+@cause("memory-growth", Stage.BESIDE, refuted_by="memory that stops growing in a longer run")
+def memory_grows(case: Case) -> Seen | None:
+    """A slope over steady steps whose lower limit adds up to 1 % of the memory, in most launches."""
+    point = case.point
+    if not in_most_launches(point, "launches_growing"):
         return None
-    growing, launches = case.point["launches_growing"], case.point["launches_ok"]
+    most = f"more than half of {int(point['launches_ok'])}"
+    advice = Recommendation(
+        id="keep_numbers",
+        change="Keep numbers, not tensors: loss.item(), or loss.detach() where it is to stay on the device.",
+        unpredicted="a run that is long enough ends out of memory.",
+    )
     return Seen(
+        f"Memory grows while training is steady: {memory_growth(point)}. A list of losses that keeps"
+        " their graphs is the usual reason.",
         (
-            Evidence.of("growing_runs", "launches that grow", growing, "", f"more than half of {int(launches)}"),
-            Evidence.of("peak_resident_memory", "peak of resident memory", case.point["peak_resident_gib"], "GiB"),
-        )
+            Evidence.of("growing_runs", "launches that grow", point["launches_growing"], "", most),
+            Evidence.of("peak_resident_memory", "peak of resident memory", point["peak_resident_gib"], "GiB"),
+        ),
+        (advice,),
     )
 
 
-MEMORY_GROWTH = Cause(
-    id="memory-growth",
-    stage=Stage.BESIDE,
-    threshold="a slope over steady steps whose lower limit adds up to 1 % of the memory, in most launches",
-    look=_grows,
-    explanation=lambda case, seen: (
-        f"Memory grows while training is steady: {memory_growth(case.point)}. A list of losses that keeps"
-        " their graphs is the usual reason."
-    ),
-    refuted_by="memory that stops growing in a longer run",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="keep_numbers",
-            change="Keep numbers, not tensors: loss.item(), or loss.detach() where it is to stay on the device.",
-            unpredicted="a run that is long enough ends out of memory.",
-        ),
-    ),
-)
-
-
-def _retries(case: Case) -> Seen | None:
+@cause("memory-pressure", Stage.BESIDE, refuted_by="the same jitter with half the batch")
+def memory_pressure(case: Case) -> Seen | None:
+    """Retries of the allocator > 0 (PyTorch's memory statistics)."""
     retries = case.point["allocation_retries"]
-    if isnan(retries) or not retries > 0:
+    if not retries > 0:
         return None
-    return Seen((Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", "> 0"),))
-
-
-def _smaller(case: Case) -> dict[str, Any]:
-    parts = 2 * case.knobs.accumulation_steps
-    return case.variant_patch({"accumulation_steps": parts})
-
-
-MEMORY_PRESSURE = Cause(
-    id="memory-pressure",
-    stage=Stage.BESIDE,
-    threshold="retries of the allocator > 0 (PyTorch's memory statistics)",
-    look=_retries,
-    explanation=lambda case, seen: (
+    advice = Recommendation(
+        id="more_micro_batches",
+        change="Pass the batch in more micro-batches.",
+        patch=case.variant_patch({"accumulation_steps": 2 * case.knobs.accumulation_steps}),
+        unpredicted="about half the memory of activations goes, and a step has more and smaller kernels.",
+    )
+    return Seen(
         "The allocator had to give memory back and ask again, which waits for the device: steps jitter where"
-        " memory is short."
-    ),
-    refuted_by="the same jitter with half the batch",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="more_micro_batches",
-            change="Pass the batch in more micro-batches.",
-            patch=_smaller(case),
-            unpredicted="about half the memory of activations goes, and a step has more and smaller kernels.",
-        ),
-    ),
-)
+        " memory is short.",
+        (Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", "> 0"),),
+        (advice,),
+    )
 
 
-def _fragmented(case: Case) -> Seen | None:
+@cause("fragmentation", Stage.BESIDE, refuted_by="the same retries with expandable segments")
+def fragmentation(case: Case) -> Seen | None:
+    """Reserved memory 1.3 times what is allocated, and retries: memory that nobody else wants is no loss."""
     reserved, allocated = case.point["peak_reserved_gib"], case.point["peak_allocated_gib"]
     if isnan(reserved) or isnan(allocated) or reserved < FRAGMENTED * allocated:
         return None
     if not case.point["allocation_retries"] > 0:
-        return None  # memory that nobody else wants is no loss
+        return None
+    much = f">= {FRAGMENTED:g} times what is allocated"
+    advice = Recommendation(
+        id="expandable_segments",
+        change="Let segments of the allocator grow.",
+        patch=case.variant_patch({"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}),
+        unpredicted="up to the difference of the two.",
+    )
     return Seen(
+        "Memory is reserved in pieces that do not fit what is asked for.",
         (
-            Evidence.of(
-                "reserved_memory", "reserved memory", reserved, "GiB", f">= {FRAGMENTED:g} times what is allocated"
-            ),
+            Evidence.of("reserved_memory", "reserved memory", reserved, "GiB", much),
             Evidence.of("allocated_memory", "allocated memory", allocated, "GiB"),
-        )
+        ),
+        (advice,),
     )
 
 
-FRAGMENTATION = Cause(
-    id="fragmentation",
-    stage=Stage.BESIDE,
-    threshold="reserved memory 1.3 times what is allocated, and retries",
-    look=_fragmented,
-    explanation=lambda case, seen: "Memory is reserved in pieces that do not fit what is asked for.",
-    refuted_by="the same retries with expandable segments",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="expandable_segments",
-            change="Let segments of the allocator grow.",
-            patch=case.variant_patch({"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}),
-            unpredicted="up to the difference of the two.",
-        ),
-    ),
-)
-
-
-def _less_accurate(case: Case) -> Seen | None:
+@cause("large-batch", Stage.BESIDE, refuted_by="equal accuracy at a learning rate that follows the batch")
+def large_batch(case: Case) -> Seen | None:
+    """Accuracy not equivalent to the base case's and lower (two one-sided tests)."""
     if case.point["accuracy_kept"] != "lower":
         return None
-    margin = case.study.report.accuracy_margin
-    return Seen(
-        (
-            Evidence.of(
-                "accuracy_difference",
-                "accuracy against the base case",
-                case.interval("accuracy_difference"),
-                "points",
-                f"within {margin * 100:g} points",
-            ),
-            Evidence.of(
-                "global_batch",
-                "global batch",
-                case.point["global_batch"],
-                f"(base case {case.base['global_batch']:g})",
-            ),
+    batch, of_base = case.point["global_batch"], case.base["global_batch"]
+    difference, margin = case.interval("accuracy_difference"), case.study.report.accuracy_margin
+    within = f"within {margin * 100:g} points"
+    if batch > of_base:
+        explanation = (
+            "Training is less accurate than the base case at equal epochs: the global batch has grown, and with it"
+            " each step has to do more than this learning rate lets it."
         )
+    else:
+        explanation = (
+            "Training is less accurate than the base case at an equal global batch: something in it differs."
+        )
+    following = {"learning_rate_scaling": "linear", "warmup_steps": 100}
+    advice = Recommendation(
+        id="scale_learning_rate",
+        change="Let the learning rate follow the global batch, with warm-up.",
+        patch={"workloads": {case.point["workload"]: {"optimizer": following}}},
+        unpredicted="what a batch costs in epochs is the workload's own. Look at the time to an"
+        " accuracy, not at samples a second.",
     )
-
-
-LARGE_BATCH = Cause(
-    id="large-batch",
-    stage=Stage.BESIDE,
-    threshold="accuracy not equivalent to the base case's and lower (two one-sided tests)",
-    look=_less_accurate,
-    explanation=lambda case, seen: (
-        "Training is less accurate than the base case at equal epochs: the global batch has grown, and with it"
-        " each step has to do more than this learning rate lets it."
-        if case.point["global_batch"] > case.base["global_batch"]
-        else "Training is less accurate than the base case at an equal global batch: something in it differs."
-    ),
-    refuted_by="equal accuracy at a learning rate that follows the batch",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="scale_learning_rate",
-            change="Let the learning rate follow the global batch, with warm-up.",
-            patch={
-                "workloads": {
-                    case.point["workload"]: {"optimizer": {"learning_rate_scaling": "linear", "warmup_steps": 100}}
-                }
-            },
-            unpredicted="what a batch costs in epochs is the workload's own. Look at the time to an"
-            " accuracy, not at samples a second.",
-        ),
-    ),
-)
+    evidence = (
+        Evidence.of("accuracy_difference", "accuracy against the base case", difference, "points", within),
+        Evidence.of("global_batch", "global batch", batch, f"(base case {of_base:g})"),
+    )
+    return Seen(explanation, evidence, (advice,))

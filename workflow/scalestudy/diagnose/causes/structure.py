@@ -1,167 +1,186 @@
-"""Causes that stand in the config: work that the wrapper does and need not do.
-
-What each costs is measured anew.
-"""
+"""Causes in the config: work that the wrapper does and need not do, and what it sends besides gradients."""
 
 from __future__ import annotations
 
-from math import ceil, isnan, nan
+from math import ceil, isnan
 
 from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import NOTHING
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.causes.transport import SHARE
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 
-# accum-no-nosync
+MANY = 2.0  # latencies of all buckets over the time their bytes take
+FORWARD_SHARE = 0.02  # of a step: what is sent in the forward pass
+MESSAGES = 2
+"""Of a synchronised normalisation: its statistics forward, their gradients backward."""
 
 
-def _synchronised_each_time(case: Case) -> Seen | None:
-    knobs = case.knobs
-    if not (knobs.accumulation_sync and knobs.accumulation_steps > 1):
-        return None
-    parts = knobs.accumulation_steps
-    spared = case.interval("overhead_s").scaled(1 - 1 / parts)
-    evidence = (
-        Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", "> 1"),
-        *case.overhead_evidence(),
-    )
-    return Seen(evidence, spared)
-
-
-def _spare(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
-    known = seen.loss_s.value > 0
-    return (
-        Recommendation(
-            id="synchronise_once",
-            change="Synchronise gradients with the last micro-batch only.",
-            patch=case.variant_patch({"accumulation_sync": False}),
-            prediction=saving(case, seen.loss_s, "if the overhead is synchronisation") if known else None,
-            unpredicted="" if known else "the overhead was not measured.",
-        ),
-    )
-
-
-ACCUM_NO_NOSYNC = Cause(
-    id="accum-no-nosync",
-    stage=Stage.STRUCTURE,
-    threshold="more than one synchronisation of gradients in an optimizer step",
-    look=_synchronised_each_time,
-    explanation=lambda case, seen: (
-        f"Gradients are synchronised after each of {case.knobs.accumulation_steps} micro-batches; only the sum"
-        " after the last is used."
-    ),
+@cause(
+    "accum-no-nosync",
+    Stage.STRUCTURE,
     refuted_by="the same step time with no_sync on all micro-batches but the last",
-    recommend=_spare,
 )
+def accum_no_nosync(case: Case) -> Seen | None:
+    """More than one synchronisation of gradients in an optimizer step."""
+    parts = case.knobs.accumulation_steps
+    if not (case.knobs.accumulation_sync and parts > 1):
+        return None
+    spared_s = case.interval("overhead_s").scaled(1 - 1 / parts)
+    known = spared_s.value > 0
+    advice = Recommendation(
+        id="synchronise_once",
+        change="Synchronise gradients with the last micro-batch only.",
+        patch=case.variant_patch({"accumulation_sync": False}),
+        prediction=saving(case, spared_s, "if the overhead is synchronisation") if known else None,
+        unpredicted="" if known else "the overhead was not measured.",
+    )
+    often = Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", "> 1")
+    return Seen(
+        f"Gradients are synchronised after each of {parts} micro-batches; only the sum after the last is used.",
+        (often, *case.overhead_evidence()),
+        (advice,),
+        spared_s,
+    )
 
 
-# unused-params
-
-
-def _walks_the_graph(case: Case) -> Seen | None:
+@cause("unused-params", Stage.STRUCTURE, refuted_by="an error of DDP about parameters that were not used")
+def unused_params(case: Case) -> Seen | None:
+    """find_unused_parameters on, and no parameter without a gradient."""
     if not case.knobs.ddp.find_unused_parameters or case.point["unused_parameter_bytes"] != 0:
         return None
+    advice = Recommendation(
+        id="find_unused_off",
+        change="Leave find_unused_parameters off.",
+        patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
+        unpredicted="what the walk costs depends on the graph. It cannot be slower.",
+    )
+    name, nothing = "parameters without a gradient", "0: nothing to look for"
     return Seen(
-        (Evidence.of("unused_parameters", "parameters without a gradient", 0, "bytes", "0: nothing to look for"),)
+        "DDP looks through the graph at every step for parameters without a gradient, and there are none; until"
+        " it has looked it cannot begin to synchronise.",
+        (Evidence.of("unused_parameters", name, 0, "bytes", nothing),),
+        (advice,),
     )
 
 
-UNUSED_PARAMS = Cause(
-    id="unused-params",
-    stage=Stage.STRUCTURE,
-    threshold="find_unused_parameters on, and no parameter without a gradient",
-    look=_walks_the_graph,
-    explanation=lambda case, seen: (
-        "DDP looks through the graph at every step for parameters without a gradient, and there are none; until"
-        " it has looked it cannot begin to synchronise."
-    ),
-    refuted_by="an error of DDP about parameters that were not used",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="find_unused_off",
-            change="Leave find_unused_parameters off.",
-            patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
-            unpredicted="what the walk costs depends on the graph. It cannot be slower.",
-        ),
-    ),
-)
+@cause("bucket-size", Stage.STRUCTURE, refuted_by="the same step time at torch's own bucket size")
+def bucket_size(case: Case) -> Seen | None:
+    """So many buckets that their latency rules, or one that holds everything, so that nothing overlaps.
 
-
-# bucket-size
-
-MANY = 2.0  # latencies of all buckets over the time their bytes take
-
-
-def _latencies_s(case: Case) -> float:
-    """Of all buckets of a step, as on the idle network."""
-    return float(case.point["buckets"] * case.point["all_reduce_latency_s"])
-
-
-def _buckets(case: Case) -> Seen | None:
-    """Many that are small, so that their latency rules; or one that holds everything, so that nothing overlaps."""
+    Latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost by those of more
+    buckets than torch's own; or one where torch has several.
+    """
     point, cap = case.point, case.knobs.ddp.bucket_cap_mb
     count, whole = point["buckets"], point["gradient_bytes"]
     if isnan(count) or isnan(whole) or cap == BUCKET_CAP_MIB:
         return None
-    latency_s = _latencies_s(case)
-    bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
-    size = Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"torch's own: {BUCKET_CAP_MIB:g}")
+    latency_s = float(count * point["all_reduce_latency_s"])  # of all buckets of a step, as on the idle network
+    bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
+    evidence = [
+        Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"torch's own: {BUCKET_CAP_MIB:g}"),
+        Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
+    ]
+    lost_s = NOTHING
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
         lost_s = case.interval("all_reduce_latency_s").scaled(count - usual)
-        if latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]:
-            return Seen(
-                (
-                    size,
-                    Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
-                    Evidence.of("bucket_latencies", "their latencies", latency_s, "ms"),
-                    Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s, "ms"),
-                ),
-                lost_s,
-            )
-    if cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
-        return Seen(
-            (
-                size,
-                Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
-                Evidence.of(
-                    "exposed_communication", "exposed communication", case.interval("exposed_span_s"), "ms"
-                ),
-            ),
-            Interval(nan),
-        )
-    return None
+        if not (latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]):
+            return None
+        why = f"so many that their latencies add up to {latency_s * 1e3:.3g} ms a step."
+        evidence += [
+            Evidence.of("bucket_latencies", "their latencies", latency_s, "ms"),
+            Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s, "ms"),
+        ]
+    elif cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
+        why = "nothing is sent before the whole backward pass is over, and nothing overlaps."
+        exposed = case.interval("exposed_span_s")
+        evidence.append(Evidence.of("exposed_communication", "exposed communication", exposed, "ms"))
+    else:
+        return None
+    known = not isnan(lost_s.value)
+    costs = "if each bucket that is then not sent costs its latency"
+    advice = Recommendation(
+        id="default_buckets",
+        change="Take torch's own bucket size, or sweep it.",
+        patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
+        prediction=saving(case, lost_s, costs) if known else None,
+        unpredicted="what overlaps then is not known before it is measured.",
+    )
+    return Seen(f"Gradients travel in {count:.0f} buckets: {why}", tuple(evidence), (advice,), lost_s)
 
 
-BUCKET_SIZE = Cause(
-    id="bucket-size",
-    stage=Stage.STRUCTURE,
-    threshold="latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost by those"
-    " of more buckets than torch's own; or one where torch has several",
-    look=_buckets,
-    explanation=lambda case, seen: (
-        f"Gradients travel in {case.point['buckets']:.0f} buckets: "
-        + (
-            f"so many that their latencies add up to {_latencies_s(case) * 1e3:.3g} ms a step."
-            if case.knobs.ddp.bucket_cap_mb < BUCKET_CAP_MIB
-            else "nothing is sent before the whole backward pass is over, and nothing overlaps."
-        )
-    ),
-    refuted_by="the same step time at torch's own bucket size",
-    recommend=lambda case, seen: (
-        Recommendation(
-            id="default_buckets",
-            change="Take torch's own bucket size, or sweep it.",
-            patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
-            prediction=(
-                None
-                if isnan(seen.loss_s.value)
-                else saving(case, seen.loss_s, "if each bucket that is then not sent costs its latency")
-            ),
-            unpredicted="what overlaps then is not known before it is measured.",
-        ),
-    ),
-)
+@cause("sync-bn", Stage.STRUCTURE, refuted_by="the same step time with plain batch normalisation")
+def sync_bn(case: Case) -> Seen | None:
+    """SyncBatchNorm present, and its latencies >= 2 % of the step where they are known.
+
+    So many small messages, each as long as the smallest all-reduce; without a probe their number alone.
+    """
+    layers, latency_s = case.point["synchronised_norms"], case.point["all_reduce_latency_s"]
+    if not layers > 0:
+        return None
+    evidence = [
+        Evidence.of("synchronised_layers", "layers that take statistics over all ranks", layers, "", "> 0")
+    ]
+    lost_s = NOTHING
+    if latency_s > 0:
+        waiting_s = MESSAGES * layers * latency_s
+        if waiting_s < FORWARD_SHARE * case.point["step_time_s"]:
+            return None
+        lost_s = case.interval("all_reduce_latency_s").scaled(MESSAGES * layers)
+        evidence += [
+            Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s, "us"),
+            Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s, "ms"),
+            case.share_evidence(waiting_s, FORWARD_SHARE),
+        ]
+    assumes = "if every message takes the latency of the all-reduce; rather more"
+    advice = Recommendation(
+        id="plain_batch_norm",
+        change="Plain batch normalisation, where a rank has samples enough for its own statistics; or"
+        " GroupNorm, which needs none.",
+        patch=case.variant_patch({"ddp": {"sync_batch_norm": False}}),
+        prediction=saving(case, lost_s, assumes) if lost_s.value > 0 else None,
+        unpredicted="the latency of a message was not measured.",
+        warning="With few samples a rank the statistics are noisy: look at accuracy.",
+    )
+    return Seen(
+        f"{layers:.0f} normalisation layers wait for all ranks, forward and backward: many tiny messages that"
+        " nothing overlaps with.",
+        tuple(evidence),
+        (advice,),
+        lost_s,
+    )
+
+
+@cause("buffers", Stage.STRUCTURE, refuted_by="the same step time with broadcast_buffers off")
+def buffers(case: Case) -> Seen | None:
+    """A broadcast of the model's buffers takes >= 2 % of the step.
+
+    On the idle network; in training it takes as long or longer.
+    """
+    sending_s = case.point["buffer_broadcast_s"]
+    if not sending_s >= FORWARD_SHARE * case.point["step_time_s"]:
+        return None
+    lost_s, size_mib = case.interval("buffer_broadcast_s"), case.point["buffer_bytes"] / MIB
+    advice = Recommendation(
+        id="broadcast_buffers_off",
+        change="Leave broadcast_buffers off; masks and tables that never change may be no buffers at all.",
+        patch=case.variant_patch({"ddp": {"broadcast_buffers": False}}),
+        prediction=saving(case, lost_s, "if the broadcast takes what it takes on the idle network"),
+        warning="Running statistics of batch normalisation then differ between ranks; those of rank 0 are"
+        " what is saved.",
+    )
+    evidence = (
+        Evidence.of("buffers", "buffers", size_mib, "MiB"),
+        Evidence.of("broadcast", "their broadcast on the idle network", sending_s, "ms"),
+        case.share_evidence(sending_s, FORWARD_SHARE),
+    )
+    return Seen(
+        f"DDP sends {size_mib:.3g} MiB of buffers from rank 0 at the start of every forward pass, and nothing is"
+        " computed meanwhile.",
+        evidence,
+        (advice,),
+        lost_s,
+    )

@@ -1,4 +1,4 @@
-"""comm-bound: too little computation for each synchronised byte."""
+"""Causes of size: too little to compute for each synchronised byte, or for each operation that is started."""
 
 from __future__ import annotations
 
@@ -15,79 +15,71 @@ from scalestudy.analyse.forecast.batch_model import (
 from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.cause import Cause, Seen, Stage
+from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
 from scalestudy.diagnose.predict import as_measured, peak_memory_at
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import world_size
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
+FIXED = 0.5  # of the step of one process at a rank's batch
 ROUND_TO = 8  # samples: batches people would write
+PROBED = {
+    "differential_s": ("synchronisation", "synchronisation, by blocks with it against blocks without"),
+    "exposed_span_s": ("exposed_communication", "of it exposed communication"),
+    "interference_s": ("interference", "of it interference with computation"),
+    "wait_time_s": ("wait_for_latest_rank", "waiting for the latest rank"),
+}
+"""What the probes measure of synchronisation, with key and name of the evidence."""
 
 
-def look(case: Case) -> Seen | None:
-    """Where the overhead of not being alone is a good part of the step, with its whole interval above nothing."""
-    point = case.point
-    overhead, share = case.interval("overhead_s"), point["overhead_share"]
-    if isnan(share) or share < SHARE or overhead.low <= 0:
+@cause(
+    "comm-bound",
+    Stage.SIZE,
+    refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
+)
+def comm_bound(case: Case) -> Seen | None:
+    """Overhead of not being alone >= 10 % of a step (PyTorch's Kineto plug-in), its interval above 0."""
+    point, overhead = case.point, case.interval("overhead_s")
+    if isnan(point["overhead_share"]) or point["overhead_share"] < SHARE or overhead.low <= 0:
         return None
+    if isnan(point["differential_s"]):
+        holds = (
+            "The overhead holds communication, waiting for the slower rank, and what ranks take from each other"
+            " on the host; these were not told apart."
+        )
+    else:
+        holds = (
+            "The probes tell what of the overhead is synchronisation; the rest is what ranks take from each other"
+            " on the host, and what a single process has not: the wrapper."
+        )
     alone = case.interval("step_time_alone_s")
     evidence = (
         *case.overhead_evidence(),
         case.share_evidence(overhead.value, SHARE),
         Evidence.of("step_of_one_process", "step of one process at equal batch per rank", alone, "ms"),
-        *_probed(case),
+        *(
+            Evidence.of(key, name, case.interval(column), "ms")
+            for column, (key, name) in PROBED.items()
+            if not isnan(point[column])
+        ),
     )
-    return Seen(evidence, overhead)
-
-
-def _explanation(case: Case, seen: Seen) -> str:
-    gradient_mib = case.point["gradient_bytes"] / 2**20
-    return (
-        f"A step at {case.point['batch_per_rank']} samples per rank computes too little for the"
-        f" {gradient_mib:.2f} MiB of gradients it synchronises. {_what_it_holds(case)}"
-    )
-
-
-def _recommend(case: Case, seen: Seen) -> tuple[Recommendation, ...]:
-    larger = _larger_batch(case)
-    if not case.point["speedup"] < 1:
-        return (larger,)
-    alone = Recommendation(
-        id="one_process",
-        change="Use one process for this workload as it stands: it is faster.",
-        prediction=as_measured(case, case.base),
-        keeps_the_work=False,
-    )
-    return alone, larger
-
-
-def _what_it_holds(case: Case) -> str:
-    """What the overhead consists of, as far as it was told apart."""
-    if isnan(case.point["differential_s"]):
-        return (
-            "The overhead holds communication, waiting for the slower rank, and what ranks take from each other"
-            " on the host; these were not told apart."
+    advice = [_larger_batch(case)]
+    if point["speedup"] < 1:
+        one_process = Recommendation(
+            id="one_process",
+            change="Use one process for this workload as it stands: it is faster.",
+            prediction=as_measured(case, case.base),
+            keeps_the_work=False,
         )
-    return (
-        "The probes tell what of the overhead is synchronisation; the rest is what ranks take from each other on"
-        " the host, and what a single process has not: the wrapper."
+        advice.insert(0, one_process)
+    return Seen(
+        f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
+        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients it synchronises. {holds}",
+        evidence,
+        tuple(advice),
+        overhead,
     )
-
-
-def _probed(case: Case) -> list[Evidence]:
-    """What the probes measured of synchronisation; nothing where it was not probed."""
-    names = {
-        "differential_s": ("synchronisation", "synchronisation, by blocks with it against blocks without"),
-        "exposed_span_s": ("exposed_communication", "of it exposed communication"),
-        "interference_s": ("interference", "of it interference with computation"),
-        "wait_time_s": ("wait_for_latest_rank", "waiting for the latest rank"),
-    }
-    return [
-        Evidence.of(key, name, case.interval(column), "ms")
-        for column, (key, name) in names.items()
-        if not isnan(case.point[column])
-    ]
 
 
 def _larger_batch(case: Case) -> Recommendation:
@@ -151,8 +143,7 @@ def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
         return weak_efficiency(model, batch_per_rank=batch, overhead_s=overhead_s)
 
     overhead = case.interval("overhead_s")
-    values = (efficiency(seconds) for seconds in (overhead.value, overhead.high, overhead.low))
-    kept = Interval(*values)
+    kept = Interval(*map(efficiency, (overhead.value, overhead.high, overhead.low)))
     alone_s = model.step_time_s(batch_per_rank)
     step_time = Interval(*(alone_s + seconds for seconds in (overhead.value, overhead.low, overhead.high)))
     throughput = step_time.inverse(batch_per_rank * ranks)
@@ -168,12 +159,54 @@ def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
     )
 
 
-COMM_BOUND = Cause(
-    id="comm-bound",
-    stage=Stage.SIZE,
-    threshold="overhead >= 10 % of a step (PyTorch's Kineto plug-in), its interval above 0",
-    look=look,
-    explanation=_explanation,
-    refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
-    recommend=_recommend,
+@cause(
+    "launch-bound",
+    Stage.SIZE,
+    refuted_by="a step of one process that shrinks in proportion to its batch",
 )
+def launch_bound(case: Case) -> Seen | None:
+    """Half of a process's step or more does not depend on its batch (fit of a + b batch): the host is the limit.
+
+    Strong scaling: what a rank's share of the batch takes alone, above its share of the whole batch's time.
+    """
+    point, ranks = case.point, case.ranks
+    alone, base_s = case.interval("step_time_alone_s"), case.base["step_time_s"]
+    if point["scaling"] != "strong" or isnan(alone.value) or isnan(base_s):
+        return None
+    lost_s = alone.value - base_s / ranks
+    if lost_s < SHARE * point["step_time_s"]:
+        return None
+    try:
+        fixed_s = case.step_model().fixed_s
+    except NoFitError:  # it does not grow with its batch at all
+        fixed_s = alone.value
+    if fixed_s < FIXED * alone.value:
+        return None
+    mine, whole = point["batch_per_rank"], case.base["batch_per_rank"]
+    fixed = min(1.0, fixed_s / alone.value)
+    evidence = (
+        Evidence.of("step_of_one_process", f"one process at {mine} samples", alone, "ms a step"),
+        Evidence.of("ideal_step", f"1/{ranks} of its step at {whole} samples", base_s / ranks, "ms"),
+        Evidence.of("fixed_share", "part of the step that does not depend on the batch", fixed, "%"),
+    )
+    compiled = Recommendation(
+        id="compile",
+        change="Compile the model, so that fewer and larger operations are started.",
+        patch={"variants": {name: {"compile": True} for name in (point["variant"], case.base["variant"])}},
+        unpredicted="how many operations become one is the model's own;"
+        f" {lost_s * 1e3:.3g} ms a step less at the most.",
+    )
+    weak = Recommendation(
+        id="weak_scaling",
+        change="Or hold the batch of a rank instead of the global one (weak scaling), if training bears it.",
+        unpredicted="the rows of weak scaling say it, where they were measured.",
+        keeps_the_work=False,
+        warning="The global batch grows with the ranks: scale and warm up the learning rate.",
+    )
+    return Seen(
+        f"At {mine} samples a rank is as busy with starting operations as with computing: on one process a"
+        f" {ranks}th of the batch takes more than a {ranks}th of the time, without any communication.",
+        evidence,
+        (compiled, weak),
+        Interval(lost_s),
+    )
