@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
-from scalestudy.analyse.forecast.forecasts import forecasts_frame
-from scalestudy.analyse.forecast.held_out import held_out_frame
+from scalestudy.analyse.forecast.forecasts import forecasts_frame, held_out_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import runs_frame

@@ -5,16 +5,17 @@ from __future__ import annotations
 from math import exp, isnan, log, sqrt
 
 import numpy as np
+import pandas as pd
 import pytest
-from scalestudy.analyse.forecast.batch_model import (
+from scalestudy.analyse.forecast.batches import (
     StepModel,
-    fit_step_model,
+    step_model,
     strong_batch_for,
     strong_efficiency,
     weak_batch_for,
     weak_efficiency,
 )
-from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.scaling import efficiency, karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
 from scalestudy.measure.steady import mser5
@@ -120,8 +121,13 @@ def test_mser5_drops_a_warm_up_and_nothing_else() -> None:
     assert mser5(np.array([9.0, 1, 1, 1, 1])) == 0, "too short to judge"
 
 
+def alone(batches: list[int], step_times_s: list[float]) -> pd.DataFrame:
+    """Rows of one process at these batches."""
+    return pd.DataFrame({"batch_per_rank": batches, "step_time_s": step_times_s})
+
+
 def test_step_model_and_its_inverse_formulas() -> None:
-    model = fit_step_model([16, 32], [0.002, 0.003])
+    model = step_model(alone([16, 32], [0.002, 0.003]))
     assert model.fixed_s == pytest.approx(0.001)
     assert model.step_time_s(64) == pytest.approx(0.005)
     model = StepModel(fixed_s=0.001, per_sample_s=1e-5)
@@ -133,9 +139,9 @@ def test_step_model_and_its_inverse_formulas() -> None:
 
 def test_step_model_refuses_with_a_reason() -> None:
     with pytest.raises(NoFitError, match=Refused.ONE_BATCH):
-        fit_step_model([16, 16], [1.0, 1.0])
+        step_model(alone([16, 16], [1.0, 1.0]))
     with pytest.raises(NoFitError, match=Refused.STEP_DOES_NOT_GROW):
-        fit_step_model([16, 32], [1.0, 0.9])
+        step_model(alone([16, 32], [1.0, 0.9]))
 
 
 def test_the_seeds_batch_4096_row_follows_from_its_overhead() -> None:

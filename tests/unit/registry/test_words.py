@@ -6,7 +6,7 @@ from math import nan
 from typing import Any, get_args
 
 import pytest
-from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.record.observation import Outcome
 from scalestudy.registry.codes import LAUNCH_ENDS, Refused
 from scalestudy.registry.words.points import memory_growth, numa_ranks, outcomes, steadiness, unsteady

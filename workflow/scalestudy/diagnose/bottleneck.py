@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from math import isnan
 
-from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.rows import last_often
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Bottleneck

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.forecast.batch_model import StepModel, step_model
+from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import WORK, alone_by_batch
 from scalestudy.analyse.point.scaling import compounded_efficiency

@@ -1,14 +1,18 @@
 """Forecasts at batches that were not measured: from one process by its batch, and the overhead of the ranks.
 
-The step of one process is linear in its batch, Tc(B) = a + b B (batch_model.py). Synchronisation sends as many
-bytes whatever the batch, but a longer backward pass hides more of them: the pipeline of buckets
-(costs/buckets.py), on a link that leaves exposed what was measured, says how much. The limits are wider than that:
-at worst nothing more is hidden, at best all that was exposed, and without probes the whole overhead.
+Tc(B) = a + b B is the step of one process at batch B; X is the overhead a step pays for not being alone. For the
+batch that a wanted efficiency takes, X is taken not to depend on it: METHOD, "Algebra behind recommendations".
+
+In a forecast it does. Synchronisation sends as many bytes whatever the batch, but a longer backward pass hides
+more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says how
+much. The limits are wider than that: at worst nothing more is hidden, at best all that was exposed, and without
+probes the whole overhead.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from math import isnan
 from typing import Any
 
@@ -17,9 +21,7 @@ import pandas as pd
 from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
-from scalestudy.analyse.forecast.batch_model import StepModel, step_model
-from scalestudy.analyse.forecast.columns import NOT_GIVEN, outcome_columns
-from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.forecast.columns import NOT_GIVEN, NoFitError, outcome_columns
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
 from scalestudy.registry.codes import OverheadModel, Refused
@@ -27,6 +29,56 @@ from scalestudy.study.config.study import Study
 
 FARTHEST = 4.0
 """Times the largest batch that one process was measured at; beyond, its step need not be the same line."""
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """Tc(B) = fixed_s + per_sample_s * B, seconds; B samples."""
+
+    fixed_s: float
+    per_sample_s: float
+
+    def step_time_s(self, batch: float) -> float:
+        """Seconds of a step of one process at this batch."""
+        return self.fixed_s + self.per_sample_s * batch
+
+
+def step_model(alone: pd.DataFrame) -> StepModel:
+    """The line through the steps of one process at the smallest and the largest batch; alone: rows of the summary.
+
+    Raises NoFitError where it was measured at fewer than two batches or the step does not grow with them.
+    """
+    points = alone.dropna(subset=["step_time_s"]).sort_values("batch_per_rank")
+    batches, times_s = points["batch_per_rank"].astype(float).to_list(), points["step_time_s"].to_list()
+    if len(set(batches)) < 2:
+        raise NoFitError(Refused.ONE_BATCH)
+    slope = (times_s[-1] - times_s[0]) / (batches[-1] - batches[0])
+    if slope <= 0:
+        raise NoFitError(Refused.STEP_DOES_NOT_GROW, value=batches[0], limit=batches[-1])
+    return StepModel(fixed_s=times_s[0] - slope * batches[0], per_sample_s=slope)
+
+
+def weak_efficiency(model: StepModel, *, batch_per_rank: float, overhead_s: float) -> float:
+    """E = Tc(B) / (Tc(B) + X)."""
+    alone = model.step_time_s(batch_per_rank)
+    return alone / (alone + overhead_s)
+
+
+def strong_efficiency(model: StepModel, *, global_batch: float, ranks: int, overhead_s: float) -> float:
+    """E = Tc(B) / (n (Tc(B / n) + X))."""
+    together = model.step_time_s(global_batch / ranks) + overhead_s
+    return model.step_time_s(global_batch) / (ranks * together)
+
+
+def weak_batch_for(model: StepModel, *, efficiency: float, overhead_s: float) -> float:
+    """Smallest batch per rank with this weak-scaling efficiency: (X E / (1 - E) - a) / b; 0 < E < 1."""
+    return (overhead_s * efficiency / (1 - efficiency) - model.fixed_s) / model.per_sample_s
+
+
+def strong_batch_for(model: StepModel, *, efficiency: float, ranks: int, overhead_s: float) -> float:
+    """Smallest global batch with speedup S = E n < n: ((S - 1) a + S X) / (b (1 - S / n))."""
+    speedup = efficiency * ranks
+    return ((speedup - 1) * model.fixed_s + speedup * overhead_s) / (model.per_sample_s * (1 - efficiency))
 
 
 def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -> list[dict[str, Any]]:

@@ -1,44 +1,40 @@
-"""What a row of forecasts.csv consists of."""
+"""What a row of forecasts.csv consists of, and why there may be no numbers in it."""
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
-from scalestudy.analyse.forecast.growth import laws_for
-from scalestudy.analyse.forecast.refusal import NOT_REFUSED
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.registry.codes import OverheadModel
+from scalestudy.registry.codes import OverheadModel, Refused
+from scalestudy.registry.files import FILES
 
-LAWS = tuple(law.name for law in laws_for(strong=True))
+
+class NoFitError(ValueError):
+    """What was measured does not bear a fit. value, limit, scale: what the reason speaks of, as far as it does."""
+
+    def __init__(self, code: Refused, *, value: float = nan, limit: float = nan, scale: str = "") -> None:
+        super().__init__(code)
+        self.columns: dict[str, Any] = {
+            "refused": code,
+            "refused_value": value,
+            "refused_limit": limit,
+            "refused_scale": scale,
+        }
+
+
 NOTHING_LISTED = "[]"
 NOT_GIVEN: dict[str, Any] = {
     "from_scales": NOTHING_LISTED,
     "from_batches": NOTHING_LISTED,
     "overhead_model": OverheadModel.NONE,
-    **NOT_REFUSED,
+    **NoFitError(Refused.NONE).columns,
 }
 """What a row has unless it says otherwise; lists are of JSON."""
 
-COLUMNS = (
-    "workload",
-    "variant",
-    "scaling",
-    "forecast_of",
-    "nodes",
-    "devices_per_node",
-    "world_size",
-    "batch_per_rank",
-    "global_batch",
-    *(
-        f"{name}{limit}"
-        for name in ("step_time_s", "throughput_samples_per_s", "speedup", "efficiency")
-        for limit in ("", "_low", "_high")
-    ),
-    "from_scales",
-    "from_batches",
-    "overhead_model",
-    *(f"law_{name}_weight" for name in LAWS),
-    *NOT_REFUSED,
+COLUMNS, HELD_OUT_COLUMNS = (
+    [name for column in FILES[file].columns for name in column.names]
+    for file in ("forecasts.csv", "held_out_forecasts.csv")
 )
 
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
-from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
 
@@ -45,12 +45,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A speedup over the base case at a place that was not measured."""
+    """At a place that was not measured; the speedup is over the base case."""
 
-    place: Place
-    speedup: Interval
     step_time_s: Interval
-    confidence: float
+    speedup: Interval
     laws: tuple[Weighed, ...]
 
 
@@ -69,8 +67,7 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
     laws = fit_all(scales, strong=strong)
     times = _quantiles(laws, size, confidence)
     work = target.ranks / base.place.ranks if not strong else 1.0
-    speedup = times.inverse(work * base.step_time_s)
-    return Forecast(target, speedup, times, confidence, tuple(laws))
+    return Forecast(times, times.inverse(work * base.step_time_s), tuple(laws))
 
 
 def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scale], int]:

@@ -14,8 +14,8 @@ from math import exp, inf, log, nan, sqrt
 
 import numpy as np
 
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.forecast.growth import Law, laws_for
-from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.registry.codes import Refused
 
 ASSUMED_ERROR = 0.02

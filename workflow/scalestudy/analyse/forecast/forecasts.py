@@ -1,6 +1,7 @@
 """Forecasts of a study: speedup at scales and batches that were not measured, for every series that was.
 
-Or why there is none.
+Or why there is none. Scales that were measured are forecast too, from the smaller ones alone: how far the others
+can be believed.
 """
 
 from __future__ import annotations
@@ -14,10 +15,15 @@ import pandas as pd
 from scipy.special import ndtri
 
 from scalestudy.analyse.forecast.batches import batch_forecasts
-from scalestudy.analyse.forecast.columns import COLUMNS, NOT_GIVEN, outcome_columns
+from scalestudy.analyse.forecast.columns import (
+    COLUMNS,
+    HELD_OUT_COLUMNS,
+    NOT_GIVEN,
+    NoFitError,
+    outcome_columns,
+)
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import Weighed
-from scalestudy.analyse.forecast.refusal import NoFitError
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
@@ -42,7 +48,26 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
         made = [forecast_of_scale(study, series, place, scaling) for place in _places(study, points)]
         made += batch_forecasts(study, points, summary)
         rows += [{"workload": workload, "variant": variant, "scaling": scaling} | row for row in made]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=COLUMNS)
+
+
+def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
+    """A row for every distributed point with a number; columns are HELD_OUT_COLUMNS.
+
+    The forecast is made as any other, from the points of the series with fewer ranks; `refused` says why there is
+    none. measured_*: what the point itself was measured to be, in seconds and as a ratio, with its limits.
+    """
+    rows = []
+    for (workload, variant, scaling), series in series_of(summary):
+        for _, point in series[series["step_time_s"].notna() & ~series["is_base"]].iterrows():
+            place = Place(int(point["nodes"]), int(point["devices_per_node"]))
+            smaller = series[series["is_base"] | (series["world_size"] < place.ranks)]
+            found = forecast_of_scale(study, smaller, place, scaling)
+            found |= {"workload": workload, "variant": variant, "scaling": scaling}
+            for name in ("step_time_s", "speedup"):
+                found |= Interval.of(point, name).columns(f"measured_{name}")
+            rows.append(found)
+    return pd.DataFrame(rows, columns=HELD_OUT_COLUMNS)
 
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:

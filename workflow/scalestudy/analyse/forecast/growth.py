@@ -16,11 +16,10 @@ Growth = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Law:
-    """One way the overhead may grow; `meaning` is what would make it so."""
+    """One way the overhead may grow."""
 
     name: str
     growth: tuple[Growth, ...]
-    meaning: str
     least_sizes: int
     """Fewest sizes, the base case among them, with which it is fitted at all."""
 
@@ -29,27 +28,22 @@ class Law:
         return [1 / n if strong else 1.0, *(grow(n) for grow in self.growth)]
 
 
-CONSTANT = Law(
-    "constant",
-    (lambda n: float(n > 1),),
-    "the same at any number of ranks: a wrapper's cost, a fabric that gives every pair its full bandwidth",
-    2,
-)
-SHARE = Law(
-    "share",
-    (lambda n: 1 - 1 / n,),
-    "1 - 1/n: bytes of a ring all-reduce; in strong scaling Amdahl's law, a part of the step that does not divide",
-    2,
-)
-LOGARITHMIC = Law("logarithmic", (lambda n: log2(n),), "log n: steps of a tree, the latest of n ranks", 2)
-LINEAR = Law("linear", (lambda n: n - 1.0,), "n - 1: steps of a ring, or a link or a host that all ranks share", 2)
-# Throughput g n / (1 + a (n - 1) + b n (n - 1)) is, for the time of a step, two terms.
-USL_WEAK = Law("usl", (lambda n: n - 1.0, lambda n: n * (n - 1.0)), "contention and coherence", 5)
-USL_STRONG = Law("usl", (lambda n: 1 - 1 / n, lambda n: n - 1.0), "contention and coherence", 5)
-
-SIMPLE = (CONSTANT, SHARE, LOGARITHMIC, LINEAR)
+# The same at any number of ranks: a wrapper's cost, a fabric that gives every pair its full bandwidth.
+CONSTANT = Law("constant", (lambda n: float(n > 1),), 2)
+# Bytes of a ring all-reduce; in strong scaling Amdahl's law, a part of the step that does not divide.
+SHARE = Law("share", (lambda n: 1 - 1 / n,), 2)
+# Steps of a tree, the latest of n ranks.
+LOGARITHMIC = Law("logarithmic", (lambda n: log2(n),), 2)
+# Steps of a ring, or a link or a host that all ranks share.
+LINEAR = Law("linear", (lambda n: n - 1.0,), 2)
+# Contention and coherence: throughput g n / (1 + a (n - 1) + b n (n - 1)) is, for the time of a step, two terms.
+USL_WEAK = Law("usl", (lambda n: n - 1.0, lambda n: n * (n - 1.0)), 5)
+USL_STRONG = Law("usl", (lambda n: 1 - 1 / n, lambda n: n - 1.0), 5)
 
 
 def laws_for(*, strong: bool) -> tuple[Law, ...]:
     """All laws that are tried, the simple ones first."""
-    return (*SIMPLE, USL_STRONG if strong else USL_WEAK)
+    return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_STRONG if strong else USL_WEAK
+
+
+LAWS = tuple(law.name for law in laws_for(strong=True))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import ceil, inf, isnan, lcm
 from typing import Any
 
-from scalestudy.analyse.forecast.batch_model import (
+from scalestudy.analyse.forecast.batches import (
     StepModel,
     strong_batch_for,
     strong_efficiency,
     weak_batch_for,
     weak_efficiency,
 )
-from scalestudy.analyse.forecast.refusal import NoFitError
+from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause

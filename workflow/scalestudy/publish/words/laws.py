@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from scalestudy.analyse.forecast.columns import LAWS
+from scalestudy.analyse.forecast.growth import LAWS
 from scalestudy.publish import labels
 from scalestudy.publish.keys import law_key
 from scalestudy.publish.phrases import Phrase, Piece, joined
