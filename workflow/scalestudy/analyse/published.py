@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import exp, isnan, log, nan
 
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.importers.published import PublishedRow
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.importers.published import Printed, PublishedRow
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     smallest = min((group[0].gpus for group, _ in known), default=0)
     bases = [(group, rate) for group, rate in known if group[0].gpus == smallest]
     bases.sort(key=lambda item: item[0][0].label("strategy") != "single")
-    base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, Interval(nan))
+    base, base_rate = (bases[0][0][0], bases[0][1]) if bases else (None, NOTHING)
     return Table(
         base=base,
         other_bases=tuple(group[0] for group, _ in bases[1:]),
@@ -64,15 +64,17 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
     )
 
 
+def limits_of(printed: Printed) -> Interval:
+    """A printed number with what its rounding leaves open."""
+    return Interval(printed.value, printed.low, printed.high)
+
+
 def rate_of(row: PublishedRow) -> Interval:
     """Throughput as printed, or global batch over step time; nan where the row has neither."""
     if row.throughput is not None:
-        return Interval(row.throughput.value, row.throughput.low, row.throughput.high)
+        return limits_of(row.throughput)
     batch = global_batch(row)
-    if row.step_time_s is None or batch is None:
-        return Interval(nan)
-    time = row.step_time_s
-    return Interval(time.value, time.low, time.high).inverse(batch)
+    return NOTHING if row.step_time_s is None or batch is None else limits_of(row.step_time_s).inverse(batch)
 
 
 def global_batch(row: PublishedRow) -> float | None:
@@ -103,10 +105,8 @@ def _scale(
         speedup = Interval(1.0, 1.0, 1.0)
     elif not isnan(rate.value) and base is not None:
         speedup = ratio(rate, base_rate)
-    elif row.printed_speedup is not None:
-        speedup = Interval(row.printed_speedup.value, row.printed_speedup.low, row.printed_speedup.high)
     else:
-        speedup = Interval(nan)
+        speedup = NOTHING if row.printed_speedup is None else limits_of(row.printed_speedup)
     return Recomputed(
         row=row,
         lines=tuple(row.line for row in group),

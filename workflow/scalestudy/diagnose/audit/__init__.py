@@ -40,10 +40,7 @@ class AuditFile(Document):
 
 
 def audit_case(case: str, rows: Sequence[PublishedRow], *, efficiency_printed: bool) -> Audit:
-    """Audit of a case. efficiency_printed.
-
-    The file prints efficiencies, so that a missing one is worth a remark.
-    """
+    """Audit of a case; efficiency_printed: the file has efficiencies, so that a missing one is worth a remark."""
     table = recompute(rows)
     remarks = [
         *printed.unusable(table),
@@ -52,6 +49,5 @@ def audit_case(case: str, rows: Sequence[PublishedRow], *, efficiency_printed: b
         *printed.rates(rows),
         *printed.speedups(table, efficiency_printed=efficiency_printed),
     ]
-    mixed = shape.confounded(table)
-    remarks += mixed or [*shape.labelled(table), *shape.course(table)]
+    remarks += list(shape.confounded(table)) or [*shape.labelled(table), *shape.course(table)]
     return Audit(case, table, tuple(sorted(remarks, key=lambda remark: KINDS.index(remark.kind))))

@@ -4,11 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from scalestudy.analyse.forecast.fit import ASSUMED_ERROR
-
-TOLERANCE = 2 * ASSUMED_ERROR
-"""Relative; what two measurements without intervals may differ by and still be called the same."""
-
 
 @dataclass(frozen=True)
 class Remark:
