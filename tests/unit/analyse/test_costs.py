@@ -18,7 +18,6 @@ from scalestudy.analyse.costs.collectives import (
     RING,
     TREE,
     Link,
-    ring_half_s,
 )
 from scalestudy.analyse.costs.strategies import Setting, ddp_traffic, traffic
 from scalestudy.study.traffic import bytes_sent
@@ -37,7 +36,6 @@ def test_algorithms_by_hand() -> None:
     assert TREE.time_s(40, 4, link) == 4 * 1 + 2 * 40 / 10
     assert NAIVE.time_s(40, 4, link) == 3 * 1 + 3 * 40 / 10
     assert PARAMETER_SERVER.time_s(40, 4, link) == 2 * 1 + 8 * 40 / 10
-    assert ring_half_s(40, 4, link) == 6
     assert all(algorithm.time_s(40, 1, link) == 0 for algorithm in ALGORITHMS)
 
 

@@ -33,7 +33,6 @@ class Algorithm:
     """An algorithm for the all-reduce of `size` bytes over n ranks."""
 
     name: str
-    how: str
     steps: Callable[[int], float]
     """Messages one after another on the longest path."""
     volume: Callable[[int], float]
@@ -49,37 +48,32 @@ class Algorithm:
         return self.steps(ranks) * link.latency_s + self.volume(ranks) * size / link.bandwidth_bytes_per_s
 
 
+# Reduce-scatter and all-gather around a ring; the least bytes.
 RING = Algorithm(
     "ring",
-    "reduce-scatter and all-gather around a ring; the least bytes",
     steps=lambda n: 2 * (n - 1),
     volume=lambda n: 2 * (n - 1) / n,
     complexity="2(n-1) a + 2(n-1)/n m/B",
 )
+# Reduce to a root and broadcast, both halving; the fewest steps, and pipelined no more bytes than twice.
 TREE = Algorithm(
     "tree",
-    "reduce to a root and broadcast, both halving; the fewest steps, and pipelined no more bytes than twice",
     steps=lambda n: 2 * ceil(log2(n)),
     volume=lambda n: 2.0,
     complexity="2 log2(n) a + 2 m/B",
 )
+# Every rank sends all of it to every other.
 NAIVE = Algorithm(
     "naive",
-    "every rank sends all of it to every other",
     steps=lambda n: n - 1,
     volume=lambda n: float(n - 1),
     complexity="(n-1) a + (n-1) m/B",
 )
+# All ranks send to one server, and fetch the sum from it.
 PARAMETER_SERVER = Algorithm(
     "parameter server",
-    "all ranks send to one server, and fetch the sum from it",
     steps=lambda n: 2.0,
     volume=lambda n: 2.0 * n,
     complexity="2 a + 2n m/B",
 )
 ALGORITHMS = (RING, TREE, NAIVE, PARAMETER_SERVER)
-
-
-def ring_half_s(size: float, ranks: int, link: Link) -> float:
-    """Seconds of an all-gather or a reduce-scatter of `size` bytes in total: half an all-reduce by ring."""
-    return RING.time_s(size, ranks, link) / 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from math import ceil
 
 from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
-from scalestudy.analyse.costs.collectives import RING, Link, ring_half_s
+from scalestudy.analyse.costs.collectives import RING, Link
 
 ELEMENT_BYTES = {"fp32": 4, "bf16": 2, "fp16": 2}
 BACKWARD_SHARE = 2 / 3
@@ -104,7 +104,7 @@ def fsdp_traffic(setting: Setting, *, reshard_after_forward: bool = True) -> Tra
     """
     ranks, size, blocks = setting.ranks, setting.size, setting.blocks
     gathers = setting.accumulation_steps * (2 if reshard_after_forward else 1)
-    half = ring_half_s(size / blocks, ranks, setting.link)  # of one block
+    half = RING.time_s(size / blocks, ranks, setting.link) / 2  # an all-gather or a reduce-scatter of one block
     share = (ranks - 1) / ranks
     kept = (1 if reshard_after_forward else ranks) + 1 + setting.optimizer_states
     return Traffic(
