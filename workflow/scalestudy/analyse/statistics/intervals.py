@@ -121,10 +121,7 @@ Values = Numbers | pd.Series | Sample
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
     """Geometric mean of positive values, one a launch, with Student's t interval on their logarithms."""
-    sample = _sample(values)
-    if len(sample.values) == 0:
-        return NOTHING
-    return _exp(mean(sample.logs(), confidence=confidence))
+    return _exp(mean(_sample(values).logs(), confidence=confidence))
 
 
 def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interval:
@@ -133,10 +130,7 @@ def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interva
     theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits
     where either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
     """
-    a, b = _sample(above), _sample(below)
-    if len(a.values) == 0 or len(b.values) == 0:
-        return NOTHING
-    return _exp(difference(a.logs(), b.logs(), confidence=confidence))
+    return _exp(difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence))
 
 
 def difference(above: Values, below: Values, *, confidence: float) -> Interval:
@@ -145,7 +139,13 @@ def difference(above: Values, below: Values, *, confidence: float) -> Interval:
     if len(a.values) == 0 or len(b.values) == 0:
         return NOTHING
     value = a.mean - b.mean
-    half = _welch_half_width(a, b, confidence)
+    if a.freedom < 1 or b.freedom < 1:
+        return Interval(value)
+    va, vb = a.variance_of_mean, b.variance_of_mean
+    half = 0.0
+    if va + vb != 0:
+        freedom = (va + vb) ** 2 / (va**2 / a.freedom + vb**2 / b.freedom)
+        half = _t(confidence, freedom) * sqrt(va + vb)
     return Interval(value, value - half, value + half)
 
 
@@ -158,16 +158,6 @@ def mean(values: Values, *, confidence: float) -> Interval:
         return Interval(sample.mean)
     half = _t(confidence, sample.freedom) * sqrt(sample.variance_of_mean)
     return Interval(sample.mean, sample.mean - half, sample.mean + half)
-
-
-def _welch_half_width(a: Sample, b: Sample, confidence: float) -> float:
-    if a.freedom < 1 or b.freedom < 1:
-        return nan
-    va, vb = a.variance_of_mean, b.variance_of_mean
-    if va + vb == 0:
-        return 0.0
-    freedom = (va + vb) ** 2 / (va**2 / a.freedom + vb**2 / b.freedom)
-    return _t(confidence, freedom) * sqrt(va + vb)
 
 
 def _sample(values: Values) -> Sample:
