@@ -9,7 +9,7 @@ import pandas as pd
 from scalestudy.analyse.forecast.forecasts import forecasts_frame, held_out_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.analyse.run.reduce import runs_frame
+from scalestudy.analyse.run.reduce import reduce_run
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
@@ -36,6 +36,7 @@ from scalestudy.record.observation import (
 )
 from scalestudy.record.protocol import CURRENT
 from scalestudy.registry.files import FILES
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -140,7 +141,12 @@ def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]
             observations.append(observation(spec, [[]] * spec.world_size, outcome=value, **options))
         else:
             observations.append(observation(spec, [[value] * 40] * spec.world_size, **options))
-    return runs_frame(plan.study, observations)
+    return runs_of(plan.study, observations)
+
+
+def runs_of(study: Study, observations: Sequence[Observation]) -> pd.DataFrame:
+    """A row of runs.csv per observation, in the order given."""
+    return pd.DataFrame([reduce_run(study, observation).row for observation in observations])
 
 
 def summary_of(

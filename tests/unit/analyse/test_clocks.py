@@ -6,7 +6,7 @@ from math import isnan, nan
 
 import pandas as pd
 import pytest
-from scalestudy.analyse.run.clocks import clock_change, throttled
+from scalestudy.analyse.run.steady import clock_change, throttled
 
 
 def blocks(gpu: list[float], cpu: list[float]) -> pd.DataFrame:

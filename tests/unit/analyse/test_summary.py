@@ -8,8 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import observation, study_of, summary_of
-from scalestudy.analyse.run.reduce import runs_frame
+from builders import observation, runs_of, study_of, summary_of
 from scalestudy.cli.inputs import table_of
 from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.study.config.load import parse_study
@@ -102,7 +101,7 @@ def test_step_time_is_that_of_the_slowest_rank_by_whole_blocks(plan: Plan) -> No
     first, second = [0.001] * 40, [0.001] * 40
     first[25] = 0.011
     second[26] = 0.011
-    runs = runs_frame(plan.study, [observation(spec, [first, second])])
+    runs = runs_of(plan.study, [observation(spec, [first, second])])
     assert runs.loc[0, "step_time_s"] == pytest.approx((30 * 0.001 + 0.010) / 30)
     assert runs.loc[0, "step_time_p99_s"] > 0.010
 
@@ -110,17 +109,17 @@ def test_step_time_is_that_of_the_slowest_rank_by_whole_blocks(plan: Plan) -> No
 def test_warm_up_is_dropped_and_never_below_the_minimum(plan: Plan) -> None:
     spec = next(s for s in plan.runs.values() if s.world_size == 1)
     slow_start = [0.05] * 12 + [0.001] * 88
-    runs = runs_frame(plan.study, [observation(spec, [slow_start])])
+    runs = runs_of(plan.study, [observation(spec, [slow_start])])
     assert runs.loc[0, "warmup_steps"] == 15  # in fives, as MSER-5 looks
     assert runs.loc[0, "step_time_s"] == pytest.approx(0.001)
-    constant = runs_frame(plan.study, [observation(spec, [[0.001] * 100])])
+    constant = runs_of(plan.study, [observation(spec, [[0.001] * 100])])
     assert constant.loc[0, "warmup_steps"] == spec.measure.warmup_steps == 10
 
 
 def test_a_run_too_short_to_be_steady_is_said_to_be(plan: Plan) -> None:
     runs = study_of(plan, TIMES)
     spec = next(iter(plan.runs.values()))
-    short = runs_frame(plan.study, [observation(spec, [[0.001] * 8] * spec.world_size)])
+    short = runs_of(plan.study, [observation(spec, [[0.001] * 8] * spec.world_size)])
     assert isnan(short.loc[0, "step_time_s"])
     assert short.loc[0, "outcome"] == "ok"
     assert runs["step_time_s"].notna().all()
@@ -128,9 +127,9 @@ def test_a_run_too_short_to_be_steady_is_said_to_be(plan: Plan) -> None:
 
 def test_threads_per_core_counts_all_ranks_of_a_host(plan: Plan) -> None:
     spec = next(s for s in plan.runs.values() if s.world_size == 2)
-    shared = runs_frame(plan.study, [observation(spec, [[0.001] * 40] * 2, threads=2, cores=[[0, 1], [0, 1]])])
+    shared = runs_of(plan.study, [observation(spec, [[0.001] * 40] * 2, threads=2, cores=[[0, 1], [0, 1]])])
     assert shared.loc[0, "threads_per_core"] == 2.0
-    own = runs_frame(plan.study, [observation(spec, [[0.001] * 40] * 2)])
+    own = runs_of(plan.study, [observation(spec, [[0.001] * 40] * 2)])
     assert own.loc[0, "threads_per_core"] == 1.0
 
 

@@ -10,11 +10,11 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.run.clocks import throttled
 from scalestudy.analyse.run.memory import NO_GROWTH
+from scalestudy.analyse.run.steady import throttled
+from scalestudy.analyse.run.steps import PERCENTILES
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import (
     NOTHING,
@@ -27,6 +27,7 @@ from scalestudy.analyse.statistics.intervals import (
 )
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import LAUNCH_ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
+from scalestudy.registry.points import PARTS
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -34,8 +35,11 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
-# What a row says of how it was run, as its runs have it.
+# What a row has as its point has it, and as the first of its launches has it.
+OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
+OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
+SAMPLES = 1e6
 
 Blocks = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks, by run id."""
@@ -58,7 +62,7 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
+    return _with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
@@ -69,7 +73,6 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     base = comparable_with(good, base_runs)
     accurate = comparable_with(good, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
-    n = point.world_size
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
     speedup, method = NOTHING, IntervalMethod.NONE
@@ -89,16 +92,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
     relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
     return {
-        "workload": point.workload,
-        "variant": point.variant,
-        "scaling": point.scaling,
-        "strategy": first["strategy"],
-        "precision": first["precision"],
-        "nodes": point.nodes,
-        "devices_per_node": point.devices_per_node,
-        "world_size": n,
-        "batch_per_rank": point.batch_per_rank,
-        "global_batch": point.global_batch,
+        **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
+        **{name: first[name] for name in ("strategy", "precision")},
+        **{name: getattr(point, name) for name in OF_THE_POINT},
         **{name: first[name] for name in OF_THE_SPEC},
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
@@ -116,15 +112,13 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
-        "step_time_p50_s": good["step_time_p50_s"].median(),
-        "step_time_p95_s": good["step_time_p95_s"].median(),
-        "step_time_p99_s": good["step_time_p99_s"].median(),
+        **{name: good[name].median() for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
         **speedup.columns("speedup"),
         "interval": method,
-        **speedup.scaled(1 / n).columns("efficiency"),
-        "per_doubling_efficiency": per_doubling_efficiency(speedup.value, n),
-        "karp_flatt": karp_flatt(speedup.value, n) if point.scaling == "strong" else nan,
+        **speedup.scaled(1 / point.world_size).columns("efficiency"),
+        "per_doubling_efficiency": per_doubling_efficiency(speedup.value, point.world_size),
+        "karp_flatt": karp_flatt(speedup.value, point.world_size) if point.scaling == "strong" else nan,
         "beside_variant": other.variant if other else "",
         **relative.columns("relative_throughput"),
         **overhead.columns("overhead_s"),
@@ -146,23 +140,15 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
-        "parameters": first["parameters"],
-        "gradient_bytes": first["gradient_bytes"],
+        **{name: first[name] for name in ("parameters", "gradient_bytes")},
         "buckets": good["buckets"].median(),
-        "unused_parameter_bytes": first["unused_parameter_bytes"],
-        "buffer_bytes": first["buffer_bytes"],
-        "synchronised_norms": first["synchronised_norms"],
-        "heaviest_rank": good["heaviest_rank"].median(),
-        "samples_excess": good["samples_excess"].median(),
+        **{name: first[name] for name in OF_THE_MODEL},
+        **{name: good[name].median() for name in ("heaviest_rank", "samples_excess")},
         **_first(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
         "numa_excess_s": good["numa_excess_s"].median(),
-        "bytes_sent_per_step": first["bytes_sent_per_step"],
-        "flops_per_sample": first["flops_per_sample"],
-        "device": first["device"],
-        "hosts": _distinct(good, "hosts"),
-        "torch": _distinct(good, "torch"),
-        "threads_per_rank": good["threads_per_rank"].max(),
-        "threads_per_core": good["threads_per_core"].max(),
+        **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
+        **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
+        **{name: good[name].max() for name in ("threads_per_rank", "threads_per_core")},
     }
 
 
@@ -261,5 +247,19 @@ def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str
     return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}
 
 
-def _distinct(good: pd.DataFrame, column: str) -> str:
-    return " ".join(sorted({str(value) for value in good[column]}))
+def _with_derived(summary: pd.DataFrame) -> pd.DataFrame:
+    """The summary with shares of a step's parts, arithmetic rate and cost; nan where a row has not what it takes.
+
+    Shares are of the sum of all parts: parts are means over ranks, the step time is that of the slowest rank.
+    """
+    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, skipna=False)
+    rate = summary["throughput_samples_per_s"]
+    derived = {"parts_time_s": parts_s}
+    derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}
+    derived["lateness_share"] = summary["lateness_s"] / summary["step_time_s"]
+    derived["flop_per_s_per_rank"] = summary["flops_per_sample"] * rate / summary["world_size"]
+    # The fewer samples a second, the dearer: the limits change places.
+    for end, of_rate in (("", ""), ("_low", "_high"), ("_high", "_low")):
+        seconds = summary["world_size"] * SAMPLES / summary[f"throughput_samples_per_s{of_rate}"]
+        derived[f"device_hours_per_million_samples{end}"] = seconds / 3600
+    return summary.assign(**derived)

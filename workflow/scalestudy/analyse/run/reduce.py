@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -14,18 +14,24 @@ from scalestudy.analyse.communication.arrivals import late_rank
 from scalestudy.analyse.communication.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
-from scalestudy.analyse.run.clocks import clock_change
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
+from scalestudy.analyse.run.steady import clock_change
 from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
 from scalestudy.record.observation import Memory, Observation, RankReport
 from scalestudy.study.config.study import Study
 from scalestudy.study.spec import RunSpec
 
-
-def runs_frame(study: Study, observations: Iterable[Observation]) -> pd.DataFrame:
-    """A row per observation, in the order given; measured columns are nan where nothing steady was measured."""
-    return pd.DataFrame([reduce_run(study, observation).row for observation in observations])
+OF_THE_SPEC = (
+    *("workload", "variant", "strategy", "precision"),
+    *("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch", "micro_batch"),
+    *("accumulation_steps", "compile", "activation_checkpointing", "settings", "repeat"),
+)
+OF_THE_MODEL = (
+    *("unused_parameter_bytes", "buffer_bytes", "synchronised_norms", "bytes_sent_per_step", "flops_per_sample"),
+)
+"""Totals that records of earlier releases may lack."""
+TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "repeat")
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,6 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     )
 
 
-TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "repeat")
-
-
 def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame:
     """All epochs of all runs, a row each, with what tells the runs apart before what was measured."""
     counts = [len(of_run) for _, of_run in epochs]
@@ -84,25 +87,10 @@ def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame
 
 def _identity(observation: Observation) -> dict[str, Any]:
     """What was asked, what became of it, and where it ran."""
-    record, spec = observation.record, observation.record.spec
-    environment = record.environment
+    record, totals, environment = observation.record, observation.record.totals, observation.record.environment
     return {
         "run_id": record.run_id,
-        "workload": spec.workload,
-        "variant": spec.variant,
-        "strategy": spec.strategy,
-        "precision": spec.precision,
-        "nodes": spec.nodes,
-        "devices_per_node": spec.devices_per_node,
-        "world_size": spec.world_size,
-        "batch_per_rank": spec.batch_per_rank,
-        "global_batch": spec.global_batch,
-        "micro_batch": spec.micro_batch,
-        "accumulation_steps": spec.accumulation_steps,
-        "compile": spec.compile,
-        "activation_checkpointing": spec.activation_checkpointing,
-        "settings": spec.settings,
-        "repeat": spec.repeat,
+        **{name: getattr(record.spec, name) for name in OF_THE_SPEC},
         "outcome": record.outcome,
         "reason": record.reason,
         "device": environment.get("device"),
@@ -110,17 +98,13 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "torch": (environment.get("packages") or {}).get("torch"),
         "threads_per_rank": max((rank.threads for rank in record.ranks), default=nan),
         "threads_per_core": _threads_per_core(observation),
-        "parameters": record.totals.parameters,
-        "gradient_bytes": record.totals.gradient_bytes,
-        "unused_parameter_bytes": _number(record.totals.unused_parameter_bytes),
-        "buffer_bytes": _number(record.totals.buffer_bytes),
-        "synchronised_norms": _number(record.totals.synchronised_norms),
-        "bytes_sent_per_step": _number(record.totals.bytes_sent_per_step),
-        "flops_per_sample": _number(record.totals.flops_per_sample),
-        "steps": record.totals.steps,
+        "parameters": totals.parameters,
+        "gradient_bytes": totals.gradient_bytes,
+        **{name: _number(getattr(totals, name)) for name in OF_THE_MODEL},
+        "steps": totals.steps,
         "stopped_because": record.stopping.reason if record.stopping else "",
         **_memory(record.ranks),
-        "wall_time_s": record.totals.wall_time_s,
+        "wall_time_s": totals.wall_time_s,
         "protocol": record.protocol,
         "fingerprint": record.fingerprint,
         "commit": environment.get("commit"),
@@ -145,11 +129,8 @@ def _threads_per_core(observation: Observation) -> float:
 
 def _memory(ranks: tuple[RankReport, ...]) -> dict[str, float]:
     """Each figure of a rank's memory, the largest over ranks; nan where the device does not have the notion."""
-    found: dict[str, float] = {}
-    for name in Memory.model_fields:
-        values = [value for rank in ranks if (value := getattr(rank.memory, name)) is not None]
-        found[name] = max(values, default=nan)
-    return found
+    figures = {name: [getattr(rank.memory, name) for rank in ranks] for name in Memory.model_fields}
+    return {name: max((x for x in values if x is not None), default=nan) for name, values in figures.items()}
 
 
 def _learned(study: Study, observation: Observation) -> dict[str, Any]:

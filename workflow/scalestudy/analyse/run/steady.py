@@ -1,11 +1,15 @@
-"""Whether what remains after warm-up is one steady state: a jump in its level, or two modes."""
+"""Whether what remains after warm-up is one steady state: a jump in its level, or two modes.
+
+And whether the device's clock fell where the steps became slower: heat or power, and not other work on the host.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp
+from math import exp, isnan, nan
 
 import numpy as np
+import pandas as pd
 
 TRIMMED = 0.15  # of the series at each end, where a jump is not looked for
 CRITICAL = 12.16  # sup-F at 1 % for one mean and 15 % trimming. Source: Andrews (2003), Econometrica 71, table I
@@ -17,6 +21,9 @@ MODE_SHARE = 0.10  # of the steps in each mode at the least; fewer are hiccups, 
 BETWEEN_SHARE = 0.03  # of the steps between the modes at the most
 MIDDLE, MIDDLE_OF_FEW, MANY = 1 / 5, 1 / 3, 100  # of the distance between the modes
 SMALLEST_GAP = 0.05  # between the modes, relative
+
+EXPLAINED = 0.5
+"""Share of a rise that the fall of the clock has to account for; steps wait for memory and each other, too."""
 
 
 @dataclass(frozen=True)
@@ -101,3 +108,28 @@ def _correlation_time(residuals: np.ndarray) -> float:
     found = float(residuals[1:] @ residuals[:-1]) / power
     corrected = min(max(found + 2 * (1 + 3 * max(found, 0)) / count, 0.0), 0.95)
     return (1 + corrected) / (1 - corrected)
+
+
+def clock_change(blocks: pd.DataFrame, at_step: float) -> float:
+    """Relative change of the clock from the blocks before a step to those from it on, the mean over ranks.
+
+    blocks: of one launch. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
+    `at_step` is nan.
+    """
+    if isnan(at_step):
+        return nan
+    measured = blocks[blocks["phase"] == "measured"]
+    column = "gpu_sm_clock_mhz" if measured["gpu_sm_clock_mhz"].notna().any() else "cpu_clock_mhz"
+    clock, first = measured[column].astype(float), measured["first_step"]
+    before = clock[first + measured["steps"] <= at_step].mean()
+    after = clock[first >= at_step].mean()
+    return float(after / before - 1) if before > 0 else nan
+
+
+def throttled(level_change: pd.Series, clock_change: pd.Series) -> pd.Series:
+    """For each launch whether its steps became slower, by a clock that fell.
+
+    Work that is bound by the clock takes 1 + f times as long at 1 / (1 + f) of it.
+    """
+    fall = -level_change / (1 + level_change)
+    return (level_change > 0) & (clock_change <= EXPLAINED * fall)

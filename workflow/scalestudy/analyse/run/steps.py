@@ -16,36 +16,23 @@ from scalestudy.measure.steady import mser5
 from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES, Observation
 from scalestudy.registry.codes import Steadiness
 
-NOTHING: dict[str, Any] = {
-    "warmup_steps": nan,
-    "steady_steps": nan,
-    "step_time_s": nan,
-    "step_time_p50_s": nan,
-    "step_time_p95_s": nan,
-    "step_time_p99_s": nan,
-    "step_time_cv": nan,
-    "step_time_half_width": nan,
-    **dict.fromkeys(PART_COLUMNS, nan),
-    "rank_skew_s": nan,
-    "steadiness": Steadiness.NONE,
-    "level_change": nan,
-    "level_changed_at_step": nan,
-    "level_changed_after_steps": nan,
-    "fast_mode_s": nan,
-    "slow_mode_s": nan,
-    "slow_mode_share": nan,
-    "throughput_samples_per_s": nan,
-}
+PERCENTILES = {"step_time_p50_s": 0.50, "step_time_p95_s": 0.95, "step_time_p99_s": 0.99}
+COLUMNS = (
+    *("warmup_steps", "steady_steps", "step_time_s", *PERCENTILES),
+    *("step_time_cv", "step_time_half_width", *PART_COLUMNS, "rank_skew_s"),
+    *("steadiness", "level_change", "level_changed_at_step", "level_changed_after_steps"),
+    *("fast_mode_s", "slow_mode_s", "slow_mode_share", "throughput_samples_per_s"),
+)
 
 
 def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
-    """Columns of NOTHING of a launch; nan where nothing steady was measured."""
+    """COLUMNS of a launch; nan where nothing steady was measured."""
     spec = observation.record.spec
     return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
 
 
 def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str, Any]:
-    """Columns of NOTHING from steady_steps; nan where there are none.
+    """COLUMNS from steady_steps; nan where there are none.
 
     The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
     by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
@@ -54,7 +41,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
     this launch alone, by batch means.
     """
     if not len(steady):
-        return dict(NOTHING)
+        return dict.fromkeys(COLUMNS, nan) | {"steadiness": Steadiness.NONE}
     times_s, counts = block_times(steady)
     step_time = float(times_s.sum() / counts.sum())
     kept = steady["step_time_s"].max(axis=0)
@@ -63,9 +50,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
         "warmup_steps": int(numbers[0]),
         "steady_steps": len(kept),
         "step_time_s": step_time,
-        "step_time_p50_s": float(np.quantile(kept, 0.50)),
-        "step_time_p95_s": float(np.quantile(kept, 0.95)),
-        "step_time_p99_s": float(np.quantile(kept, 0.99)),
+        **{name: float(np.quantile(kept, share)) for name, share in PERCENTILES.items()},
         "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
@@ -114,11 +99,9 @@ QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
 
 def step_quantiles(steady: Grid) -> pd.DataFrame:
     """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
-    if not len(steady):
-        return pd.DataFrame({"quantile": QUANTILES[:0], "step_time_s": QUANTILES[:0]})
-    return pd.DataFrame(
-        {"quantile": QUANTILES, "step_time_s": np.quantile(steady["step_time_s"].max(axis=0), QUANTILES)}
-    )
+    quantiles = QUANTILES if len(steady) else QUANTILES[:0]
+    times_s = np.quantile(steady["step_time_s"].max(axis=0), quantiles) if len(steady) else quantiles
+    return pd.DataFrame({"quantile": quantiles, "step_time_s": times_s})
 
 
 def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:
@@ -138,7 +121,7 @@ def block_step_times(steady: Grid) -> list[float]:
 
 
 def steadiness(step_times_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-    """Columns of NOTHING: whether one mean describes the steps, and where it does not, what was found instead.
+    """Of COLUMNS whether one mean describes the steps, and where it does not, what was found instead.
 
     numbers: of the steps. A level that changed has two kinds of steps too, and is told as what it is.
     """
