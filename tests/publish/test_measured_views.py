@@ -13,9 +13,8 @@ import pandas as pd
 import pytest
 from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
-from scalestudy.analyse.point.derived import with_derived
 from scalestudy.analyse.point.efficiency_tree import factors_frame
-from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.point.summary import summary_frame, with_derived
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import CollectiveTime, OperatorTime, Trace, TracesFile, TraceSummary
 from scalestudy.cli.main import main

@@ -19,14 +19,14 @@ NEAR_LINEAR = 0.9  # efficiency of a doubling of nodes
 def confounded(table: Table) -> Iterator[Remark]:
     """Rows that differ in more than the number of devices: then no ratio between them is a speedup."""
     rows = [scale.row for scale in table.scales]
-    mixed: dict[str, list[str]] = {}
+    mixed = []
     precisions = [row.label("precision") for row in rows]
     if len(set(precisions)) > 1:
-        mixed["precision"] = precisions
+        mixed.append(("precision", precisions))
     per_gpu, whole = [batch_per_gpu(row) for row in rows], [global_batch(row) for row in rows]
     if None not in per_gpu and len(set(per_gpu)) > 1 and len(set(whole)) > 1:
-        mixed["batch per device"] = [f"{batch:g}" for batch in per_gpu]
-    for what, values in mixed.items():
+        mixed.append(("batch per device", [f"{batch:g}" for batch in per_gpu]))
+    for what, values in mixed:
         pairs = ", ".join(f"{value} on {row.gpus}" for row, value in zip(rows, values, strict=True))
         text = f"the {what} changes between rows ({pairs}): their ratio is not the scaling of one thing"
         yield Remark("confounded", None, text)
