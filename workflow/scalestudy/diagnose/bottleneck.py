@@ -10,8 +10,6 @@ from scalestudy.analyse.point.rows import last_often
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Bottleneck
 
-INPUT, BOOKKEEPING = ("data_time_s", "h2d_time_s"), ("logging_time_s", "checkpoint_time_s")
-
 
 def find_bottleneck(case: Case) -> Bottleneck:
     """`input`, `bookkeeping` (logging and checkpoints), `straggler`, `communication`, `launch` or `compute`.
@@ -27,10 +25,11 @@ def find_bottleneck(case: Case) -> Bottleneck:
     together_s = point["overhead_s"] if isnan(point["differential_s"]) else point["differential_s"]
     if isnan(step_s) or isnan(together_s):
         return Bottleneck(kind="", shares={})
+    late_s, often = point["lateness_s"], point["late_share"] >= last_often(case.ranks)
     seconds = {
-        "input": _sum(case, INPUT),
-        "bookkeeping": _sum(case, BOOKKEEPING),
-        "straggler": _late_s(case),
+        "input": point[["data_time_s", "h2d_time_s"]].sum(),
+        "bookkeeping": point[["logging_time_s", "checkpoint_time_s"]].sum(),
+        "straggler": late_s if late_s > 0 and often else 0.0,
     }
     seconds["communication"] = together_s - seconds["straggler"]
     with contextlib.suppress(NoFitError):  # then it is part of what is computed
@@ -43,13 +42,3 @@ def find_bottleneck(case: Case) -> Bottleneck:
         shares[kind] = taken_s / step_s
     shares["compute"] = left_s / step_s
     return Bottleneck(kind=max(shares, key=shares.__getitem__), shares=shares)
-
-
-def _sum(case: Case, columns: tuple[str, ...]) -> float:
-    return sum(seconds for column in columns if not isnan(seconds := float(case.point[column])))
-
-
-def _late_s(case: Case) -> float:
-    """Waiting for a rank that is late more often than by chance; 0 where there is none."""
-    late_s, share = case.point["lateness_s"], case.point["late_share"]
-    return late_s if late_s > 0 and share >= last_often(case.ranks) else 0.0

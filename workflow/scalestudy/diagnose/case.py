@@ -10,7 +10,7 @@ import pandas as pd
 
 from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.point.protocols import same_meaning
-from scalestudy.analyse.point.rows import WORK, alone_by_batch
+from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Evidence
@@ -88,16 +88,9 @@ class Case:
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
     """A case for every distributed point of the summary (world size above 1)."""
     cases = []
-    for _, point in summary[summary["world_size"] > 1].iterrows():
-        base = summary[
-            summary["is_base"]
-            & (summary["workload"] == point["workload"])
-            & (summary["variant"] == point["base_variant"])
-            & (summary["scaling"] == point["scaling"])
-        ].iloc[0]
-        alone = alone_by_batch(summary, point)
-        same = [forecasts[name] == point[name] for name in ("workload", "variant", "scaling")]
-        mine = forecasts[same[0] & same[1] & same[2]]
+    for _, point in distributed(summary).iterrows():
+        base, alone = base_of(summary, point).iloc[0], alone_by_batch(summary, point)
+        mine = forecasts[(forecasts[SERIES] == point[SERIES]).all(axis=1)]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
         peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers["protocol"], point["protocol"])]
         cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))

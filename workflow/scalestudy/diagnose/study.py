@@ -6,6 +6,7 @@ from math import isnan
 
 import pandas as pd
 
+from scalestudy.analyse.point.rows import WORK
 from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import find_causes
@@ -39,14 +40,7 @@ def _diagnose(case: Case) -> Diagnosis:
     else:
         findings = (invalid,) if invalid else find_causes(case, verdict)
     return Diagnosis(
-        workload=point["workload"],
-        variant=point["variant"],
-        scaling=point["scaling"],
-        nodes=int(point["nodes"]),
-        devices_per_node=int(point["devices_per_node"]),
-        world_size=case.ranks,
-        batch_per_rank=int(point["batch_per_rank"]),
-        global_batch=int(point["global_batch"]),
+        **{name: point[name] for name in (*WORK, "variant", "world_size", "batch_per_rank")},
         verdict=verdict,
         sentence=sentence,
         bottleneck=find_bottleneck(case),

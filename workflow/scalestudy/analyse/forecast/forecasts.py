@@ -25,7 +25,7 @@ from scalestudy.analyse.forecast.columns import (
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.point.protocols import same_meaning
-from scalestudy.analyse.point.rows import distributed, mostly_unsteady
+from scalestudy.analyse.point.rows import SERIES, base_of, distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.registry.codes import OverheadModel, Refused
@@ -72,10 +72,8 @@ def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
     """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
-    for key, points in distributed(summary).groupby(["workload", "variant", "scaling"], sort=False):
-        workload, _, scaling = named = cast("tuple[str, str, str]", key)
-        base = summary[summary["is_base"] & (summary["workload"] == workload) & (summary["scaling"] == scaling)]
-        yield named, pd.concat([base[base["variant"] == points["base_variant"].iloc[0]], points])
+    for key, points in distributed(summary).groupby(SERIES, sort=False):
+        yield cast("tuple[str, str, str]", key), pd.concat([base_of(summary, points.iloc[0]), points])
 
 
 def _scales(points: pd.DataFrame) -> list[tuple[int, int]]:

@@ -22,6 +22,7 @@ from math import isnan, sqrt
 
 import pandas as pd
 
+from scalestudy.analyse.point.rows import distributed
 from scalestudy.analyse.statistics.intervals import Interval
 
 
@@ -78,7 +79,7 @@ COLUMNS = (*KEYS, "factor", "level", "share", "share_low", "share_high")
 def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
     """The trees of all distributed rows of the summary, a row a factor; columns are COLUMNS."""
     rows = []
-    for _, point in summary[summary["world_size"] > 1].iterrows():
+    for _, point in distributed(summary).iterrows():
         keys = {name: point[name] for name in KEYS}
         for factor in efficiency_tree(point):
             about = {"factor": factor.name, "level": factor.level}

@@ -15,11 +15,24 @@ LATE_SHARE = 0.10
 
 WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 """What points have in common that differ in how they were run alone."""
+SERIES = ["workload", "variant", "scaling"]
+"""What points have in common that differ in their scale alone."""
 
 
 def distributed(summary: pd.DataFrame) -> pd.DataFrame:
     """Rows of several ranks."""
-    rows: pd.DataFrame = summary[(summary["world_size"] > 1) & (summary["scaling"] != "reference")]
+    rows: pd.DataFrame = summary[summary["world_size"] > 1]
+    return rows
+
+
+def base_of(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
+    """The row of a point's base case, if there is one."""
+    rows: pd.DataFrame = summary[
+        summary["is_base"]
+        & (summary["workload"] == point["workload"])
+        & (summary["variant"] == point["base_variant"])
+        & (summary["scaling"] == point["scaling"])
+    ]
     return rows
 
 
