@@ -62,7 +62,7 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return _with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
+    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(1.0)
     elif point.scaling != "reference" and len(good) and len(base):
-        speedup, method = _speedup(point, good, base, study, blocks)
+        speedup, method = _speedup(good, base, study, blocks)
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
@@ -90,7 +90,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
     beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
-    relative, _ = _speedup(point, good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
+    relative, _ = _speedup(good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
         **{name: first[name] for name in ("strategy", "precision")},
@@ -160,13 +160,12 @@ def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
 
 
 def _speedup(
-    point: Point, good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
+    good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
 ) -> tuple[Interval, IntervalMethod]:
     """(ratio of throughputs to those of other launches, which interval it has)."""
     confidence, column = study.report.confidence, "throughput_samples_per_s"
-    welch = ratio_on_logs(
-        launches_of(good, column, study), launches_of(base, column, study), confidence=confidence
-    )
+    launches = [launches_of(frame, column, study) for frame in (good, base)]
+    welch = ratio_on_logs(*launches, confidence=confidence)
     mine, theirs = ([blocks[run] for run in frame.index if run in blocks] for frame in (good, base))
     ratio = bootstrap_ratio(theirs, mine, confidence=confidence)
     if isnan(ratio.value) or len(mine) > study.repeats or len(theirs) > study.repeats:
@@ -247,7 +246,7 @@ def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str
     return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}
 
 
-def _with_derived(summary: pd.DataFrame) -> pd.DataFrame:
+def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
     """The summary with shares of a step's parts, arithmetic rate and cost; nan where a row has not what it takes.
 
     Shares are of the sum of all parts: parts are means over ranks, the step time is that of the slowest rank.

@@ -20,6 +20,7 @@ CONDITIONS = ("repeat", "seed", "host", "measure", "profile_steps")
 MATCHED = ("workload", "variant", "nodes", "devices_per_node", "batch_per_rank")
 # Of a study: what it is about and how it is shown. `workloads` and `variants` are compared spec by spec.
 NOT_A_SETTING = ("name", "description", "scales", "variants", "workloads", "report")
+OF_CODE = {"protocol": "measurement protocol", "fingerprint": "fingerprint of the code that measured"}
 PLACES = ("path", "url")
 """Keys of data that say where they lie."""
 NOT_SET = "not set"
@@ -78,14 +79,11 @@ def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
 
     runs: of runs.csv.
     """
-    found = []
-    for column, name in (
-        ("protocol", "measurement protocol"),
-        ("fingerprint", "fingerprint of the code that measured"),
-    ):
-        said = [", ".join(sorted(set(frame[column].dropna().map(str)))) or NOT_SET for frame in runs]
-        found += [Difference(name, tuple(said))] if len(set(said)) > 1 else []
-    return found
+    said = [
+        {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for column, name in OF_CODE.items()}
+        for frame in runs
+    ]
+    return _differences(*said)
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
