@@ -7,14 +7,7 @@ from math import exp, isnan, log, sqrt
 import numpy as np
 import pandas as pd
 import pytest
-from scalestudy.analyse.forecast.batches import (
-    StepModel,
-    step_model,
-    strong_batch_for,
-    strong_efficiency,
-    weak_batch_for,
-    weak_efficiency,
-)
+from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.scaling import efficiency, karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
@@ -131,10 +124,9 @@ def test_step_model_and_its_inverse_formulas() -> None:
     assert model.fixed_s == pytest.approx(0.001)
     assert model.step_time_s(64) == pytest.approx(0.005)
     model = StepModel(fixed_s=0.001, per_sample_s=1e-5)
-    weak = weak_batch_for(model, efficiency=0.8, overhead_s=0.01)
-    assert weak_efficiency(model, batch_per_rank=weak, overhead_s=0.01) == pytest.approx(0.8)
-    strong = strong_batch_for(model, efficiency=0.8, ranks=4, overhead_s=0.01)
-    assert strong_efficiency(model, global_batch=strong, ranks=4, overhead_s=0.01) == pytest.approx(0.8)
+    for strong in (False, True):
+        batch = model.batch_for(0.8, 0.01, ranks=4, strong=strong)
+        assert model.efficiency(batch, 0.01, ranks=4, strong=strong) == pytest.approx(0.8)
 
 
 def test_step_model_refuses_with_a_reason() -> None:
@@ -148,5 +140,5 @@ def test_the_seeds_batch_4096_row_follows_from_its_overhead() -> None:
     """MLP on 2 V100: 99.77 -> 114.24 ms at equal batch per rank is 87 % and 1.75x."""
     overhead_s = (114.24 - 99.77) * 1e-3
     model = StepModel(fixed_s=0.0, per_sample_s=99.77e-3 / 4096)
-    assert weak_efficiency(model, batch_per_rank=4096, overhead_s=overhead_s) == pytest.approx(0.873, abs=1e-3)
+    assert model.efficiency(4096, overhead_s, ranks=2, strong=False) == pytest.approx(0.873, abs=1e-3)
     assert overhead_s / 114.24e-3 == pytest.approx(0.127, abs=1e-3)

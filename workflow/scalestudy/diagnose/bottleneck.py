@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from math import isnan
 
+from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.rows import last_often
 from scalestudy.diagnose.case import Case
@@ -33,7 +34,7 @@ def find_bottleneck(case: Case) -> Bottleneck:
     }
     seconds["communication"] = together_s - seconds["straggler"]
     with contextlib.suppress(NoFitError):  # then it is part of what is computed
-        seconds["launch"] = case.step_model().fixed_s - seconds["input"]
+        seconds["launch"] = step_model(case.alone).fixed_s - seconds["input"]
     left_s = step_s
     shares = {}
     for kind, wanted_s in seconds.items():

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
@@ -62,13 +61,6 @@ class Case:
         same = self.alone[self.alone["batch_per_rank"] == self.point["batch_per_rank"]]
         known = same[column].dropna()
         return float(self.point[column]) - (float(known.iloc[0]) if len(known) else 0.0)
-
-    def step_model(self) -> StepModel:
-        """The step of one process by its batch.
-
-        Raises NoFitError where it was measured at one batch only or does not grow with it.
-        """
-        return step_model(self.alone)
 
     def overhead_evidence(self) -> tuple[Evidence, ...]:
         """The overhead of a step, where it was measured."""

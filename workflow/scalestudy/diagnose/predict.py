@@ -52,11 +52,10 @@ def peak_memory_gib(row: pd.Series) -> float:
 
 def peak_memory_at(case: Case, batch_per_rank: float) -> float:
     """At another batch: by what a sample adds on one process; nan where that was measured at one batch only."""
-    alone = case.alone.assign(peak=[peak_memory_gib(row) for _, row in case.alone.iterrows()])
-    alone = alone.dropna(subset=["peak"]).sort_values("batch_per_rank")
-    mine = peak_memory_gib(case.point)
+    peak = case.alone["peak_allocated_gib"].fillna(case.alone["peak_resident_gib"])
+    alone = case.alone.assign(peak=peak).dropna(subset=["peak"]).sort_values("batch_per_rank")
     if alone["batch_per_rank"].nunique() < 2:
         return nan
     low, high = alone.iloc[0], alone.iloc[-1]
     slope = (high["peak"] - low["peak"]) / (high["batch_per_rank"] - low["batch_per_rank"])
-    return mine + float(max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"]))
+    return peak_memory_gib(case.point) + float(max(0.0, slope) * (batch_per_rank - case.point["batch_per_rank"]))

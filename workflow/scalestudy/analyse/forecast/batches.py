@@ -42,6 +42,23 @@ class StepModel:
         """Seconds of a step of one process at this batch."""
         return self.fixed_s + self.per_sample_s * batch
 
+    def efficiency(self, batch: float, overhead_s: float, *, ranks: int, strong: bool) -> float:
+        """Weak scaling: Tc(B) / (Tc(B) + X), B of a rank. Strong: Tc(B) / (n (Tc(B / n) + X)), B of all ranks."""
+        alone_s = self.step_time_s(batch)
+        if strong:
+            return alone_s / (ranks * (self.step_time_s(batch / ranks) + overhead_s))
+        return alone_s / (alone_s + overhead_s)
+
+    def batch_for(self, efficiency: float, overhead_s: float, *, ranks: int, strong: bool) -> float:
+        """Smallest batch with this efficiency, 0 < E < 1, of a rank or of all ranks as above.
+
+        Weak scaling: (X E / (1 - E) - a) / b. Strong: ((S - 1) a + S X) / (b (1 - S / n)) with S = E n.
+        """
+        if strong:
+            speedup = efficiency * ranks
+            return ((speedup - 1) * self.fixed_s + speedup * overhead_s) / (self.per_sample_s * (1 - efficiency))
+        return (overhead_s * efficiency / (1 - efficiency) - self.fixed_s) / self.per_sample_s
+
 
 def step_model(alone: pd.DataFrame) -> StepModel:
     """The line through the steps of one process at the smallest and the largest batch; alone: rows of the summary.
@@ -56,29 +73,6 @@ def step_model(alone: pd.DataFrame) -> StepModel:
     if slope <= 0:
         raise NoFitError(Refused.STEP_DOES_NOT_GROW, value=batches[0], limit=batches[-1])
     return StepModel(fixed_s=times_s[0] - slope * batches[0], per_sample_s=slope)
-
-
-def weak_efficiency(model: StepModel, *, batch_per_rank: float, overhead_s: float) -> float:
-    """E = Tc(B) / (Tc(B) + X)."""
-    alone = model.step_time_s(batch_per_rank)
-    return alone / (alone + overhead_s)
-
-
-def strong_efficiency(model: StepModel, *, global_batch: float, ranks: int, overhead_s: float) -> float:
-    """E = Tc(B) / (n (Tc(B / n) + X))."""
-    together = model.step_time_s(global_batch / ranks) + overhead_s
-    return model.step_time_s(global_batch) / (ranks * together)
-
-
-def weak_batch_for(model: StepModel, *, efficiency: float, overhead_s: float) -> float:
-    """Smallest batch per rank with this weak-scaling efficiency: (X E / (1 - E) - a) / b; 0 < E < 1."""
-    return (overhead_s * efficiency / (1 - efficiency) - model.fixed_s) / model.per_sample_s
-
-
-def strong_batch_for(model: StepModel, *, efficiency: float, ranks: int, overhead_s: float) -> float:
-    """Smallest global batch with speedup S = E n < n: ((S - 1) a + S X) / (b (1 - S / n))."""
-    speedup = efficiency * ranks
-    return ((speedup - 1) * model.fixed_s + speedup * overhead_s) / (model.per_sample_s * (1 - efficiency))
 
 
 def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -> list[dict[str, Any]]:

@@ -5,13 +5,7 @@ from __future__ import annotations
 from math import ceil, inf, isnan, lcm
 from typing import Any
 
-from scalestudy.analyse.forecast.batches import (
-    StepModel,
-    strong_batch_for,
-    strong_efficiency,
-    weak_batch_for,
-    weak_efficiency,
-)
+from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -86,7 +80,7 @@ def _larger_batch(case: Case) -> Recommendation:
     """The batch that the algebra asks for, with what it should bring; or that these data do not hold it."""
     point, workload = case.point, case.study.workloads[case.point["workload"]]
     try:
-        model = case.step_model()
+        model = step_model(case.alone)
     except NoFitError as error:
         return Recommendation(
             id="larger_batch",
@@ -99,10 +93,7 @@ def _larger_batch(case: Case) -> Recommendation:
     known = workload.data.known_train_samples
     samples = inf if known is None else known
     strong = point["scaling"] == "strong"
-    if strong:
-        wanted = strong_batch_for(model, efficiency=target, ranks=case.ranks, overhead_s=overhead_s)
-    else:
-        wanted = weak_batch_for(model, efficiency=target, overhead_s=overhead_s)
+    wanted = model.batch_for(target, overhead_s, ranks=case.ranks, strong=strong)
     unit = lcm(ROUND_TO, *(all_ranks if "strong" in workload.scaling else []))
     batch = max(ceil(wanted / unit) * unit, workload.batch_size)
     whose = "global" if strong else "per rank"
@@ -136,14 +127,13 @@ def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
     """At a batch, with the limits that those of the overhead give it."""
     strong, ranks = case.point["scaling"] == "strong", case.ranks
     batch_per_rank = batch / ranks if strong else batch
-
-    def efficiency(overhead_s: float) -> float:
-        if strong:
-            return strong_efficiency(model, global_batch=batch, ranks=ranks, overhead_s=overhead_s)
-        return weak_efficiency(model, batch_per_rank=batch, overhead_s=overhead_s)
-
     overhead = case.interval("overhead_s")
-    kept = Interval(*map(efficiency, (overhead.value, overhead.high, overhead.low)))
+    kept = Interval(
+        *(
+            model.efficiency(batch, seconds, ranks=ranks, strong=strong)
+            for seconds in (overhead.value, overhead.high, overhead.low)
+        )
+    )
     alone_s = model.step_time_s(batch_per_rank)
     step_time = Interval(*(alone_s + seconds for seconds in (overhead.value, overhead.low, overhead.high)))
     throughput = step_time.inverse(batch_per_rank * ranks)
@@ -177,7 +167,7 @@ def launch_bound(case: Case) -> Seen | None:
     if lost_s < SHARE * point["step_time_s"]:
         return None
     try:
-        fixed_s = case.step_model().fixed_s
+        fixed_s = step_model(case.alone).fixed_s
     except NoFitError:  # it does not grow with its batch at all
         fixed_s = alone.value
     if fixed_s < FIXED * alone.value:
