@@ -29,15 +29,7 @@ from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 from scalestudy.registry.codes import Methods
 
-QUANTITIES = (
-    "differential",
-    "exposed_span",
-    "interference",
-    "remainder",
-    "imbalance",
-    "hook_cost",
-    *WAITS,
-)
+QUANTITIES = ("differential", "exposed_span", "interference", "remainder", "imbalance", "hook_cost", *WAITS)
 HOOK_DIFFERENCE = "hook_difference"
 LIMITS = ("", "_low", "_high")
 

@@ -15,13 +15,7 @@ import pandas as pd
 from scipy.special import ndtri
 
 from scalestudy.analyse.forecast.batches import batch_forecasts
-from scalestudy.analyse.forecast.columns import (
-    COLUMNS,
-    HELD_OUT_COLUMNS,
-    NOT_GIVEN,
-    NoFitError,
-    outcome_columns,
-)
+from scalestudy.analyse.forecast.columns import COLUMNS, HELD_OUT_COLUMNS, NOT_GIVEN, NoFitError, outcome_columns
 from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.point.protocols import same_meaning

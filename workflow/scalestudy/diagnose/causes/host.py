@@ -47,11 +47,7 @@ def oversubscribed(case: Case) -> Seen | None:
     )
 
 
-@cause(
-    "numa",
-    Stage.HOST,
-    refuted_by="the same difference when every rank is bound to the cores of one node",
-)
+@cause("numa", Stage.HOST, refuted_by="the same difference when every rank is bound to the cores of one node")
 def numa(case: Case) -> Seen | None:
     """Ranks with cores on several NUMA nodes, whose host work takes >= 2 % of the step longer.
 

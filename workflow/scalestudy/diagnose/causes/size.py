@@ -149,11 +149,7 @@ def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
     )
 
 
-@cause(
-    "launch-bound",
-    Stage.SIZE,
-    refuted_by="a step of one process that shrinks in proportion to its batch",
-)
+@cause("launch-bound", Stage.SIZE, refuted_by="a step of one process that shrinks in proportion to its batch")
 def launch_bound(case: Case) -> Seen | None:
     """Half of a process's step or more does not depend on its batch (fit of a + b batch): the host is the limit.
 
