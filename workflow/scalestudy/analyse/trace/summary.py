@@ -104,7 +104,7 @@ def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> Tra
     ranges = [e for e in found if e.kind == "user_annotation" and e.name.startswith("ProfilerStep#")]
     if not ranges:
         raise UserError("the trace has no ProfilerStep range: it was not taken by this program, or holds no step")
-    steps = union((event.begin, event.end) for event in ranges)
+    steps = union(event.span for event in ranges)
     work = device_work(found)
     device: Literal["cpu", "cuda"] = "cpu" if work is None else "cuda"
     if work is None:
@@ -114,7 +114,7 @@ def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> Tra
     unit = US_PER_S * len(ranges)  # from microseconds in all steps to seconds in one
 
     computation = intersection(work.computation, steps)
-    collectives = intersection(union((event.begin, event.end) for event in work.collectives), steps)
+    collectives = intersection(union(event.span for event in work.collectives), steps)
     overlap = length(intersection(computation, collectives))
     running = union([*intersection(work.running, steps), *computation, *collectives])
     return TraceSummary(
@@ -137,8 +137,8 @@ def _operators(work: Work, steps: Spans, count: int) -> tuple[OperatorTime, ...]
     time_us: dict[str, float] = defaultdict(float)
     for event in work.operators:
         calls[event.name] += contains(steps, event.begin)
-    for name, begin, end in work.pieces:
-        time_us[name] += length(intersection([(begin, end)], steps))
+    for piece in work.pieces:
+        time_us[piece.name] += length(intersection([piece.span], steps))
     total = length(steps)
     operators = [
         OperatorTime(
@@ -156,7 +156,7 @@ def _operators(work: Work, steps: Spans, count: int) -> tuple[OperatorTime, ...]
 def _collectives(events: Iterable[Event], steps: Spans, count: int) -> tuple[CollectiveTime, ...]:
     by_name = defaultdict(list)
     for event in events:
-        if intersection([(event.begin, event.end)], steps):
+        if intersection([event.span], steps):
             by_name[event.name].append(event)
     collectives = []
     for name, group in by_name.items():
@@ -166,7 +166,7 @@ def _collectives(events: Iterable[Event], steps: Spans, count: int) -> tuple[Col
             CollectiveTime(
                 name=name,
                 calls_per_step=len(begun) / count,
-                time_s=sum(length(intersection([(e.begin, e.end)], steps)) for e in group) / US_PER_S / count,
+                time_s=sum(length(intersection([event.span], steps)) for event in group) / US_PER_S / count,
                 bytes=sum(sizes) / count if len(sizes) == len(begun) else None,
             )
         )

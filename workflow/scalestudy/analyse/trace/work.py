@@ -55,13 +55,10 @@ class Event(NamedTuple):
     """What a launch on the host and its work on the device have in common."""
     bytes: float | None
 
-
-class Piece(NamedTuple):
-    """A stretch in which this operator runs and none that it called."""
-
-    name: str
-    begin: float
-    end: float
+    @property
+    def span(self) -> tuple[float, float]:
+        """When it runs."""
+        return self.begin, self.end
 
 
 @dataclass(frozen=True)
@@ -70,8 +67,8 @@ class Work:
 
     operators: list[Event]
     """What is listed by name: all but collectives."""
-    pieces: list[Piece]
-    """Their own time."""
+    pieces: list[Event]
+    """Their own time: the stretches in which an operator runs and none that it called."""
     collectives: list[Event]
     computation: Spans
     running: Spans
@@ -112,10 +109,10 @@ def device_work(events: list[Event]) -> Work | None:
             operators.append(event)
     return Work(
         operators=operators,
-        pieces=[Piece(event.name, event.begin, event.end) for event in operators],
+        pieces=operators,
         collectives=collectives,
-        computation=union((event.begin, event.end) for event in operators if event.kind == "kernel"),
-        running=union((event.begin, event.end) for event in on_device),
+        computation=union(event.span for event in operators if event.kind == "kernel"),
+        running=union(event.span for event in on_device),
     )
 
 
@@ -147,7 +144,7 @@ def host_work(events: list[Event]) -> Work:
     for event in operators:
         lanes[event.lane].append(event)
     for event in collectives:
-        busy[event.lane].append((event.begin, event.end))
+        busy[event.lane].append(event.span)
     pieces, computing = [], []
     for lane, nested in lanes.items():
         own, computation = _own_time(nested)
@@ -159,11 +156,11 @@ def host_work(events: list[Event]) -> Work:
         pieces=[piece for piece in pieces if piece.name not in names],
         collectives=_outermost(collectives),
         computation=union(computing),
-        running=union((event.begin, event.end) for event in [*operators, *collectives]),
+        running=union(event.span for event in [*operators, *collectives]),
     )
 
 
-def _own_time(nested: list[Event]) -> tuple[list[Piece], list[tuple[float, float]]]:
+def _own_time(nested: list[Event]) -> tuple[list[Event], list[tuple[float, float]]]:
     """(pieces of the operators of one thread, those of them that are computation).
 
     Computation is the own time of operators of a library ("aten::mm"), and of anything that calls no other; not
@@ -194,7 +191,7 @@ def _own_time(nested: list[Event]) -> tuple[list[Piece], list[tuple[float, float
     pieces = [piece for piece in pieces if piece[1] < piece[2]]
     computing = {i for i, event in enumerate(ordered) if _computes(event.name, leaf=i not in parents)}
     return (
-        [Piece(ordered[index].name, begin, end) for index, begin, end in pieces],
+        [ordered[index]._replace(begin=begin, end=end) for index, begin, end in pieces],
         [(begin, end) for index, begin, end in pieces if index in computing],
     )
 
