@@ -104,7 +104,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         "protocol": int((good if len(good) else mine)["protocol"].max()),
         **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
-        "launch_cv": _cv(good["step_time_s"]),
+        "launch_cv": good["step_time_s"].std() / good["step_time_s"].mean(),
         "half_width": relative_half_width(step_time),
         "half_width_target": study.measure.half_width,
         "stopped_because": _stopped_because(good, step_time, study),
@@ -227,11 +227,6 @@ def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
     for part in (*PART_COLUMNS, "backward_compute_time_s"):
         columns |= mean(launches_of(good, part, study), confidence=study.report.confidence).columns(part)
     return columns
-
-
-def _cv(values: pd.Series) -> float:
-    """Coefficient of variation over launches."""
-    return float(values.std(ddof=1) / values.mean()) if len(values) > 1 else nan
 
 
 def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:

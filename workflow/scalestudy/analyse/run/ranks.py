@@ -10,7 +10,7 @@ import numpy as np
 
 from scalestudy.analyse.run.grid import Grid
 from scalestudy.record.host.cpus import cpu_list
-from scalestudy.record.observation import RankReport, RunRecord
+from scalestudy.record.observation import RunRecord
 
 HOST_PARTS = ("data_time_s", "h2d_time_s", "optimizer_time_s", "remainder_time_s")
 """What the host does for a step. Forward and backward hold waiting for other ranks."""
@@ -36,9 +36,12 @@ def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
 
     nan where all ranks are bound alike, or nothing is known of the host.
     """
+    # Of ranks of other hosts it is taken that those have the same nodes.
     nodes = (record.environment.get("hardware") or {}).get("cpu", {}).get("numa_nodes") or {}
     node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
-    across = [rank.rank for rank in record.ranks if _nodes(rank, node_of) > 1]
+    across = [
+        rank.rank for rank in record.ranks if len({node_of[core] for core in rank.cores if core in node_of}) > 1
+    ]
     found = {"numa_ranks": json.dumps(across), "numa_excess_s": nan}
     if across and len(steady):
         host_s = sum(steady[part].mean(axis=1) for part in HOST_PARTS)
@@ -46,8 +49,3 @@ def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
         if not is_across.all():
             found["numa_excess_s"] = float(host_s[is_across].mean() - host_s[~is_across].mean())
     return found
-
-
-def _nodes(rank: RankReport, node_of: dict[int, str]) -> int:
-    """NUMA nodes that a rank's cores lie on; of ranks of other hosts it is taken that those are alike."""
-    return len({node_of[core] for core in rank.cores if core in node_of})

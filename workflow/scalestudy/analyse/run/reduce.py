@@ -51,8 +51,8 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     """One run, its steps and calls looked at once."""
     confidence = study.report.confidence
     steady, collectives = steady_steps(observation), collectives_frame(observation.collectives)
-    global_batch = observation.record.spec.global_batch
-    steps = describe(steady, global_batch=global_batch, confidence=confidence)
+    spec, epochs = observation.record.spec, observation.epochs
+    steps = describe(steady, global_batch=spec.global_batch, confidence=confidence)
     communication = communication_of(observation, confidence=confidence)
     row = {
         **_identity(observation),
@@ -67,7 +67,8 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **numa_of_ranks(observation.record, steady),
         **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
-        **_learned(study, observation),
+        "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
+        "time_to_accuracy_s": time_to_accuracy(epochs, study.workloads[spec.workload].target_accuracy),
     }
     return Reduced(
         row=row,
@@ -131,13 +132,3 @@ def _memory(ranks: tuple[RankReport, ...]) -> dict[str, float]:
     """Each figure of a rank's memory, the largest over ranks; nan where the device does not have the notion."""
     figures = {name: [getattr(rank.memory, name) for rank in ranks] for name in Memory.model_fields}
     return {name: max((x for x in values if x is not None), default=nan) for name, values in figures.items()}
-
-
-def _learned(study: Study, observation: Observation) -> dict[str, Any]:
-    """Final accuracy, and the training time to the accuracy that the study asks for."""
-    epochs = observation.epochs
-    target = study.workloads[observation.record.spec.workload].target_accuracy
-    return {
-        "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
-        "time_to_accuracy_s": time_to_accuracy(epochs, target),
-    }
