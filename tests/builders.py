@@ -15,15 +15,15 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.views.facts import document_facts
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,

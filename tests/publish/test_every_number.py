@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from builders import page_of, printed_of, results_of, study_of
 from scalestudy.cli.main import main
-from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.rounding import Shown
 from scalestudy.publish.results import Results
-from scalestudy.publish.rounding import Shown
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.document import write_document

@@ -17,7 +17,7 @@ from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.figures import FIGURES
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex

@@ -24,8 +24,8 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.results import Results
+from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import TIMES

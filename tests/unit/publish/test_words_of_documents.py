@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 import pytest
 from scalestudy.analyse.point.efficiency_tree import efficiency_tree
-from scalestudy.publish.keys import law_key
-from scalestudy.publish.view import ACCURACY
+from scalestudy.publish.numbers.keys import law_key
+from scalestudy.publish.views.rows import ACCURACY
 from scalestudy.publish.words import comparison
 from scalestudy.publish.words.laws import law_percents, laws, measured
 from scalestudy.publish.words.points import FACTORS, VERDICTS, methods, stopped

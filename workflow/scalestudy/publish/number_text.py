@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from scalestudy.publish.launches import code_of, made, record_of, where_of
 from scalestudy.publish.numbers.model import Number, NumbersFile
+from scalestudy.publish.numbers.provenance import code_of, made, record_of, where_of
 from scalestudy.publish.templates import wrap
 
 INDENT = " " * 13

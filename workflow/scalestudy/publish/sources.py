@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scalestudy.publish.launches import code_of, made, record_of, where_of
 from scalestudy.publish.numbers.model import NumbersFile, PointSource, RunSource
+from scalestudy.publish.numbers.provenance import code_of, made, record_of, where_of
 
 
 def appendix_view(numbers: NumbersFile, forecasts: list[dict[str, Any]]) -> list[dict[str, Any]]:

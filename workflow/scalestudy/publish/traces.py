@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scalestudy.analyse.trace.summary import OperatorTime, TimeOf, Trace, TraceSummary
-from scalestudy.publish import labels
-from scalestudy.publish.keys import operator_key
 from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.rounding import Shown, show, show_count, show_percent
+from scalestudy.publish.numbers.keys import operator_key
+from scalestudy.publish.numbers.rounding import Shown, show, show_count, show_percent
+from scalestudy.publish.words import labels
 
 NAME_WIDTH = 44  # kernels have names of hundreds of characters
 

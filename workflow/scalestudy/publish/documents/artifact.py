@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.effort import effort_view
 from scalestudy.publish.environment import environment_view, hardware_view
-from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.results import Results
-from scalestudy.publish.view import study_view
+from scalestudy.publish.views.effort import effort_view
+from scalestudy.publish.views.rows import study_view
 from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 

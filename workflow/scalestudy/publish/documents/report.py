@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from scalestudy.publish.diagnoses import leading
 from scalestudy.publish.documents.figures import figure_rows
-from scalestudy.publish.forecasts import refusals
-from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.numbers.provenance import codes_of, dates_of
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.diagnoses import leading
+from scalestudy.publish.views.forecasts import refusals
 from scalestudy.registry.tables import FILES
 from scalestudy.study.plan import Plan
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from scalestudy.errors import UserError
 from scalestudy.publish.numbers.model import Number, NumbersFile
-from scalestudy.publish.phrases import Phrase, Piece
-from scalestudy.publish.rounding import DASH, Shown
+from scalestudy.publish.numbers.rounding import DASH, Shown
+from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.registry.points import QUANTITIES
 
 NONE = Shown(DASH)

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from scalestudy.publish.rounding import Shown
+from scalestudy.publish.numbers.rounding import Shown
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import IntervalMethod
 

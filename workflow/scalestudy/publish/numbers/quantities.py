@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import isnan, nan
 
-from scalestudy.publish.rounding import DASH, Shown, show, show_count, show_percent, show_scaled
+from scalestudy.publish.numbers.rounding import DASH, Shown, show, show_count, show_percent, show_scaled
 from scalestudy.registry.column import Column, Row
 
 Values = tuple[float, float, float]

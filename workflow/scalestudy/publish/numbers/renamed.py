@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scalestudy.publish.diagnoses import PREDICTED
-from scalestudy.publish.keys import evidence_key, operator_key, point_key, prediction_key, slug
+from scalestudy.publish.numbers.keys import evidence_key, operator_key, point_key, prediction_key, slug
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.diagnoses import PREDICTED
 
 EVIDENCE = {
     "accuracy-against-the-base-case": "accuracy_difference",

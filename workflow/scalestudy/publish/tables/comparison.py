@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.comparison.view import compared_points, study_view
-from scalestudy.publish.keys import slug
+from scalestudy.publish.numbers.keys import slug
+from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import UNITS
 from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
+from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row

@@ -8,7 +8,7 @@ import pandas as pd
 
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.publish.environment import as_text, hardware_view
-from scalestudy.publish.view import study_view
+from scalestudy.publish.views.rows import study_view
 from scalestudy.study.plan import Plan
 
 SOFTWARE = {"python": "Python"} | {

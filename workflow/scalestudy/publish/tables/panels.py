@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.rounding import table_format
+from scalestudy.publish.numbers.rounding import table_format
 from scalestudy.publish.tables.layout import DIGIT_PT, STUB_CHARACTERS, Width
 
 PAGE_LINES = 44

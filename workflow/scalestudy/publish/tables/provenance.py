@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish import labels
-from scalestudy.publish.launches import code_of, made, record_of
 from scalestudy.publish.numbers.model import NumbersFile, RunSource
+from scalestudy.publish.numbers.provenance import code_of, made, record_of
+from scalestudy.publish.words import labels
 
 
 def provenance_view(numbers: NumbersFile) -> dict[str, Any]:

@@ -8,16 +8,16 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.publish.keys import point_key
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.keys import point_key
+from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import DASH
 from scalestudy.publish.tables.headers import header_lines
 from scalestudy.publish.tables.layout import choose_layout
 from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
 from scalestudy.publish.tables.rows import pick
-from scalestudy.publish.view import study_view
+from scalestudy.publish.views.rows import study_view
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.tables import TABLES, Column, Table

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from scalestudy.analyse.forecast.columns import LAWS
-from scalestudy.publish import labels
-from scalestudy.publish.keys import law_key
-from scalestudy.publish.phrases import Phrase, Piece, joined
+from scalestudy.publish.numbers.keys import law_key
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase, Piece, joined
 from scalestudy.registry.codes import OverheadModel
 from scalestudy.registry.column import Row
 

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 def command(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import book_of, plan_of, results_of
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures import FIGURES, study_figures
     from scalestudy.publish.figures.tidy import shows_something
     from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.publish.views.facts import document_facts
     from scalestudy.record.files import write_text
 
     plan, book, drawn = plan_of(results), book_of(results), results / "figures"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.diagnoses import diagnoses_view, leading
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
-from scalestudy.publish.factors import add_factors
-from scalestudy.publish.forecasts import forecasts_view
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
-from scalestudy.publish.view import rows_view, study_view
+from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+from scalestudy.publish.views.factors import add_factors
+from scalestudy.publish.views.forecasts import forecasts_view
+from scalestudy.publish.views.rows import rows_view, study_view
 from scalestudy.record.protocol import older_runs
 from scalestudy.study.plan import Plan
 

@@ -9,7 +9,7 @@ import pandas as pd
 from scalestudy.analyse.point.rows import waits_for_one
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import Number
-from scalestudy.publish.phrases import Phrase
+from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import methods
 from scalestudy.registry.codes import Methods
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE

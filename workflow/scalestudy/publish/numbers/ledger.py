@@ -9,10 +9,7 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.trace.summary import Trace
-from scalestudy.publish.diagnoses import PREDICTED, evidence_shown
-from scalestudy.publish.effort import effort_numbers
-from scalestudy.publish.forecasts import points_behind
-from scalestudy.publish.keys import (
+from scalestudy.publish.numbers.keys import (
     aliases,
     evidence_key,
     factor_key,
@@ -26,9 +23,12 @@ from scalestudy.publish.keys import (
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource, RunSource
 from scalestudy.publish.numbers.quantities import Values, shown_as, values_of
 from scalestudy.publish.numbers.renamed import renamed_keys
+from scalestudy.publish.numbers.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.results import Results, failure_word
-from scalestudy.publish.rounding import DASH, Shown, show, show_count
 from scalestudy.publish.traces import trace_numbers
+from scalestudy.publish.views.diagnoses import PREDICTED, evidence_shown
+from scalestudy.publish.views.effort import effort_numbers
+from scalestudy.publish.views.forecasts import points_behind
 from scalestudy.publish.words.laws import law_percents
 from scalestudy.publish.words.points import FACTORS
 from scalestudy.registry.column import Column, Row

@@ -9,11 +9,11 @@ from typing import Any
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Prediction, Recommendation
-from scalestudy.publish import labels
-from scalestudy.publish.keys import evidence_key, point_key, prediction_key, share_key
 from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.phrases import Phrase, joined
-from scalestudy.publish.rounding import Shown, show, show_count
+from scalestudy.publish.numbers.keys import evidence_key, point_key, prediction_key, share_key
+from scalestudy.publish.numbers.rounding import Shown, show, show_count
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase, joined
 from scalestudy.publish.words.points import VERDICTS, WITHOUT_RATIO
 
 MOST_LISTED = 8

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.rounding import Shown, show, show_count
+from scalestudy.publish.numbers.rounding import Shown, show, show_count
 from scalestudy.study.plan import Plan
 
 # Column -> (name in a key, unit, what it is, from the column's unit to the printed one).

@@ -6,8 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish.keys import factor_key
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.keys import factor_key
 from scalestudy.publish.words.points import FACTORS
 
 KEYS = {

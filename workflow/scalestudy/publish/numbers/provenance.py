@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from scalestudy.publish import labels
 from scalestudy.publish.numbers.model import PointSource, RunSource
+from scalestudy.publish.words import labels
 
 DIGITS = 12  # of a checksum or a commit: enough to tell them apart
 STATES: dict[bool | None, str] = {True: " (dirty)", False: " (clean)"}

@@ -9,9 +9,11 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.publish import labels
-from scalestudy.publish.keys import point_key
-from scalestudy.publish.measured import (
+from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.keys import point_key
+from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.results import as_text, failure_word
+from scalestudy.publish.views.measured import (
     communication_view,
     memory_view,
     network_view,
@@ -20,10 +22,8 @@ from scalestudy.publish.measured import (
     spread_view,
     work_view,
 )
-from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.phrases import Phrase
-from scalestudy.publish.results import as_text, failure_word
-from scalestudy.publish.rounding import DASH
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import ACCURACY, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
 from scalestudy.registry.words.points import outcomes

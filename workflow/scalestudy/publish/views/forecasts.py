@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish import labels
-from scalestudy.publish.keys import forecast_key, point_key
 from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.keys import forecast_key, point_key
 from scalestudy.publish.numbers.model import PointSource
+from scalestudy.publish.words import labels
 from scalestudy.publish.words.laws import laws, measured
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE
