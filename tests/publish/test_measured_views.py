@@ -580,7 +580,7 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
         ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),
         ("environment", StudyEnvironment(facts={"device": ("cpu",)})),
         ("traces", TracesFile(traces=(TRACE,))),
-        ("numbers", rows_book(read).content),
+        ("numbers", rows_book(read)),
     ):
         write_document(tmp_path / f"{name}.json", content)
     assert main(["stage", "text", f"--results={tmp_path}"]) == 0

@@ -41,11 +41,11 @@ ALLOWED = {
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),
-    "publish/numbers/book.py": ({"removeprefix"}, "keys of numbers"),
+    "publish/numbers/model.py": ({"removeprefix"}, "keys of numbers"),
     "publish/numbers/renamed.py": ({"re"}, "keys of release 0.1, which were made of phrases"),
     "publish/numbers/latex.py": ({"removeprefix"}, "keys of numbers"),
     "publish/numbers/rounding.py": ({"re"}, "siunitx's table-format of a number"),
-    "publish/tables/headers.py": ({"split"}, "lines of a header"),
+    "publish/tables/view.py": ({"split"}, "lines of a header"),
     "publish/templates.py": ({"re", "split"}, "escaping for LaTeX"),
     "publish/typeset.py": ({"re", "in"}, "LaTeX's log and the names of its programs"),
 }

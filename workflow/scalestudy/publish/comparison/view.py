@@ -21,8 +21,8 @@ from scalestudy.publish.comparison.sentences import (
     workload_sentence,
 )
 from scalestudy.publish.numbers.provenance import dates_of
-from scalestudy.publish.results import failure_word
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared
 
 

@@ -1,59 +1,83 @@
-"""Launches as the provenance of a number has them: those that were made, and the code and record of each."""
+"""Where numbers are from: the runs behind them, when those were made, and by which code."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish.numbers.model import PointSource, RunSource
-from scalestudy.publish.words import labels
+from scalestudy.publish.numbers.model import Number, NumbersFile, RunSource
+from scalestudy.publish.templates import wrap
 
-DIGITS = 12  # of a checksum or a commit: enough to tell them apart
-STATES: dict[bool | None, str] = {True: " (dirty)", False: " (clean)"}
-
-
-def made(runs: Mapping[str, RunSource], run_ids: Sequence[str]) -> list[str]:
-    """Those of these launches that were made. runs: of numbers.json."""
-    return [run_id for run_id in run_ids if run_id in runs and runs[run_id].outcome != "unneeded"]
+INDENT = " " * 13
 
 
-def code_of(run: RunSource) -> str:
-    """'commit 0123456789ab (clean)'; '' where it is not known."""
-    return _code(run.commit, run.dirty)
-
-
-def record_of(run: RunSource) -> str:
-    """The beginning of the checksum of its record; '' where it is not known."""
-    return (run.record_sha256 or "")[:DIGITS]
+def run_sources(runs: pd.DataFrame) -> dict[str, RunSource]:
+    """The runs of runs.csv, by their ids."""
+    kept = runs.reindex(columns=["run_id", *RunSource.model_fields]).astype(object)
+    rows = kept.where(kept.notna(), None).to_dict("records")
+    return {row.pop("run_id"): RunSource.model_validate(row) for row in rows}
 
 
 def dates_of(runs: pd.DataFrame) -> str:
     """'2026-01-31', '2026-01-31 to 2026-02-02': the days on which launches were started; '' where not known."""
-    days = sorted({str(start)[:10] for start in runs["started_at"].dropna()})
-    return " to ".join(dict.fromkeys([days[0], days[-1]])) if days else ""
+    days = sorted({run.started_at[:10] for run in run_sources(runs).values() if run.started_at})
+    return " to ".join(dict.fromkeys([*days[:1], *days[-1:]]))
 
 
 def codes_of(runs: pd.DataFrame) -> list[str]:
     """Every commit that launches were made by, with its state."""
-    columns = runs[["commit", "dirty"]].astype(object)
-    rows = columns.where(columns.notna(), None).to_numpy()
-    return sorted({_code(commit, dirty) for commit, dirty in rows} - {""})
+    return sorted({run.code for run in run_sources(runs).values()} - {""})
 
 
 def is_dirty(runs: pd.DataFrame) -> bool:
     """Whether code that made a launch had changes that were not committed."""
-    return bool((runs["dirty"] == True).any())  # noqa: E712  a column that may hold None
+    return any(run.dirty for run in run_sources(runs).values())
 
 
-def where_of(point: PointSource) -> str:
-    """Where a number was measured, in words."""
-    ranks = labels.ranks(point.world_size, point.nodes)
-    return (
-        f"{point.workload}, {point.variant}, {point.scaling} scaling, {ranks}, batch"
-        f" {point.batch_per_rank} per rank, {point.global_batch} global"
-    )
+def provenance_view(numbers: NumbersFile) -> dict[str, Any]:
+    """Values for report/templates/provenance.tex."""
+    return {
+        "numbers": numbers,
+        "code": ", ".join(sorted({run.code for run in numbers.runs.values()} - {""})),
+        "launches": {
+            key: ", ".join(
+                f"{run_id} ({run.record})" if run.record else run_id
+                for run_id, run in numbers.launches(point.runs).items()
+            )
+            for key, point in numbers.points.items()
+        },
+    }
 
 
-def _code(commit: str | None, dirty: bool | None) -> str:
-    return f"commit {commit[:DIGITS]}{STATES.get(dirty, '')}" if commit else ""
+def number_text(numbers: NumbersFile, key: str, number: Number) -> str:
+    """What a number is, where it was measured, against what, and from which launches: lines for a terminal."""
+    shown = number.shown
+    interval = f" {shown.limits} ({number.limits})" if shown.limits else " (no interval)"
+    unit = f" {number.unit}" if number.unit else ""
+    lines = [f"{key} = {shown.value}{unit}{interval}", _field("what", number.what)]
+    if number.point:
+        point = numbers.points[number.point]
+        lines.append(_field("where", f"{point.where}; {point.outcomes}"))
+        if point.base and point.base != number.point:
+            lines.append(_field("base case", point.base))
+        lines += _launches("launches", point.runs, numbers)
+        if point.base_runs != point.runs:
+            lines += _launches("of the base", point.base_runs, numbers)
+    for place in number.rests_on:
+        lines.append(_field("from", place))
+        lines += _launches("launches", numbers.points[place].runs, numbers)
+    return "\n".join(lines)
+
+
+def _launches(name: str, run_ids: Sequence[str], numbers: NumbersFile) -> Iterator[str]:
+    """A line a launch: outcome, checksum of its record, commit."""
+    for run_id, run in numbers.launches(run_ids).items():
+        record = f", record {run.record}" if run.record else ""
+        yield _field(name, f"{run_id}: {run.outcome}{record}, {run.code or 'no commit known'}")
+        name = ""
+
+
+def _field(name: str, text: str) -> str:
+    return wrap(text, f"{name:<{len(INDENT)}}", INDENT)

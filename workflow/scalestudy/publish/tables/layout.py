@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from scalestudy.publish.numbers.rounding import table_format
 from scalestudy.publish.papers import Paper
 
 DIGIT_PT, LIMIT_PT, GAP_PT = 4.4, 3.7, 6.0  # at \footnotesize of a 10 pt class
@@ -12,6 +14,10 @@ SPARE = 0.96  # of a width: these are estimates
 SCRIPT = 0.88  # \scriptsize over \footnotesize
 STUB_CHARACTERS = 18
 """A longer name of a variant is broken at its hyphens."""
+PAGE_LINES = 44
+"""Of a table, on a page of \\footnotesize with a caption."""
+LONG_TITLE = 45
+"""Characters from which the title of a group is broken into lines."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +51,35 @@ class Width:
         return GAP_PT + max(header, value + (2 + limits if limits else 0))
 
 
-def choose_layout(stub: int, columns: Sequence[Width], *, repeated: int, paper: Paper) -> Layout:
-    """The first layout that holds.
+def set_table(
+    headers: Sequence[Sequence[str]], groups: list[dict[str, Any]], *, repeated: int, paper: Paper
+) -> dict[str, Any]:
+    """Rows as report/templates/table.tex has them: in tabulars that fit a paper, in portions that fit a page.
 
-    stub: characters of the longest first cell. repeated: so many columns say where a row was measured; every panel
-    begins with them.
+    headers: of each column, in lines. groups: title and rows, each with `variant`, `partial`, `unsteady` and
+    `cells`, which have `value` and `limits` as text, and `wide` where the limits take other room than their
+    characters. repeated: so many columns say where a row was measured; every panel begins with them.
     """
+    rows = [row for group in groups for row in group["rows"]]
+    columns = [_column(header, [row["cells"][index] for row in rows]) for index, header in enumerate(headers)]
+    # The longest name in the first column, with the outcomes that stand behind it.
+    names = [f"{row['variant']} ({row['partial']})" if row["partial"] else row["variant"] for row in rows]
+    stub = max(map(len, names), default=0)
+    layout = choose_layout(stub, [column["width"] for column in columns], repeated=repeated, paper=paper)
+    lines = (2 if layout.stacked else 1) * len(layout.panels)
+    return {
+        "parts": [
+            [_panel(columns, part, indices, stacked=layout.stacked) for indices in layout.panels]
+            for part in _portions(groups, lines=lines)
+        ],
+        "layout": layout,
+        "stub_pt": f"{STUB_CHARACTERS * DIGIT_PT:.0f}" if stub > STUB_CHARACTERS else "",
+        "unsteady": any(row["unsteady"] for row in rows),
+    }
+
+
+def choose_layout(stub: int, columns: Sequence[Width], *, repeated: int, paper: Paper) -> Layout:
+    """The first layout that holds. stub: characters of the longest first cell."""
     column_pt, page_pt = SPARE * paper.column_pt, SPARE * paper.page_pt
     first = min(stub, STUB_CHARACTERS) * DIGIT_PT
     beside, under = ([width.points(stacked=stacked) for width in columns] for stacked in (False, True))
@@ -67,3 +96,59 @@ def choose_layout(stub: int, columns: Sequence[Width], *, repeated: int, paper: 
             panels.append([])
         panels[-1].append(index)
     return Layout(wide=True, stacked=True, panels=tuple((*common, *panel) for panel in panels))
+
+
+def _column(header: Sequence[str], cells: list[dict[str, Any]]) -> dict[str, Any]:
+    """Its header in lines, its siunitx format, and its width."""
+    values = [cell["value"] for cell in cells]
+    limits = max((len(cell.get("wide", cell["limits"])) for cell in cells), default=0)
+    return {
+        "lines": header,
+        "format": table_format(values),
+        "limits": limits > 0,
+        "width": Width(
+            header=max(len(line) for line in header if not line.startswith("(")),
+            value=max(map(len, values), default=0),
+            limits=limits,
+        ),
+    }
+
+
+def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
+    """The groups in portions that fit a page; a group may be cut. lines: that a row takes."""
+    parts: list[list[dict[str, Any]]] = []
+    room = 0
+    for group in groups:
+        rest = group["rows"]
+        while rest:
+            if room < 2:
+                parts.append([])
+                room = max(2, PAGE_LINES // lines)
+            parts[-1].append(group | {"rows": rest[: room - 1]})
+            rest, room = rest[room - 1 :], room - 1 - len(rest[: room - 1])
+    return parts
+
+
+def _panel(
+    columns: list[dict[str, Any]], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
+) -> dict[str, Any]:
+    """A tabular: columns, header from the top, groups of rows, and how many columns TeX has in it.
+
+    A header of fewer lines stands at the bottom.
+    """
+    mine = [columns[index] for index in indices]
+    count = max((len(column["lines"]) for column in mine), default=0)
+    padded = [[*[""] * (count - len(column["lines"])), *column["lines"]] for column in mine]
+    return {
+        "columns": mine,
+        "header": list(zip(*padded, strict=True)),
+        "groups": [
+            {
+                "title": group["title"],
+                "long": len(group["title"]) > LONG_TITLE,
+                "rows": [row | {"cells": [row["cells"][index] for index in indices]} for row in group["rows"]],
+            }
+            for group in groups
+        ],
+        "width": 1 + len(mine) + (0 if stacked else sum(column["limits"] for column in mine)),
+    }

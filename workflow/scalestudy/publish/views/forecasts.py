@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
 from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.numbers.keys import forecast_key, point_key
-from scalestudy.publish.numbers.model import PointSource
+from scalestudy.publish.numbers.keys import forecast_key, law_key
+from scalestudy.publish.numbers.ledger import law_percents, law_weights
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.words import labels
-from scalestudy.publish.words.laws import laws, measured
+from scalestudy.publish.words.phrases import Phrase, Piece, joined
+from scalestudy.registry.codes import OverheadModel
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE
 from scalestudy.registry.words.refusals import no_forecast
 
+OVERHEAD = {OverheadModel.AS_MEASURED: "as measured", OverheadModel.BUCKET_PIPELINE: "by the pipeline of buckets"}
 
-def forecasts_view(forecasts: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
+
+def forecasts_view(forecasts: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
     """A dictionary of text for every row of forecasts.csv, in its order."""
-    return [_row(row, book) for _, row in forecasts.iterrows()]
+    return [
+        {
+            "key": (key := forecast_key(row)),
+            "workload": row["workload"],
+            "of": row["forecast_of"],
+            "point": labels.point(row),
+            **{name: numbers.shown(f"{key}.{name}") for name in HEADLINE},
+            "measured": measured(row),
+            "laws": laws(row),
+            "refused": no_forecast(row),
+        }
+        for row in forecasts.to_dict("records")
+    ]
 
 
 def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -31,34 +46,21 @@ def refusals(view: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"reason": reason, "points": points} for reason, points in found.items()]
 
 
-def points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
-    """Keys of the points that a forecast rests on: base case and series; of another batch, one process by batch.
-
-    row: of forecasts.csv. points: those of numbers.json.
-    """
-    mine = {key: point for key, point in points.items() if point.workload == row["workload"]}
-    named = (row["variant"], row["scaling"])
-    series = [key for key, point in mine.items() if (point.variant, point.scaling) == named]
-    bases = dict.fromkeys(base for key in series if (base := mine[key].base))
+def measured(row: Row) -> str:
+    """'1x1, 1x2', or 'one process at batch 8, 16': what a forecast was made from."""
     if row["forecast_of"] == "scale":
-        return [*(key for key in bases if key not in series), *series]
-    here = [key for key in series if key == point_key(row)]
-    variants = {mine[key].variant for key in bases}
-    alone = [key for key, point in mine.items() if point.world_size == 1 and point.variant in variants]
-    return [*alone, *here]
+        return ", ".join(json.loads(row["from_scales"]))
+    return f"one process at batch {', '.join(map(str, json.loads(row['from_batches'])))}"
 
 
-def _row(row: pd.Series, book: Book) -> dict[str, Any]:
-    key = forecast_key(row)
-    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
-    return {
-        "key": key,
-        "workload": row["workload"],
-        "of": row["forecast_of"],
-        "series": f"{row['variant']} {row['scaling']}",
-        "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
-        **{name: book.shown(f"{key}.{name}") for name in HEADLINE},
-        "measured": measured(row),
-        "laws": laws(row),
-        "refused": no_forecast(row),
-    }
+def laws(row: Row) -> Phrase:
+    """How the overhead is taken to go on from there: 'linear 90%, logarithmic 10%', each weight with its key; or
+    which laws there are, where nothing chooses.
+    """
+    model = row["overhead_model"]
+    if model == OverheadModel.LAWS_ALIKE:
+        return Phrase(f"{labels.listed(list(law_weights(row)))} alike: two sizes do not choose")
+    if model in OVERHEAD:
+        return Phrase(f"its step linear in the batch, overhead {OVERHEAD[model]}")
+    shares = law_percents(row).items()
+    return joined([Phrase(f"{law} ", Piece(str(percent), law_key(row, law)), "%") for law, percent in shares])

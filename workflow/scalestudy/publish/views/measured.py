@@ -7,8 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.rows import waits_for_one
-from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.numbers.model import Number
+from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import methods
 from scalestudy.registry.codes import Methods
@@ -28,60 +27,57 @@ COMMUNICATION = (
 )
 
 
-def parts_view(book: Book, point: str) -> list[dict[str, str]]:
+def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, str]]:
     """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
-    probed = book.number(f"{point}.exposed_span_ms") is not None
-    hidden = (WHOLE,) if probed else SPLIT
+    hidden = (WHOLE,) if numbers.number(f"{point}.exposed_span_ms") else SPLIT
     found = []
     for part, (name, _) in PARTS.items():
-        given = book.given(point, f"{part}_ms", f"{part}_share_percent")
-        if part in hidden or len(given) < 2 or not given[f"{part}_ms"].value:
-            continue
-        share = given[f"{part}_share_percent"]
-        # A difference of two measurements, such as backward computation, may be below zero.
-        bar = f"{min(max(share.value, 0), 100):.1f}%"
-        found.append({"name": name, "part": part, "ms": given[f"{part}_ms"].shown.value, "bar": bar})
-        found[-1]["share"] = f"{share.shown}%"
+        time, share = (numbers.number(f"{point}.{part}_{unit}") for unit in ("ms", "share_percent"))
+        if part not in hidden and time and share and time.value:
+            # A difference of two measurements, such as backward computation, may be below zero.
+            bar = f"{min(max(share.value, 0), 100):.1f}%"
+            shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
+            found.append({"name": name, "part": part, **shown})
     return found
 
 
-def communication_view(book: Book, point: str) -> list[dict[str, Any]]:
+def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
     """name, quantity, ms with limits, how it was measured, whether it differs from 0, of what was probed."""
     lines = []
     for quantity, name, how in COMMUNICATION:
-        number = book.number(f"{point}.{quantity}")
+        number = numbers.number(f"{point}.{quantity}")
         if number:
             nothing = "not distinguishable from zero" if number.low <= 0 <= number.high else ""
             lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
     return lines
 
 
-def memory_view(book: Book, point: str) -> Phrase:
+def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     """Memory of the rank that has most: on the device where it counts its own, and resident on the host."""
-    resident = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
-    if not book.number(f"{point}.peak_allocated_gib"):
-        return book.phrase(point, resident)
-    allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
-    return book.phrase(point, f"{allocated}; {{peak_reserved_gib}} reserved; {resident}")
+    said = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
+    if numbers.number(f"{point}.peak_allocated_gib"):
+        allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
+        said = f"{allocated}; {{peak_reserved_gib}} reserved; {said}"
+    return numbers.phrase(point, said)
 
 
-def spread_view(book: Book, point: str) -> Phrase:
+def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """How much steps and launches scatter, as coefficients of variation."""
-    launches = ", launches {launch_cv_percent}%" if book.number(f"{point}.launch_cv_percent") else ""
-    return book.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}")
+    launches = ", launches {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
+    return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}")
 
 
-def network_view(book: Book, point: str) -> Phrase:
+def network_view(numbers: NumbersFile, point: str) -> Phrase:
     """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
-    given = book.given(point, "all_reduce_bus_gib_per_s", "all_reduce_latency_us")
-    if not given.get("all_reduce_bus_gib_per_s"):
+    if not numbers.number(f"{point}.all_reduce_bus_gib_per_s"):
         return Phrase()
-    fitted = ", latency {all_reduce_latency_us} us" if given.get("all_reduce_latency_us") else ""
+    fitted = numbers.number(f"{point}.all_reduce_latency_us")
+    latency = ", latency {all_reduce_latency_us} us" if fitted else ""
     bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
-    return book.phrase(point, f"All-reduce on the idle network: {bandwidth}{fitted}")
+    return numbers.phrase(point, f"All-reduce on the idle network: {bandwidth}{latency}")
 
 
-def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
+def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
     """What a reader of this row has to mind: sentences, perhaps none."""
     notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
     if row["launches_left_out"]:
@@ -93,7 +89,7 @@ def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
             " buckets, on average {lateness_ms} ms ({lateness_share_percent}% of a step) after those of the other"
             " ranks"
         )
-        notes.append(book.phrase(point, late))
+        notes.append(numbers.phrase(point, late))
     if row["methods"] == Methods.DISAGREE:
         notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
@@ -102,18 +98,18 @@ def notes_view(book: Book, point: str, row: pd.Series) -> list[Phrase]:
     return notes
 
 
-def work_view(book: Book, point: str) -> str:
+def work_view(numbers: NumbersFile, point: str) -> str:
     """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
-    given = book.given(point, "parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
+    names = ("parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
+    parameters, flop, rate, sent = (numbers.number(f"{point}.{name}") for name in names)
     said = []
-    if given.get("parameters"):
-        said.append(f"{given['parameters'].shown} parameters")
-    if given.get("flop_per_sample"):
-        rate = given.get("flop_per_s_per_rank")
+    if parameters:
+        said.append(f"{parameters.shown} parameters")
+    if flop:
         done = f", {_joined(rate, 'FLOP/s')} a rank" if rate else ""
-        said.append(f"{_joined(given['flop_per_sample'], 'FLOP')} a sample{done}")
-    if "sent_mib_per_step" in given and given["sent_mib_per_step"].value > 0:
-        said.append(f"each rank sends {given['sent_mib_per_step'].shown} MiB a step")
+        said.append(f"{_joined(flop, 'FLOP')} a sample{done}")
+    if sent and sent.value > 0:
+        said.append(f"each rank sends {sent.shown} MiB a step")
     return "; ".join(said)
 
 

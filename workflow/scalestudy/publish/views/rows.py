@@ -1,4 +1,4 @@
-"""What the templates are given: text, rounded and labelled. Templates arrange; they never compute."""
+"""The points of a study as documents print them. Templates arrange; they never compute."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.numbers.keys import point_key
-from scalestudy.publish.numbers.rounding import DASH
-from scalestudy.publish.results import as_text, failure_word
+from scalestudy.publish.numbers.keys import factor_key, point_key
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.views.measured import (
     communication_view,
     memory_view,
@@ -24,107 +21,91 @@ from scalestudy.publish.views.measured import (
 )
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
+from scalestudy.publish.words.points import ACCURACY, FACTORS, failure_word, methods, stopped
+from scalestudy.registry.codes import AccuracyKept, Methods
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
 
 
-def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
-    """Head and caption facts of a study."""
-    study = plan.study
-    distributed = summary[summary["world_size"] > 1]
-    return {
-        "name": study.name,
-        "description": study.description,
-        "confidence": f"{study.report.confidence:.0%}",
-        "accuracy_margin": labels.points(study.report.accuracy_margin),
-        "target_efficiency": f"{study.report.target_efficiency:.0%}",
-        "cores": labels.cores(study.host.cores_per_rank),
-        "intervals": labels.intervals(
-            confidence=study.report.confidence,
-            repeats=study.repeats,
-            most_repeats=study.most_repeats,
-            bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any()),
-        ),
-        "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
-        "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
-        "version": __version__,
-    }
-
-
-def rows_view(plan: Plan, summary: pd.DataFrame, book: Book) -> list[dict[str, Any]]:
+def rows_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
     """The summary's rows as text, grouped by workload; reference rows are left to the CSV."""
     kept = summary[summary["scaling"] != "reference"]
-    rows = []
-    for workload in plan.study.workloads:
-        for _, row in kept[kept["workload"] == workload].iterrows():
-            rows.append(_row(row, book, plan.study.workloads[workload].target_accuracy))
-    for previous, made in zip([None, *rows], rows, strict=False):
-        made["starts_workload"] = previous is None or previous["workload"] != made["workload"]
-    return rows
+    return [
+        _row(row, numbers, workload.target_accuracy)
+        for name, workload in plan.study.workloads.items()
+        for _, row in kept[kept["workload"] == name].iterrows()
+    ]
 
 
-def _row(row: pd.Series, book: Book, target: float | None) -> dict[str, Any]:
+def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str, Any]:
     point = point_key(row)
-    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
+    steps, micro_batch = int(row["accumulation_steps"]), int(row["micro_batch"])
     return {
-        **book.quantities(point),
+        **numbers.quantities(point),
+        **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},
+        **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
-        "workload": row["workload"],
-        "variant": row["variant"],
-        "scaling": row["scaling"],
-        "is_base": bool(row["is_base"]),
-        "ranks": int(row["world_size"]),
-        "nodes": int(row["nodes"]),
-        "on_nodes": labels.on_nodes(int(row["nodes"])),
-        "ranks_text": ranks,
-        "point": f"{row['variant']} {row['scaling']}, {ranks}, batch {int(row['batch_per_rank'])} per rank",
-        "batch_per_rank": int(row["batch_per_rank"]),
-        "global_batch": int(row["global_batch"]),
-        "work": work_view(book, point),
-        "micro_batches": labels.micro_batches(int(row["accumulation_steps"]), int(row["micro_batch"])),
-        "settings": as_text(row["settings"]),
+        "ranks": row["world_size"],
+        "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
+        "point": labels.point(row),
+        "work": work_view(numbers, point),
+        "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
+        "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV
         "outcomes": outcomes(row),
         "failure": failure_word(row),
-        "partial": 0 < row["launches_ok"] < row["launches"],
         "has_speedup": not isnan(row["speedup"]),
         "has_overhead": not isnan(row["overhead_s"]),
-        "accuracy_kept": _accuracy_kept(book, point, row),
+        "accuracy_kept": _accuracy_kept(numbers, point, row),
         "target_accuracy": f"{target:.0%}" if target else "",
-        "time_to_accuracy": _time_to_accuracy(book, point, row),
+        "time_to_accuracy": _time_to_accuracy(numbers, point, row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
-        "memory": memory_view(book, point),
-        "spread": spread_view(book, point),
-        "parts": parts_view(book, point),
-        "communication": communication_view(book, point),
+        "memory": memory_view(numbers, point),
+        "spread": spread_view(numbers, point),
+        "parts": parts_view(numbers, point),
+        "communication": communication_view(numbers, point),
         "methods": methods(row),
         "methods_disagree": row["methods"] == Methods.DISAGREE,
-        "network": network_view(book, point),
-        "notes": notes_view(book, point, row),
+        "network": network_view(numbers, point),
+        "notes": notes_view(numbers, point, row),
         "unsteady": mostly_unsteady(row),
         "stopped_because": stopped(row),
     }
 
 
-def _accuracy_kept(book: Book, point: str, row: pd.Series) -> Phrase:
+def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: NumbersFile) -> None:
+    """`factors` of every row of rows_view, from the root down; empty for single processes.
+
+    factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
+    """
+    trees: dict[str, list[dict[str, Any]]] = {}
+    for _, factor in factors.iterrows():
+        key, meaning = factor_key(factor), FACTORS[factor["factor"]]
+        shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
+        trees.setdefault(point_key(factor), []).append({**factor, **shown})
+    for row in rows:
+        tree = trees.get(row["key"], [])
+        row["factors"] = tree if len(tree) > 1 else []
+
+
+def _accuracy_kept(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
     if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
         return Phrase()
     if isnan(row["accuracy_difference"]):
         return Phrase("not compared: no launch of the base case has the same seed")
-    return book.phrase(
-        point, f"{ACCURACY[row['accuracy_kept']]}: difference {{accuracy_difference_points}} points"
-    )
+    kept = ACCURACY[row["accuracy_kept"]]
+    return numbers.phrase(point, f"{kept}: difference {{accuracy_difference_points}} points")
 
 
-def _time_to_accuracy(book: Book, point: str, row: pd.Series) -> Phrase:
+def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     """Training time to the target accuracy and its speedup, in words."""
-    launches = f"{int(row['launches_at_accuracy'])} of {int(row['launches_ok'])} launches"
-    if not row["launches_at_accuracy"]:
-        return Phrase(f"reached by none of {int(row['launches_ok'])} launches")
-    if row["launches_at_accuracy"] < row["launches_ok"]:
-        return Phrase(f"reached by {launches} only")
-    known = book.number(f"{point}.time_to_accuracy_speedup")
-    speedup = ", speedup {time_to_accuracy_speedup}" if known else ""
-    return book.phrase(point, f"{{time_to_accuracy_s}} s of training ({launches}){speedup}")
+    reached, launches = int(row["launches_at_accuracy"]), int(row["launches_ok"])
+    if not reached:
+        return Phrase(f"reached by none of {launches} launches")
+    if reached < launches:
+        return Phrase(f"reached by {reached} of {launches} launches only")
+    said = f"{{time_to_accuracy_s}} s of training ({reached} of {launches} launches)"
+    if numbers.number(f"{point}.time_to_accuracy_speedup"):
+        said += ", speedup {time_to_accuracy_speedup}"
+    return numbers.phrase(point, said)

@@ -19,7 +19,6 @@ def command(results: Path) -> int:
     from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.figures import FIGURES, study_figures
     from scalestudy.publish.figures.tidy import shows_something
-    from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.publish.views.facts import document_facts
     from scalestudy.record.files import write_text
@@ -36,8 +35,7 @@ def command(results: Path) -> int:
         ],
         "study_figures": _figures(drawn, of_study),
         "study_words": _words(drawn, of_study),
-        "book": book,
-        "appendix": appendix_view(book.content, facts["forecasts"]),
+        "numbers": book,
     }
     write_text(results / RESULTS["page"], render(DIRECTORY / "report.html", **facts))
     print(results / RESULTS["page"])

@@ -17,8 +17,8 @@ from scalestudy.publish.figures.style import REFERENCE, legend_below, series_sty
 from scalestudy.publish.figures.tidy import Drawer, tidy
 from scalestudy.publish.numbers.rounding import show_scaled
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.registry.column import Row
 from scalestudy.study.plan import Plan
