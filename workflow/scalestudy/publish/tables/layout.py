@@ -35,17 +35,22 @@ class Layout:
         return "table*" if self.wide else "table"
 
 
-@dataclass(frozen=True)
-class Width:
-    """Characters of the longest texts of a column."""
+class Column:
+    """A column: its header in lines, its siunitx format, and how many characters its longest texts have.
 
-    header: int
-    value: int
-    limits: int
+    cells: `value` and `limits` as text, and `wide` where the limits take other room than their characters.
+    """
 
-    def points(self, *, stacked: bool) -> float:
+    def __init__(self, header: Sequence[str], cells: list[dict[str, Any]]) -> None:
+        self.header = header
+        self.format = table_format([cell["value"] for cell in cells])
+        self.value = max((len(cell["value"]) for cell in cells), default=0)
+        self.limits = max((len(cell.get("wide", cell["limits"])) for cell in cells), default=0)
+
+    def width_pt(self, *, stacked: bool) -> float:
         """Side by side, a value and its limits are two columns under one header."""
-        header, value, limits = self.header * DIGIT_PT, self.value * DIGIT_PT, self.limits * LIMIT_PT
+        words = max(len(line) for line in self.header if not line.startswith("("))
+        header, value, limits = words * DIGIT_PT, self.value * DIGIT_PT, self.limits * LIMIT_PT
         if stacked:
             return GAP_PT + max(header, value, limits * SCRIPT)
         return GAP_PT + max(header, value + (2 + limits if limits else 0))
@@ -57,15 +62,14 @@ def set_table(
     """Rows as report/templates/table.tex has them: in tabulars that fit a paper, in portions that fit a page.
 
     headers: of each column, in lines. groups: title and rows, each with `variant`, `partial`, `unsteady` and
-    `cells`, which have `value` and `limits` as text, and `wide` where the limits take other room than their
-    characters. repeated: so many columns say where a row was measured; every panel begins with them.
+    `cells`. repeated: so many columns say where a row was measured; every panel begins with them.
     """
     rows = [row for group in groups for row in group["rows"]]
-    columns = [_column(header, [row["cells"][index] for row in rows]) for index, header in enumerate(headers)]
+    columns = [Column(header, [row["cells"][index] for row in rows]) for index, header in enumerate(headers)]
     # The longest name in the first column, with the outcomes that stand behind it.
     names = [f"{row['variant']} ({row['partial']})" if row["partial"] else row["variant"] for row in rows]
     stub = max(map(len, names), default=0)
-    layout = choose_layout(stub, [column["width"] for column in columns], repeated=repeated, paper=paper)
+    layout = _layout(stub, columns, repeated=repeated, paper=paper)
     lines = (2 if layout.stacked else 1) * len(layout.panels)
     return {
         "parts": [
@@ -78,11 +82,11 @@ def set_table(
     }
 
 
-def choose_layout(stub: int, columns: Sequence[Width], *, repeated: int, paper: Paper) -> Layout:
+def _layout(stub: int, columns: Sequence[Column], *, repeated: int, paper: Paper) -> Layout:
     """The first layout that holds. stub: characters of the longest first cell."""
     column_pt, page_pt = SPARE * paper.column_pt, SPARE * paper.page_pt
     first = min(stub, STUB_CHARACTERS) * DIGIT_PT
-    beside, under = ([width.points(stacked=stacked) for width in columns] for stacked in (False, True))
+    beside, under = ([column.width_pt(stacked=stacked) for column in columns] for stacked in (False, True))
     whole = (tuple(range(len(columns))),)
     if first + sum(beside) <= page_pt:
         return Layout(wide=first + sum(beside) > column_pt, stacked=False, panels=whole)
@@ -96,22 +100,6 @@ def choose_layout(stub: int, columns: Sequence[Width], *, repeated: int, paper: 
             panels.append([])
         panels[-1].append(index)
     return Layout(wide=True, stacked=True, panels=tuple((*common, *panel) for panel in panels))
-
-
-def _column(header: Sequence[str], cells: list[dict[str, Any]]) -> dict[str, Any]:
-    """Its header in lines, its siunitx format, and its width."""
-    values = [cell["value"] for cell in cells]
-    limits = max((len(cell.get("wide", cell["limits"])) for cell in cells), default=0)
-    return {
-        "lines": header,
-        "format": table_format(values),
-        "limits": limits > 0,
-        "width": Width(
-            header=max(len(line) for line in header if not line.startswith("(")),
-            value=max(map(len, values), default=0),
-            limits=limits,
-        ),
-    }
 
 
 def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str, Any]]]:
@@ -130,15 +118,15 @@ def _portions(groups: list[dict[str, Any]], *, lines: int) -> list[list[dict[str
 
 
 def _panel(
-    columns: list[dict[str, Any]], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
+    columns: list[Column], groups: list[dict[str, Any]], indices: tuple[int, ...], *, stacked: bool
 ) -> dict[str, Any]:
     """A tabular: columns, header from the top, groups of rows, and how many columns TeX has in it.
 
     A header of fewer lines stands at the bottom.
     """
     mine = [columns[index] for index in indices]
-    count = max((len(column["lines"]) for column in mine), default=0)
-    padded = [[*[""] * (count - len(column["lines"])), *column["lines"]] for column in mine]
+    count = max((len(column.header) for column in mine), default=0)
+    padded = [[*[""] * (count - len(column.header)), *column.header] for column in mine]
     return {
         "columns": mine,
         "header": list(zip(*padded, strict=True)),
@@ -150,5 +138,5 @@ def _panel(
             }
             for group in groups
         ],
-        "width": 1 + len(mine) + (0 if stacked else sum(column["limits"] for column in mine)),
+        "width": 1 + len(mine) + (0 if stacked else sum(column.limits > 0 for column in mine)),
     }
