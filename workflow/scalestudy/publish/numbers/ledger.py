@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan, nan
+from typing import Any
 
 import pandas as pd
 
@@ -98,11 +99,10 @@ def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
     for row in summary.to_dict("records"):
         point, failed = keys.point_key(row), failure_word(row)
         for name, column in QUANTITIES.items():
-            text, values = _read(row, column)
+            text, values, unit, what = _read(row, column)
             if text.value == DASH and failed and name in HEADLINE:
                 text = Shown(failed)
             if text.value != DASH:
-                unit, what = printed_of(column).unit, column.meaning
                 yield f"{point}.{name}", _number(text, values, unit, what, limits=column.limits, point=point)
 
 
@@ -111,11 +111,10 @@ def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) ->
     for row in forecasts.to_dict("records"):
         behind = tuple(_points_behind(row, points))
         for name in HEADLINE:
-            column = QUANTITIES[name]
-            text, values = _read(row, column)
+            text, values, unit, what = _read(row, QUANTITIES[name])
             if text.value != DASH:
-                unit, what = printed_of(column).unit, f"forecast: {column.meaning}"
-                yield f"{keys.forecast_key(row)}.{name}", _number(text, values, unit, what, rests_on=behind)
+                number = _number(text, values, unit, f"forecast: {what}", rests_on=behind)
+                yield f"{keys.forecast_key(row)}.{name}", number
         for law, percent in law_percents(row).items():
             what = f"weight of the law of overhead: {law}"
             yield keys.law_key(row, law), _number(show_count(percent), percent, "%", what, rests_on=behind)
@@ -205,33 +204,18 @@ def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
             yield keys.effort_key(*words, name), _number(text, value, unit, what)
 
 
-def _read(row: Row, column: Column) -> tuple[Shown, Values]:
+def _read(row: Row, column: Column) -> tuple[Shown, Values, str, str]:
+    """(text, value and limits, unit, what it is) of a column."""
     values = values_of(row, column)
-    return shown_as(column, values), values
+    return shown_as(column, values), values, printed_of(column).unit, column.meaning
 
 
 def _number(
-    text: Shown,
-    values: Values | float,
-    unit: str,
-    what: str,
-    *,
-    limits: str = "interval",
-    point: str | None = None,
-    rests_on: tuple[str, ...] = (),
+    text: Shown, values: Values | float, unit: str, what: str, *, limits: str = "interval", **source: Any
 ) -> Number:
-    """limits: what they are, where the text has any."""
+    """limits: what they are, where the text has any. source: `point`, or what it rests on."""
     value, low, high = values if isinstance(values, tuple) else (values, nan, nan)
     if not text.low:
         low, high, limits = nan, nan, "none"
-    return Number(
-        value=value,
-        low=low,
-        high=high,
-        unit=unit,
-        shown=text,
-        limits=limits,
-        what=what,
-        point=point,
-        rests_on=rests_on,
-    )
+    source = {"point": None} | source
+    return Number(value=value, low=low, high=high, unit=unit, shown=text, limits=limits, what=what, **source)
