@@ -23,14 +23,14 @@ from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.publish.numbers.rounding import show_percent
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
-from scalestudy.publish.views.measured import (
+from scalestudy.publish.views.rows import (
     COMMUNICATION,
     communication_view,
     notes_view,
     parts_view,
+    rows_view,
     spread_view,
 )
-from scalestudy.publish.views.rows import rows_view
 from scalestudy.publish.words import labels
 from scalestudy.record.document import write_document
 from scalestudy.registry.points import QUANTITIES
