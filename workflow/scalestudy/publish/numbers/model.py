@@ -65,8 +65,7 @@ class PointSource(Part):
     @property
     def place(self) -> str:
         """'2 ranks, batch 16 per rank, 32 global'."""
-        ranks = labels.ranks(self.world_size, self.nodes)
-        return f"{ranks}, batch {self.batch_per_rank} per rank, {self.global_batch} global"
+        return f"{labels.place(vars(self))}, {self.global_batch} global"
 
     @property
     def where(self) -> str:

@@ -31,12 +31,12 @@ class Shown:
         return f"{self.value} {self.limits}".strip()
 
 
-def show(value: float, low: float | None = None, high: float | None = None, *, factor: float = 1) -> Shown:
+def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1) -> Shown:
     """Round to two significant digits of the interval's half-width; to three of the value without an interval."""
-    if value is None or isnan(value):  # None: as JSON has it
+    if isnan(value):
         return Shown(DASH)
     value = value * factor
-    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+    if not (isfinite(low) and isfinite(high)):
         return Shown(_fixed(value, _decimals(value, significant=3)))
     low, high = low * factor, high * factor
     half_width, magnitude = (high - low) / 2, max(abs(value), abs(low), abs(high))

@@ -12,14 +12,7 @@ from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import ends
 
 OUTCOME_WORDS = {"oom": "OOM"}
-VERDICTS = {
-    Verdict.HEALTHY: "healthy",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.POOR: "poor",
-    Verdict.NEGATIVE_SCALING: "negative scaling",
-    Verdict.CONFOUNDED: "confounded",
-    Verdict.NOT_MEASURED: "not measured",
-}
+VERDICTS = {verdict: verdict.replace("_", " ") for verdict in Verdict}
 WITHOUT_RATIO = (Verdict.CONFOUNDED, Verdict.NOT_MEASURED)
 """Verdicts that go without a speedup."""
 ACCURACY = {
