@@ -68,7 +68,7 @@ def book_of(results: Path) -> Book:
 
 
 def results_of(results: Path) -> Results:
-    """What documents are made from."""
+    """The tables and facts of a study."""
     from scalestudy.analyse.trace.summary import TracesFile
     from scalestudy.publish.results import Results
 
@@ -81,3 +81,8 @@ def results_of(results: Path) -> Results:
         traces=read_document(results / RESULTS["traces"], TracesFile).traces,
         environment=environment_of(results),
     )
+
+
+def documented(results: Path) -> tuple[Plan, Results, Book]:
+    """What the documents of a study are made from."""
+    return plan_of(results), results_of(results), book_of(results)

@@ -16,9 +16,9 @@ COMPLETE = "_SCALESTUDY_COMPLETE"
 
 program = LazyGroup(
     name="scalestudy",
-    modules=verb.MODULES | {"stage": stage.__name__},
-    hidden={"train": stage.MODULES["train"]},  # Snakemake knows finished runs by this shell line
-    elsewhere={name: f"scalestudy stage {name}" for name in stage.MODULES},
+    commands=verb.COMMANDS | {"stage": f"{stage.__name__}:command"},
+    hidden={"train": stage.COMMANDS["train"]},  # Snakemake knows finished runs by this shell line
+    elsewhere={name: f"scalestudy stage {name}" for name in stage.COMMANDS},
     help="Measure how PyTorch training scales: plan a study, run it, read what was found.",
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )

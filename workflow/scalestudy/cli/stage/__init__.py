@@ -1,23 +1,24 @@
-"""`scalestudy stage STAGE`: what the workflow's rules call, one module a stage; any of them can be run by hand."""
+"""`scalestudy stage STAGE`: what the workflow's rules call; any stage can be run by hand."""
 
 from __future__ import annotations
 
+from scalestudy.cli import verb
 from scalestudy.cli.command import LazyGroup
-from scalestudy.cli.verb import NAMES as VERBS
 
 # In the order of the chain.
 MODULES = {
-    **{name: f"{__name__}.{name}" for name in ("plan", "prepare", "train", "aggregate", "diagnose")},
-    **{
-        name: f"{__name__}.publish.{name}"
-        for name in ("plot", "numbers", "tables", "text", "page", "documents", "typeset")
-    },
-    **{name: f"{__name__}.{name}" for name in ("settle", "schema")},
+    **dict.fromkeys(("plan", "prepare"), "before"),
+    "train": "launch",
+    **dict.fromkeys(("aggregate", "diagnose"), "analyse"),
+    **dict.fromkeys(("plot", "numbers", "tables", "text", "page", "documents", "typeset"), "publish"),
+    "settle": "launch",
+    "schema": "before",
 }
+COMMANDS = {name: f"{__name__}.{module}:{name}" for name, module in MODULES.items()}
 
 command = LazyGroup(
-    modules=MODULES,
-    elsewhere={name: f"scalestudy {name}" for name in VERBS},
+    commands=COMMANDS,
+    elsewhere={name: f"scalestudy {name}" for name in verb.COMMANDS},
     short_help="run one stage of a study by hand",
     help="Run one stage of a study, as a rule of the workflow does.",
 )

@@ -1,6 +1,18 @@
-"""What people type: one module a verb, its command called `command`; heavy imports wait until it is called."""
+"""What people type: a function a verb; heavy imports wait until it is called."""
 
 from __future__ import annotations
 
-NAMES = ("new", "plan", "run", "summary", "number", "compare", "estimate", "audit", "find-batch", "demo", "retry")
-MODULES = {name: f"{__name__}.{name.replace('-', '_')}" for name in NAMES}
+MODULES = {
+    "new": "new",
+    "plan": "run",
+    "run": "run",
+    "summary": "results",
+    "number": "results",
+    "compare": "compare",
+    "estimate": "without_runs",
+    "audit": "without_runs",
+    "find-batch": "find_batch",
+    "demo": "demo",
+    "retry": "run",
+}
+COMMANDS = {name: f"{__name__}.{module}:{name.replace('-', '_')}" for name, module in MODULES.items()}

@@ -59,7 +59,7 @@ class New(Verb):
 @click.option("--repeats", type=int, help="Runs of every point.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
 @options.path("--out", metavar="FILE", help="Write here instead of printing. No file is overwritten.")
-def command(
+def new(
     name: str,
     scales: tuple[str, ...],
     repeats: int | None,
