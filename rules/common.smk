@@ -9,14 +9,7 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
-from scalestudy.chain.launches import (
-    data_json,
-    datasets,
-    matching_runs,
-    refuse_what_does_not_fit,
-    request,
-    reserve_arguments,
-)
+from scalestudy.chain.launches import matching_runs, refuse_what_does_not_fit, request, reserve_arguments
 from scalestudy.errors import UserError
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
@@ -54,7 +47,7 @@ CONFIG_JSON = config_json(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
-DATASETS = datasets(PLAN)
+DATASETS = PLAN.study.data_in_files
 # Of the study as a whole: only those that it is about.
 STUDY_FIGURES = [figure for figure in OF_STUDY if PLAN.compares(*figure.strategies)]
 DRAWN = [
@@ -176,7 +169,7 @@ def get_reserve_arguments(wildcards):
 
 def get_data(wildcards):
     """The data's entry of the config."""
-    return data_json(DATASETS[wildcards.data])
+    return DATASETS[wildcards.data].to_json()
 
 
 def get_prepared_data(wildcards):

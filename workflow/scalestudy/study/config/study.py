@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field, model_validator
 from scalestudy.registry.tables import Column, Table
 from scalestudy.study.config.batches import refuse_batches
 from scalestudy.study.config.conditions import Host, Measure, refuse_threads
+from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.variants import Name, Variant
@@ -132,6 +133,12 @@ class Study(Entry):
         return Limits(
             time_limit_min=self.time_limit_min, start_limit_s=self.start_limit_s, stall_limit_s=self.stall_limit_s
         )
+
+    @property
+    def data_in_files(self) -> dict[str, Data]:
+        """Data that have to be prepared, by the folder that they are prepared in; workloads may share them."""
+        found = (workload.data for workload in self.workloads.values())
+        return {data.store_name: data for data in found if data.prepared}
 
     @property
     def most_repeats(self) -> int:
