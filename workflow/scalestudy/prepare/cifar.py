@@ -10,6 +10,7 @@ import numpy as np
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import read_files
 from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.store import ImageFacts
 from scalestudy.study.config.datasets import CifarData
 
 SHAPE = (3, 32, 32)
@@ -52,13 +53,8 @@ def read(source: Path, data: CifarData) -> dict[str, Samples[np.ndarray]]:
     return parts
 
 
-def normalise(
-    parts: dict[str, Samples[np.ndarray]],
-) -> tuple[dict[str, Samples[np.ndarray]], list[float], list[float]]:
-    """Images as float32 in [0, 1] less the mean over the standard deviation, both of the training part, by colour.
-
-    The last two are that mean and that deviation.
-    """
+def normalise(parts: dict[str, Samples[np.ndarray]]) -> tuple[dict[str, Samples[np.ndarray]], ImageFacts]:
+    """Images as float32 in [0, 1], less the mean over the standard deviation of a colour in the training part."""
     counts = np.zeros((3, 256), dtype=np.int64)
     train = parts["train"].inputs
     for start in range(0, len(train), _CHUNK):  # in portions: bincount takes eight bytes for every pixel
@@ -77,7 +73,7 @@ def normalise(
         images -= mean.astype(np.float32)[:, None, None]
         images /= deviation.astype(np.float32)[:, None, None]
         normalised[part] = Samples(images, samples.targets)
-    return normalised, mean.tolist(), deviation.tolist()
+    return normalised, ImageFacts(mean=mean.tolist(), std=deviation.tolist())
 
 
 def _records(content: bytes, labels: int, classes: int, where: str) -> tuple[np.ndarray, np.ndarray]:

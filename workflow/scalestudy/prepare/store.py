@@ -15,7 +15,6 @@ from urllib.parse import urlsplit, urlunsplit
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.digest import sha256_of
 from scalestudy.prepare.samples import PARTS, Samples
 from scalestudy.record.document import Document, Part, read_document, write_document
 from scalestudy.study.config.datasets import Dataset
@@ -156,6 +155,15 @@ def write_store(
         shutil.rmtree(partial, ignore_errors=True)
         raise UserError(f"{directory}: could not be written: {error.strerror or error}") from None
     return manifest
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file: it pins a source, and tells whether an array is still what was prepared."""
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def text_sha256(text: str) -> str:
