@@ -16,7 +16,6 @@ from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
@@ -328,12 +327,6 @@ def test_a_figure_that_is_missing_is_named(
     figure.with_suffix(".csv").write_text("y\n")
     assert main(command) == 2
     assert "mlp_step_breakdown.pdf: missing; `scalestudy stage plot` draws it" in capsys.readouterr().err
-
-
-def test_the_documents_know_every_figure() -> None:
-    from scalestudy.publish.documents.figures import NAMES
-
-    assert sorted(NAMES) == sorted(FIGURES)
 
 
 def test_long_words_can_be_broken_and_short_ones_stay() -> None:

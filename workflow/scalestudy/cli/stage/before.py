@@ -1,4 +1,4 @@
-"""Stages before the first launch: the plan as a file, prepared data, and what our models generate."""
+"""Stages before the first launch: the plan as a file, prepared data, and what our models and registry generate."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @click.option("--config-json", metavar="JSON", help="The study as JSON instead, as Snakemake passes it.")
 def plan(study: tuple[Path, ...], results: Path | None, config_json: str | None) -> int:
     """Write plan.json, with every run of a study, and print what it may cost."""
+    from scalestudy.cli.cost import plan_lines
     from scalestudy.record.files import write_json
     from scalestudy.registry.results import RESULTS
     from scalestudy.study.config.load import parse_json
-    from scalestudy.study.cost import plan_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(parse_json(config_json, source="config") if config_json else find_study(study, results))
@@ -88,13 +88,17 @@ def _parse(text: str) -> Data:
         raise UserError("--data-json: no entry of data\n" + "\n".join(lines)) from None
 
 
-@options.verb(short_help="write the JSON schemas (workflow/schemas, docs/schemas) and config/README.md")
+@options.verb(short_help="write what is generated: JSON schemas, config/README.md, docs/columns.md, captions")
 @options.path("--schema", default=Path("workflow/schemas/config.schema.json"))
 @options.path("--readme", default=Path("config/README.md"))
 @options.path("--documents", default=Path("docs/schemas"))
-def schema(schema: Path, readme: Path, documents: Path) -> int:
-    """Write what our models generate: schema and documentation of the config, schemas of all JSON files."""
+@options.path("--columns", default=Path("docs/columns.md"))
+@options.path("--captions", default=Path("report/captions"))
+def schema(schema: Path, readme: Path, documents: Path, columns: Path, captions: Path) -> int:
+    """Write what our models and registry generate: documentation, schemas, captions."""
     from scalestudy.record.files import write_text
+    from scalestudy.reference.captions import captions as texts
+    from scalestudy.reference.columns import columns_text
     from scalestudy.reference.config import readme_text, schema_text
     from scalestudy.reference.schemas import schemas
 
@@ -102,5 +106,8 @@ def schema(schema: Path, readme: Path, documents: Path) -> int:
     write_text(readme, readme_text())
     for name, text in schemas().items():
         write_text(documents / f"{name}.schema.json", text)
-    print(f"{schema}\n{readme}\n{documents}")
+    write_text(columns, columns_text())
+    for name, text in texts().items():
+        write_text(captions / f"{name}.rst", text)
+    print(schema, readme, documents, columns, captions, sep="\n")
     return 0

@@ -14,7 +14,7 @@ from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    from scalestudy.publish.figures.shown import ShownFigure
 
 
 @of_results("figures (figures/), with their data and their descriptions")
@@ -82,23 +82,13 @@ def page(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import documented
     from scalestudy.publish.facts import document_facts
-    from scalestudy.publish.figures import FIGURES, study_figures
-    from scalestudy.publish.figures.tidy import shows_something
+    from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.sources import appendix_view
 
     plan, found, book = documented(results)
-    drawn = results / "figures"
     facts = document_facts(plan, found, book)
-    names = {workload: {name: f"{workload}_{name}" for name in FIGURES} for workload in facts["workloads"]}
-    of_study = {name: name for name in study_figures(plan)}
     facts |= {
-        "figures": {workload: _figures(drawn, mine) for workload, mine in names.items()},
-        "words": {workload: _words(drawn, mine) for workload, mine in names.items()},
-        "held_out": [
-            workload for workload in names if shows_something(drawn / f"{workload}_measured_forecast.csv")
-        ],
-        "study_figures": _figures(drawn, of_study),
-        "study_words": _words(drawn, of_study),
+        "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
         "book": book,
         "appendix": appendix_view(book.content, facts["forecasts"]),
     }
@@ -114,17 +104,17 @@ def documents(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
     from scalestudy.cli.inputs import documented
     from scalestudy.publish.documents.artifact import artifact_view
-    from scalestudy.publish.documents.figures import printing_tables, shown_figures
+    from scalestudy.publish.documents.figures import printing_tables
     from scalestudy.publish.documents.proposal import proposal_view
     from scalestudy.publish.documents.report import report_view
     from scalestudy.publish.facts import document_facts
-    from scalestudy.publish.figures import study_figures
+    from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.registry.tables import NAMES
 
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
     printing = printing_tables(results, NAMES)
-    figures = shown_figures(results, facts["workloads"], study_figures(plan))
+    figures = shown_figures(plan, results / "figures", facts["forecasts"])
     views = {
         "report": report_view(plan, found, facts, tables=printing, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=printing, figures=figures),
@@ -163,16 +153,19 @@ def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
     return path
 
 
-def _figures(folder: Path, names: dict[str, str]) -> dict[str, Markup]:
-    """Figures as the page embeds them; names: what each is called -> the name of its file."""
+def _embedded(figure: ShownFigure) -> dict[str, Any]:
+    """A figure as the page embeds it. words: what it shows, for those who do not see it."""
     from scalestudy.publish.embedding import data_uri
 
-    return {name: data_uri(_read(folder / f"{file}.svg")) for name, file in names.items()}
-
-
-def _words(folder: Path, names: dict[str, str]) -> dict[str, str]:
-    """The description of each figure."""
-    return {name: _read(folder / f"{file}.txt").strip() for name, file in names.items()}
+    return {
+        "workload": figure.workload,
+        "title": figure.entry.title,
+        "wide": figure.entry.wide,
+        "caption": figure.caption,
+        "intervals": figure.entry.intervals,
+        "source": data_uri(_read(figure.path(".svg"))),
+        "words": _read(figure.path(".txt")).strip(),
+    }
 
 
 def _read(path: Path) -> str:

@@ -26,8 +26,8 @@ FAILED = ("failed", "timeout", "preempted")
 @options.results
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
+    from scalestudy.cli.cost import plan_lines
     from scalestudy.record.finished import finished_lines
-    from scalestudy.study.cost import plan_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))
@@ -52,7 +52,7 @@ def run(
     arguments are Snakemake's own.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.study.cost import cost_lines
+    from scalestudy.cli.cost import cost_lines
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)
