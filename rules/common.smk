@@ -80,16 +80,17 @@ def results(*names):
 
 def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
-    return [
-        report(
-            f"<results>/figures/{file_of(figure, workload)}.svg",
-            caption=f"../report/captions/{figure.name}.rst",
-            category="Figures",
-            subcategory=workload or None,
-            labels={"figure": figure.title},
-        )
-        for figure, workload in figures_of(PLAN)
-    ]
+    return [get_reported(figure, workload) for figure, workload in figures_of(PLAN)]
+
+
+def get_reported(figure, workload):
+    return report(
+        f"<results>/figures/{file_of(figure, workload)}.svg",
+        caption=f"../report/captions/{figure.name}.rst",
+        category="Figures",
+        subcategory=workload or None,
+        labels={"figure": figure.title},
+    )
 
 
 def get_spec(wildcards):
