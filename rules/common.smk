@@ -9,7 +9,12 @@ from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
-from scalestudy.chain.launches import matching_runs, refuse_what_does_not_fit, request, reserve_arguments
+from scalestudy.chain.launches import (
+    matching_runs,
+    refuse_what_does_not_fit,
+    request,
+    reserve_arguments,
+)
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
@@ -80,7 +85,7 @@ def results(*names):
 
 def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
-    return [get_reported(figure, workload) for figure, workload in figures_of(PLAN)]
+    return [get_reported(*figure) for figure in figures_of(PLAN)]
 
 
 def get_reported(figure, workload):

@@ -13,7 +13,7 @@ from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEP
 from scalestudy.registry.points import POINT_COLUMNS
 from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
 
-_RUN_ID = Column("run_id", "run that the row is from")
+_RUN_ID = RUNS[0]
 _SCALING = Column(
     "scaling", "strong, weak, or reference for one process at a batch that strong scaling gives a rank"
 )
@@ -105,7 +105,7 @@ _COMPARED = (
     *_named(POINTS, "nodes", "devices_per_node", "batch_per_rank", "global_batch", "world_size"),
     *_named(POINTS, "is_base", "base_variant", "launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
     *_named(POINTS, "step_time_s", "throughput_samples_per_s", "efficiency"),
-    Column("validation_accuracy", "accuracy on held-out data, mean over launches", limits="range"),
+    *_named(POINTS, "validation_accuracy"),
     *_named(POINTS, "launches_unsteady", *(column.name for column in STEADINESS), "parameters"),
     Column("throughput_ratio", "throughput over that of the first study", limits="interval"),
     Column("throughput_shows", "faster, slower or no_difference: what that interval shows"),
@@ -170,12 +170,12 @@ FILES: dict[str, File] = {
     "figures/FIGURE.csv": File("a point of a figure, drawn or missing", TIDY),
     **{
         f"figures/{'' if figure.of_study else 'WORKLOAD_'}{figure.name}.csv": File(
-            "the same; this figure has columns of its own", figure.columns
+            "the same as of every figure, with these columns on top", figure.columns
         )
         for figure in FIGURES.values()
         if figure.columns
     },
-    "figures/WORKLOAD_comparison.csv": File("the same; this figure has columns of its own", COMPARED),
+    "figures/WORKLOAD_comparison.csv": File("the same as of every figure, with these columns on top", COMPARED),
     "runs/RUN/steps.parquet": File("a rank and step", STEPS),
     "runs/RUN/blocks.parquet": File("a rank and block of steps", BLOCKS),
     "runs/RUN/buckets.parquet": File("a rank, step and gradient bucket, in probes with timestamps", BUCKETS),
