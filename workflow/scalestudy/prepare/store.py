@@ -113,17 +113,12 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 
 
 def write_store(
-    root: Path,
-    data: Dataset,
-    parts: dict[str, Samples[np.ndarray]],
-    *,
-    source: str,
-    source_sha256: str | None,
-    texts: TextFacts | None = None,
-    images: ImageFacts | None = None,
-    tokenizer: str | None = None,
+    root: Path, data: Dataset, parts: dict[str, Samples[np.ndarray]], *, tokenizer: str | None = None, **facts: Any
 ) -> Manifest:
-    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory."""
+    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory.
+
+    facts: what the manifest says besides what is written: `source`, `source_sha256`, `texts`, `images`.
+    """
     directory = root / data.store_name
     partial, old = (directory.with_name(f".{directory.name}.{end}") for end in ("partial", "old"))
     for rest in (partial, old):  # of somebody who was killed: nobody else is at work here
@@ -136,13 +131,7 @@ def write_store(
             arrays[f"{part}-inputs"] = _save(partial / f"{part}-inputs.npy", parts[part].inputs, inputs)
             arrays[f"{part}-targets"] = _save(partial / f"{part}-targets.npy", parts[part].targets, "int64")
         manifest = Manifest(
-            data=described(data),
-            source=source,
-            source_sha256=source_sha256,
-            samples={part: len(parts[part]) for part in PARTS},
-            arrays=arrays,
-            texts=texts,
-            images=images,
+            data=described(data), samples={part: len(parts[part]) for part in PARTS}, arrays=arrays, **facts
         )
         if tokenizer is not None:
             (partial / TOKENIZER).write_text(tokenizer, encoding="utf-8")

@@ -7,13 +7,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.registry.tables import Column, Table
-from scalestudy.study.config.batches import refuse_batches
 from scalestudy.study.config.conditions import Host, Measure, refuse_threads
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.variants import Name, Variant
-from scalestudy.study.config.workloads import Workload
+from scalestudy.study.config.workloads import Workload, refuse_batches
 from scalestudy.study.identity import DEFAULTS
 from scalestudy.study.limits import Limits
 
