@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from scalestudy.errors import UserError
 from scalestudy.prepare import cifar
 from scalestudy.prepare.prepare import prepare
-from scalestudy.prepare.store import Manifest, read_store
+from scalestudy.prepare.store import Manifest, Samples, read_store
 from scalestudy.prepare.tokens import encode
 from scalestudy.study.config.datasets import Data
 from tokenizers import Tokenizer
@@ -206,8 +206,6 @@ def test_what_macos_puts_beside_files_is_left_out(tmp_path: Path) -> None:
 
 
 def encoded(train: list[str], validation: list[str], **sizes: int) -> Any:
-    from scalestudy.prepare.samples import Samples
-
     parts = {"train": train, "validation": validation}
     return encode({part: Samples(texts, np.zeros(len(texts))) for part, texts in parts.items()}, **sizes)
 

@@ -9,8 +9,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import read_files
-from scalestudy.prepare.samples import Samples
-from scalestudy.prepare.store import ImageFacts
+from scalestudy.prepare.store import ImageFacts, Samples
 from scalestudy.study.config.datasets import CifarData
 
 SHAPE = (3, 32, 32)
@@ -21,23 +20,16 @@ _CHUNK = 4096
 @dataclass(frozen=True)
 class _Distribution:
     root: str
-    files: dict[str, tuple[str, ...]]
+    files: dict[str, list[str]]
     labels: int
     """Bytes before the pixels; the last of them is the class, those of CIFAR-100 begin with a coarser one."""
 
 
+_TEN = {"train": [f"data_batch_{number}.bin" for number in range(1, 6)], "validation": ["test_batch.bin"]}
+_HUNDRED = {"train": ["train.bin"], "validation": ["test.bin"]}
 _DISTRIBUTIONS = {
-    10: _Distribution(
-        root="cifar-10-batches-bin",
-        files={
-            "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
-            "validation": ("test_batch.bin",),
-        },
-        labels=1,
-    ),
-    100: _Distribution(
-        root="cifar-100-binary", files={"train": ("train.bin",), "validation": ("test.bin",)}, labels=2
-    ),
+    10: _Distribution("cifar-10-batches-bin", _TEN, labels=1),
+    100: _Distribution("cifar-100-binary", _HUNDRED, labels=2),
 }
 
 

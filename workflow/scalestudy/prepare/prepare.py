@@ -9,8 +9,7 @@ from typing import Any
 from scalestudy.errors import UserError
 from scalestudy.prepare import cifar, text_file, texts
 from scalestudy.prepare.fetch import alone, fetch, fetch_folder
-from scalestudy.prepare.samples import Samples
-from scalestudy.prepare.store import MANIFEST, Manifest, public_url, read_store, sha256_of, write_store
+from scalestudy.prepare.store import MANIFEST, Manifest, Samples, public_url, read_store, sha256_of, write_store
 from scalestudy.prepare.tokens import encode, require_tokenizers
 from scalestudy.record.say import say
 from scalestudy.study.config.datasets import AgNewsData, CifarData, Data, FileData, ImdbData, TextFileData

@@ -8,20 +8,45 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.samples import PARTS, Samples
 from scalestudy.record.document import Document, Part, read_document, write_document
 from scalestudy.study.config.datasets import Dataset
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 _CHUNK = 4096
+PARTS = ("train", "validation")
+Inputs = TypeVar("Inputs", np.ndarray, list[str])
+
+
+@dataclass(frozen=True)
+class Samples(Generic[Inputs]):
+    """One part of the data: inputs, which are texts or an array, and as many targets."""
+
+    inputs: Inputs
+    targets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def some(self, most: int | None) -> Samples[Inputs]:
+        """`most` samples at the most, at random but always the same ones, in the order in which they were.
+
+        The first ones would not do: IMDB's come sorted by class.
+        """
+        if most is None or len(self) <= most:
+            return self
+        chosen = np.sort(np.random.default_rng(0).choice(len(self), size=most, replace=False))
+        if isinstance(self.inputs, list):
+            return Samples([self.inputs[index] for index in chosen], self.targets[chosen])
+        return Samples(self.inputs[chosen], self.targets[chosen])
 
 
 class ArrayFile(Part):

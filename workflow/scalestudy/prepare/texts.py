@@ -10,7 +10,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import as_text, read_files
-from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.store import Samples
 
 AG_NEWS_FILES = {"train": "train.csv", "test": "test.csv"}
 _AG_NEWS_CLASSES = ("1", "2", "3", "4")

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.samples import Samples
-from scalestudy.prepare.store import TextFacts, text_sha256
+from scalestudy.prepare.store import Samples, TextFacts, text_sha256
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
