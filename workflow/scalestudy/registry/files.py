@@ -59,7 +59,8 @@ def _of_a_point() -> tuple[Column, ...]:
 
 
 def _named(columns: Sequence[Column], *names: str) -> tuple[Column, ...]:
-    return tuple(column for column in columns if column.name in names)
+    known = {column.name: column for column in columns}
+    return tuple(known[name] for name in names)
 
 
 @dataclass(frozen=True)

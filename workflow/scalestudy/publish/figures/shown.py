@@ -35,9 +35,9 @@ def shown_figures(plan: Plan, folder: Path, forecasts: Sequence[Mapping[str, Any
     """
     found = []
     for entry, workload in figures_of(plan):
-        made = {item["of"] for item in forecasts if item["workload"] == workload and not item["refused"]}
-        said = [entry.caption, entry.if_forecast if made else ""]
-        said.append(entry.if_larger_batches if "batch" in made else "")
+        made = [item for item in forecasts if item["workload"] == workload and not item["refused"]]
+        batches = any(item["of"] == "batch" for item in made)
+        said = [entry.caption, entry.if_forecast if made else "", entry.if_larger_batches if batches else ""]
         figure = ShownFigure(entry, workload, folder, " ".join(filter(None, said)))
         if shows_something(figure.path(".csv")):
             found.append(figure)
