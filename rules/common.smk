@@ -132,17 +132,17 @@ def get_cores(wildcards):
     """
     if workflow.is_main_process and not workflow.dryrun:
         check_place()
-    return request(PLAN.runs[wildcards.run]).cores
+    return request(PLAN.runs[wildcards.run])["cores"]
 
 
 def requested(name):
     """A resource of a launch, by its name in chain/launches.py."""
-    return lambda wildcards: getattr(request(PLAN.runs[wildcards.run]), name)
+    return lambda wildcards: request(PLAN.runs[wildcards.run])[name]
 
 
 def get_local_devices(wildcards):
     """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
-    return request(PLAN.runs[wildcards.run]).devices if workflow.local_exec else 0
+    return request(PLAN.runs[wildcards.run])["devices"] if workflow.local_exec else 0
 
 
 def get_allocation(wildcards):

@@ -30,11 +30,11 @@ def test_a_launch_asks_for_what_its_scale_needs(content: dict[str, Any], device:
     plan = plan_of(content, scales=["2x4", "1x2"], host=host)
     wide = next(spec for spec in plan.runs.values() if spec.nodes == 2)
     asked = request(wide)
-    assert (asked.nodes, asked.cores, asked.memory_mb) == (2, 12, 4 * MEMORY_PER_RANK_MB)
-    assert (asked.gres, asked.mpi) == (gres, "srun")
+    assert (asked["nodes"], asked["cores"], asked["memory_mb"]) == (2, 12, 4 * MEMORY_PER_RANK_MB)
+    assert (asked["gres"], asked["mpi"]) == (gres, "srun")
     single = request(next(spec for spec in plan.runs.values() if spec.strategy == "single"))
-    assert (single.nodes, single.cores, single.mpi) == (1, 3, "")
-    assert single.devices == (0 if device == "cpu" else 1)
+    assert (single["nodes"], single["cores"], single["mpi"]) == (1, 3, "")
+    assert single["devices"] == (0 if device == "cpu" else 1)
 
 
 def test_every_run_is_of_one_rule(content: dict[str, Any]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import Here, make_starter
 from scalestudy.study.config.scales import nodes_and_devices
@@ -14,37 +12,23 @@ MEMORY_PER_RANK_MB = 8000
 """torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a launch asks for: of each of its hosts, but for the number of nodes."""
+def request(spec: RunSpec) -> dict[str, int | str]:
+    """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
 
-    nodes: int
-    """Also its tasks: one on each node."""
-    cores: int
-    devices: int
-    """GPUs; 0 if the study runs on CPUs."""
-    memory_mb: int
-
-    @property
-    def gres(self) -> str:
-        """GPUs of each node as SLURM is asked for them; empty for none."""
-        return f"gpu:{self.devices}" if self.devices else ""
-
-    @property
-    def mpi(self) -> str:
-        """Keeps the SLURM executor from a step of its own around ours, which would put two nodes on one."""
-        return "srun" if self.nodes > 1 else ""
-
-
-def request(spec: RunSpec) -> Request:
-    """What the launch of a run asks for."""
+    `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres` is
+    how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around ours,
+    which would put two nodes on one.
+    """
     ranks = spec.devices_per_node
-    return Request(
-        nodes=spec.nodes,
-        cores=ranks * spec.host.cores_per_rank,
-        devices=0 if spec.host.device == "cpu" else ranks,
-        memory_mb=ranks * MEMORY_PER_RANK_MB,
-    )
+    devices = 0 if spec.host.device == "cpu" else ranks
+    return {
+        "nodes": spec.nodes,
+        "cores": ranks * spec.host.cores_per_rank,
+        "devices": devices,
+        "gres": f"gpu:{devices}" if devices else "",
+        "memory_mb": ranks * MEMORY_PER_RANK_MB,
+        "mpi": "srun" if spec.nodes > 1 else "",
+    }
 
 
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
