@@ -15,9 +15,9 @@ MEMORY_PER_RANK_MB = 8000
 def request(spec: RunSpec) -> dict[str, int | str]:
     """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
 
-    `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres` is
-    how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around ours,
-    which would put two nodes on one.
+    `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
+    is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
+    ours, which would put two nodes on one.
     """
     ranks = spec.devices_per_node
     devices = 0 if spec.host.device == "cpu" else ranks
