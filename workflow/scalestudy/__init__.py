@@ -14,4 +14,4 @@ The package is a house of floors; a module imports from lower floors only, and
     0  registry        every column, table and figure, declared once
 """
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
