@@ -35,8 +35,8 @@ def plot(results: Path, workload: str | None, processes: int | None) -> int:
 def numbers(results: Path) -> int:
     """Write every number that the documents print, with its unit, interval and runs; also for LaTeX."""
     from scalestudy.cli.inputs import plan_of, results_of
-    from scalestudy.publish.ledger import make_numbers
-    from scalestudy.publish.numbers_tex import numbers_view
+    from scalestudy.publish.numbers.latex import numbers_view
+    from scalestudy.publish.numbers.ledger import make_numbers
     from scalestudy.record.document import write_document
 
     made = make_numbers(plan_of(results), results_of(results))
@@ -50,16 +50,15 @@ def numbers(results: Path) -> int:
 def tables(results: Path) -> int:
     """Render the LaTeX tables of a study, each a fragment to \\input, and one of where the numbers come from."""
     from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of
-    from scalestudy.publish.tables.environment import environment_table_view
-    from scalestudy.publish.tables.provenance import provenance_view
-    from scalestudy.publish.tables.view import table_view
+    from scalestudy.publish.numbers.provenance import provenance_view
+    from scalestudy.publish.tables.view import environment_table_view, table_view
     from scalestudy.registry.tables import FILES
 
     plan, summary, book = plan_of(results), table_of(results, "summary"), book_of(results)
     environment = environment_table_view(plan, summary, environment_of(results))
     made = {file: ("table.tex", table_view(plan, summary, book, name)) for name, file in FILES.items()} | {
         "environment": ("environment_table.tex", environment),
-        "provenance": ("provenance.tex", provenance_view(book.content)),
+        "provenance": ("provenance.tex", provenance_view(book)),
     }
     for name, (template, values) in made.items():
         _write(results / "tables" / f"{name}.tex", template, values)
@@ -71,7 +70,7 @@ def tables(results: Path) -> int:
 def text(results: Path) -> int:
     """Render the diagnostic report as plain text: 80 columns, for a terminal or a mail."""
     from scalestudy.cli.inputs import documented
-    from scalestudy.publish.facts import document_facts
+    from scalestudy.publish.views.facts import document_facts
 
     print(_write(results / RESULTS["text"], "performance_report.txt", document_facts(*documented(results))))
     return 0
@@ -81,16 +80,14 @@ def text(results: Path) -> int:
 def page(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import documented
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures.shown import shown_figures
-    from scalestudy.publish.sources import appendix_view
+    from scalestudy.publish.views.facts import document_facts
 
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
     facts |= {
         "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
-        "book": book,
-        "appendix": appendix_view(book.content, facts["forecasts"]),
+        "numbers": book,
     }
     print(_write(results / RESULTS["page"], "report.html", facts))
     return 0
@@ -107,8 +104,8 @@ def documents(results: Path, called: str) -> int:
     from scalestudy.publish.documents.figures import printing_tables
     from scalestudy.publish.documents.proposal import proposal_view
     from scalestudy.publish.documents.report import report_view
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures.shown import shown_figures
+    from scalestudy.publish.views.facts import document_facts
     from scalestudy.registry.tables import NAMES
 
     plan, found, book = documented(results)

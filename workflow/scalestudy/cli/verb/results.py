@@ -31,8 +31,8 @@ DOCUMENTS = (
 def summary(results: Path) -> int:
     """Print a study's verdicts in a few lines, and where its results are."""
     from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of
-    from scalestudy.publish.diagnoses import diagnoses_view, leading
-    from scalestudy.publish.view import rows_view
+    from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+    from scalestudy.publish.views.rows import rows_view
 
     plan, book = plan_of(results), book_of(results)
     rows = rows_view(plan, table_of(results, "summary"), book)
@@ -64,18 +64,18 @@ def number(results: Path, key: str) -> int:
     KEY is such as imdb.ddp.n4.speedup; the beginning of a key lists the keys that continue it.
     """
     from scalestudy.cli.inputs import book_of
-    from scalestudy.publish.number_text import number_text
+    from scalestudy.publish.numbers.provenance import number_text
     from scalestudy.publish.numbers.renamed import new_key
 
     book = book_of(results)
     found = book.find(key)
     if found is None:
         for full in book.full_keys(key):
-            if now := book.content.renamed.get(full) or new_key(full):
+            if now := book.renamed.get(full) or new_key(full):
                 raise UserError(f"{key}: the key is now {now}")
         path = results / RESULTS["numbers"]
-        raise UserError(f"{key}: no such number in {path}; {suggestion(book.content, key)}")
-    print(number_text(book.content, *found))
+        raise UserError(f"{key}: no such number in {path}; {suggestion(book, key)}")
+    print(number_text(book, *found))
     return 0
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from scalestudy.publish.numbers.model import Value
-from scalestudy.publish.numbers.quantities import shown_as, values_of
-from scalestudy.publish.rounding import DASH, Shown
+from scalestudy.publish.numbers.rounding import DASH, Shown, shown_as, values_of
 from scalestudy.registry.column import Column, Printed, Row
 from scalestudy.registry.points import QUANTITIES
 

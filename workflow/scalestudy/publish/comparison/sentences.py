@@ -9,12 +9,12 @@ import pandas as pd
 
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Refusal
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import setting_texts
 from scalestudy.publish.comparison.named import Named, plain
 from scalestudy.publish.comparison.quantities import shown
-from scalestudy.publish.results import failure_word
+from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes, unsteady

@@ -9,7 +9,6 @@ import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.study.compare import Comparison
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.conditions import conditions_view
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown
@@ -21,8 +20,9 @@ from scalestudy.publish.comparison.sentences import (
     remarks,
     workload_sentence,
 )
-from scalestudy.publish.launches import dates_of
-from scalestudy.publish.results import failure_word
+from scalestudy.publish.numbers.provenance import dates_of
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared
 
 

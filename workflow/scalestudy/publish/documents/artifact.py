@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.effort import effort_view
 from scalestudy.publish.environment import environment_view, hardware_view
-from scalestudy.publish.launches import codes_of, dates_of, is_dirty
-from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.results import Results
-from scalestudy.publish.view import study_view
+from scalestudy.publish.views.facts import effort_view, study_view
 from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
@@ -17,7 +16,7 @@ PLACES = ("path", "url", "sha256", "files")
 """Keys of a data set that say where it is."""
 
 
-def artifact_view(plan: Plan, results: Results, book: Book, *, command: str) -> dict[str, Any]:
+def artifact_view(plan: Plan, results: Results, book: NumbersFile, *, command: str) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
     facts, environment = dict(environment_view(results.environment.facts)), results.environment
     versions = {"Python": "python"} | environment.packages

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.quantities import shown
 from scalestudy.publish.comparison.view import compared_points, study_view
-from scalestudy.publish.keys import slug
+from scalestudy.publish.numbers.keys import slug
+from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import DASH
-from scalestudy.publish.tables.headers import UNITS
-from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
+from scalestudy.publish.tables.layout import set_table
+from scalestudy.publish.tables.view import UNITS
+from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY_CELL
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
@@ -57,21 +56,11 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
     first = named[0].letter
     places = [name for name in PLACES if name != "nodes" or any(point[first]["nodes"] > 1 for point in points)]
     columns = [column for column in _columns([one.letter for one in named]) if _has_any(points, column, first)]
-    made = [
-        group_of(title, [_row(point, places, columns, first) for point in group])
+    made: list[dict[str, Any]] = [
+        {"title": title, "rows": [_row(point, places, columns, first) for point in group]}
         for title, group in groups.items()
     ]
-    rows = [row for group in made for row in group["rows"]]
-    headers = [[PLACES[name]] for name in places] + [list(column.header) for column in columns]
-    heads = [
-        head(lines, [row["cells"][index] | {"limits": row["cells"][index]["wide"]} for row in rows])
-        for index, lines in enumerate(headers)
-    ]
-    stub = stub_of(rows)
-    repeated = sum(name in REPEATED for name in places)
     report = named[0].source.plan.study.report
-    paper = paper_of(named[0].source.plan)
-    layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper)
     return {
         "study": {"version": __version__, "name": ", ".join(one.name for one in named)},
         "studies": [study_view(one) for one in named],
@@ -80,15 +69,14 @@ def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dic
         "others": labels.listed([one.letter for one in named[1:]]),
         "confidence": f"{report.confidence:.0%}",
         "margin": labels.points(report.accuracy_margin),
-        "alike": any(cell["alike"] for row in rows for cell in row["cells"]),
+        "alike": any(cell["alike"] for group in made for row in group["rows"] for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),
-        "parts": [
-            [panel(heads, part, indices, stacked=layout.stacked) for indices in layout.panels]
-            for part in portions(made, lines=(2 if layout.stacked else 1) * len(layout.panels))
-        ],
-        "layout": layout,
-        "stub_pt": stub_pt(stub),
-        "unsteady": any(row["unsteady"] for row in rows),
+        **set_table(
+            [*([PLACES[name]] for name in places), *(column.header for column in columns)],
+            made,
+            repeated=sum(name in REPEATED for name in places),
+            paper=paper_of(named[0].source.plan),
+        ),
     }
 
 
