@@ -10,8 +10,6 @@ from snakemake.logging import logger
 
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
-    data_json,
-    datasets,
     matching_runs,
     refuse_what_does_not_fit,
     request,
@@ -54,7 +52,7 @@ CONFIG_JSON = config_json(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
-DATASETS = datasets(PLAN)
+DATASETS = PLAN.study.data_in_files
 DRAWN = [file_of(*figure) for figure in figures_of(PLAN)]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 DOCUMENTS = ["report", "proposal"]
@@ -134,17 +132,17 @@ def get_cores(wildcards):
     """
     if workflow.is_main_process and not workflow.dryrun:
         check_place()
-    return request(PLAN.runs[wildcards.run]).cores
+    return request(PLAN.runs[wildcards.run])["cores"]
 
 
 def requested(name):
     """A resource of a launch, by its name in chain/launches.py."""
-    return lambda wildcards: getattr(request(PLAN.runs[wildcards.run]), name)
+    return lambda wildcards: request(PLAN.runs[wildcards.run])[name]
 
 
 def get_local_devices(wildcards):
     """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
-    return request(PLAN.runs[wildcards.run]).devices if workflow.local_exec else 0
+    return request(PLAN.runs[wildcards.run])["devices"] if workflow.local_exec else 0
 
 
 def get_allocation(wildcards):
@@ -164,7 +162,7 @@ def get_reserve_arguments(wildcards):
 
 def get_data(wildcards):
     """The data's entry of the config."""
-    return data_json(DATASETS[wildcards.data])
+    return DATASETS[wildcards.data].to_json()
 
 
 def get_prepared_data(wildcards):

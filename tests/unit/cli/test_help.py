@@ -7,13 +7,12 @@ import subprocess
 import sys
 
 import pytest
-from scalestudy.cli import stage, verb
-from scalestudy.cli.main import main
+from scalestudy.cli.main import STAGES, VERBS, main
 
 COMMANDS = [
     ["stage"],
-    *([name] for name in verb.MODULES),
-    *(["stage", name] for name in stage.MODULES),
+    *([name] for name in VERBS),
+    *(["stage", name] for name in STAGES),
 ]
 HEAVY = {"pandas", "torch", "pydantic", "rich", "matplotlib", "numpy", "snakemake", "yaml", "jinja2"}
 
@@ -31,8 +30,8 @@ def test_the_overview_lists_what_people_type_and_one_line_for_the_stages(
 ) -> None:
     assert main(["--help"]) == 0
     commands = capsys.readouterr().out.split("Commands:")[1]
-    assert re.findall(r"^  ([\w-]+)", commands, flags=re.M) == [*verb.NAMES, "stage"]
-    assert len(verb.NAMES) == 11
+    assert re.findall(r"^  ([\w-]+)", commands, flags=re.M) == [*VERBS, "stage"]
+    assert len(VERBS) == 11
 
 
 def test_help_loads_nothing_heavy() -> None:

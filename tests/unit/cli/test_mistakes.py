@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from scalestudy.cli import stage
-from scalestudy.cli.main import main
-from scalestudy.cli.verb import NAMES
+from scalestudy.cli.main import STAGES, VERBS, main
 
 
 @pytest.mark.parametrize(
@@ -38,7 +36,7 @@ def test_the_nearest_is_suggested(words: list[str], said: str, capsys: pytest.Ca
     assert len(err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", sorted(set(stage.MODULES) - {*NAMES, "train"}))
+@pytest.mark.parametrize("name", sorted(set(STAGES) - {*VERBS, "train"}))
 def test_a_stage_that_was_a_verb_says_how_it_is_called(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([name]) == 2
     assert f"did you mean `scalestudy stage {name}`?" in capsys.readouterr().err

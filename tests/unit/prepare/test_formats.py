@@ -23,7 +23,7 @@ from pydantic import TypeAdapter
 from scalestudy.errors import UserError
 from scalestudy.prepare import cifar
 from scalestudy.prepare.prepare import prepare
-from scalestudy.prepare.store import Manifest, read_store
+from scalestudy.prepare.store import Manifest, Samples, read_store
 from scalestudy.prepare.tokens import encode
 from scalestudy.study.config.datasets import Data
 from tokenizers import Tokenizer
@@ -206,33 +206,31 @@ def test_what_macos_puts_beside_files_is_left_out(tmp_path: Path) -> None:
 
 
 def encoded(train: list[str], validation: list[str], **sizes: int) -> Any:
-    from scalestudy.prepare.samples import Samples
-
     parts = {"train": train, "validation": validation}
     return encode({part: Samples(texts, np.zeros(len(texts))) for part, texts in parts.items()}, **sizes)
 
 
 def test_the_commonest_words_get_the_tokens(tmp_path: Path) -> None:
-    made = encoded(["c b a z", "z c b", "z d"], ["a b c d z"], vocabulary=6, sequence_length=6)
-    words = json.loads(made.tokenizer)["model"]["vocab"]
+    parts, tokenizer, facts = encoded(["c b a z", "z c b", "z d"], ["a b c d z"], vocabulary=6, sequence_length=6)
+    words = json.loads(tokenizer)["model"]["vocab"]
     assert words == {"[PAD]": 0, "[UNK]": 1, "z": 2, "b": 3, "c": 4, "a": 5}  # a before d: equally common
-    assert made.parts["validation"].inputs.tolist() == [[5, 3, 4, 1, 2, 0]]
-    assert made.vocabulary == 6
-    assert made.validation_unknown_share == pytest.approx(1 / 5)
+    assert parts["validation"].inputs.tolist() == [[5, 3, 4, 1, 2, 0]]
+    assert facts.vocabulary == 6
+    assert facts.validation_unknown_share == pytest.approx(1 / 5)
 
 
 def test_texts_are_cut_or_padded_and_the_manifest_says_how_many(tmp_path: Path) -> None:
-    made = encoded(["a a a a a", "a a", "a a a a"], ["", "a"], vocabulary=8, sequence_length=4)
-    assert made.parts["train"].inputs.tolist() == [[2, 2, 2, 2], [2, 2, 0, 0], [2, 2, 2, 2]]
-    assert made.cut_share == pytest.approx(1 / 5)
-    assert made.parts["validation"].inputs.tolist() == [[1, 0, 0, 0], [2, 0, 0, 0]]  # never padding alone
+    parts, _, facts = encoded(["a a a a a", "a a", "a a a a"], ["", "a"], vocabulary=8, sequence_length=4)
+    assert parts["train"].inputs.tolist() == [[2, 2, 2, 2], [2, 2, 0, 0], [2, 2, 2, 2]]
+    assert facts.cut_share == pytest.approx(1 / 5)
+    assert parts["validation"].inputs.tolist() == [[1, 0, 0, 0], [2, 0, 0, 0]]  # never padding alone
 
 
 def test_a_text_that_names_the_special_tokens_stays_a_text() -> None:
-    made = encoded(["[PAD] [UNK] a", "[ ] pad unk"], ["[PAD]"], vocabulary=20, sequence_length=8)
-    tokens = made.parts["train"].inputs[0]
+    parts, tokenizer, _ = encoded(["[PAD] [UNK] a", "[ ] pad unk"], ["[PAD]"], vocabulary=20, sequence_length=8)
+    tokens = parts["train"].inputs[0]
     assert 0 not in tokens[:7]
-    assert Tokenizer.from_str(made.tokenizer).decode(tokens[:7].tolist()) == "[ pad ] [ unk ] a"
+    assert Tokenizer.from_str(tokenizer).decode(tokens[:7].tolist()) == "[ pad ] [ unk ] a"
 
 
 def test_without_the_library_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

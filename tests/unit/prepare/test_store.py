@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 from scalestudy.cli.main import main
 from scalestudy.errors import UserError
 from scalestudy.prepare import store
-from scalestudy.prepare.lock import alone
+from scalestudy.prepare.fetch import alone
 from scalestudy.prepare.prepare import prepare
 from scalestudy.prepare.store import read_store
 from scalestudy.study.config.datasets import Data, Dataset, TextFileData

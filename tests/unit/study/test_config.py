@@ -13,9 +13,7 @@ import yaml
 from conftest import ROOT
 from scalestudy.errors import UserError
 from scalestudy.reference.config import readme_text, schema_text
-from scalestudy.study.capacity import check_capacity
 from scalestudy.study.config.load import load_study, parse_study
-from scalestudy.study.plan import make_plan
 
 
 def changed(content: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
@@ -105,19 +103,6 @@ def test_files_that_are_no_study(tmp_path: Path) -> None:
     bad.write_text("- a list")
     with pytest.raises(UserError, match="a study file is a mapping"):
         load_study(bad)
-
-
-def test_more_cores_or_devices_than_the_host_has_are_refused(content: dict[str, Any]) -> None:
-    plan = make_plan(parse_study(content, source="x"))
-    check_capacity(plan, nodes=1, cores=2, gpus=0)  # auto may fall back to the CPU
-    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 ranks x 1 cores = 2 cores .* 1 are on offer"):
-        check_capacity(plan, nodes=1, cores=1, gpus=None)
-    content["host"] = {"device": "cuda"}
-    with pytest.raises(UserError, match=r"scales\[0\]: 1x2 needs 2 CUDA devices on one host; 1 are on offer"):
-        check_capacity(make_plan(parse_study(content, source="x")), nodes=1, cores=None, gpus=1)
-    content |= {"scales": ["1x2", "2x2"]}
-    with pytest.raises(UserError, match=r"scales\[1\]: 2x2 needs 2 nodes; 1 on offer here. Submit it with"):
-        check_capacity(make_plan(parse_study(content, source="x")), nodes=1, cores=None, gpus=None)
 
 
 def test_schema_and_documentation_are_in_step_with_the_model() -> None:

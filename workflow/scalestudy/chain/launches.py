@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-
+from scalestudy.errors import UserError
 from scalestudy.launch.starters import Here, make_starter
-from scalestudy.study.capacity import check_capacity
-from scalestudy.study.config.datasets import Dataset
+from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -15,44 +12,52 @@ MEMORY_PER_RANK_MB = 8000
 """torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
 
 
-@dataclass(frozen=True)
-class Request:
-    """What a launch asks for: of each of its hosts, but for the number of nodes."""
+def request(spec: RunSpec) -> dict[str, int | str]:
+    """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
 
-    nodes: int
-    """Also its tasks: one on each node."""
-    cores: int
-    devices: int
-    """GPUs; 0 if the study runs on CPUs."""
-    memory_mb: int
-
-    @property
-    def gres(self) -> str:
-        """GPUs of each node as SLURM is asked for them; empty for none."""
-        return f"gpu:{self.devices}" if self.devices else ""
-
-    @property
-    def mpi(self) -> str:
-        """Keeps the SLURM executor from a step of its own around ours, which would put two nodes on one."""
-        return "srun" if self.nodes > 1 else ""
-
-
-def request(spec: RunSpec) -> Request:
-    """What the launch of a run asks for."""
+    `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
+    is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
+    ours, which would put two nodes on one.
+    """
     ranks = spec.devices_per_node
-    return Request(
-        nodes=spec.nodes,
-        cores=ranks * spec.host.cores_per_rank,
-        devices=0 if spec.host.device == "cpu" else ranks,
-        memory_mb=ranks * MEMORY_PER_RANK_MB,
-    )
+    devices = 0 if spec.host.device == "cpu" else ranks
+    return {
+        "nodes": spec.nodes,
+        "cores": ranks * spec.host.cores_per_rank,
+        "devices": devices,
+        "gres": f"gpu:{devices}" if devices else "",
+        "memory_mb": ranks * MEMORY_PER_RANK_MB,
+        "mpi": "srun" if spec.nodes > 1 else "",
+    }
 
 
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
-    """UserError where a scale asks for more than there is. cores, gpus: of this host; None if not known."""
-    starter = make_starter()
+    """UserError where a scale asks for more than there is: before any job starts, not by a queue or a crash.
+
+    cores, gpus: of this host; None if not known. Devices bind only a study that insists on CUDA, since `auto`
+    falls back to the CPU. Of other hosts only their number is known.
+    """
+    starter, host = make_starter(), plan.study.host
     here = isinstance(starter, Here)
-    check_capacity(plan, nodes=starter.nodes, cores=cores if here else None, gpus=gpus if here else None)
+    for index, scale in enumerate(plan.study.scales):
+        nodes, ranks = nodes_and_devices(scale)
+        if nodes > starter.nodes:
+            raise UserError(
+                f"scales[{index}]: {scale} needs {nodes} nodes; {starter.nodes} on offer here. Submit it with"
+                " `--profile slurm`, run it in an allocation of so many nodes, or name hosts (SCALESTUDY_HOSTS)"
+            )
+        need = ranks * host.cores_per_rank
+        if here and cores is not None and host.pin and need > cores:
+            raise UserError(
+                f"scales[{index}]: {scale} needs {ranks} ranks x {host.cores_per_rank} cores = {need} cores"
+                f" on one host; {cores} are on offer. Use a smaller scale, raise --cores, or lower"
+                " host.cores_per_rank"
+            )
+        if here and gpus is not None and host.device == "cuda" and ranks > gpus:
+            raise UserError(
+                f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; {gpus} are on offer."
+                " Use a smaller scale or host.device: cpu"
+            )
 
 
 def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:
@@ -68,14 +73,3 @@ def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:
 def reserve_arguments(plan: Plan, run: str) -> list[str | float]:
     """Arguments with which `scalestudy stage train` first decides whether a run in reserve is needed."""
     return ["--confidence", plan.study.report.confidence, "--reserve-of", *plan.reserve_of(run)]
-
-
-def datasets(plan: Plan) -> dict[str, Dataset]:
-    """Data that come in files, by the folder that they are prepared in; workloads may share them."""
-    found = (workload.data for workload in plan.study.workloads.values())
-    return {data.store_name: data for data in found if data.prepared}
-
-
-def data_json(data: Dataset) -> str:
-    """An entry of data as one line of JSON, as a job carries it."""
-    return json.dumps(data.model_dump(mode="json"), sort_keys=True)

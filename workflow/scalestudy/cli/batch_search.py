@@ -38,7 +38,7 @@ def refuse_write(path: Path, files: Sequence[Path], workload: str) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and what has been recorded."""
+    """What is searched for, and what has been tried."""
 
     study: Study
     workload: str
@@ -46,8 +46,7 @@ class Search:
     scale: str
     results: Path
     data: Path
-    records: dict[int, RunRecord] = field(default_factory=dict)
-    """By batch per rank."""
+    trials: list[BatchTrial] = field(default_factory=list)
 
     @classmethod
     def of(cls, study: Study, workload: str, variant: str, scale: str | None, results: Path, data: Path) -> Search:
@@ -72,10 +71,10 @@ class Search:
     def _attempt(self, batch: int) -> Trial:
         spec = self._spec(batch)
         record, _ = measure_run(spec, self.results, limits=self.study.limits, data=self.data)
-        self.records[batch] = record
         throughput = _throughput(self.results / "runs" / spec.run_id, record)
         trial = Trial(batch, record.outcome, throughput, record.reason)
-        print(_line(trial, record), flush=True)
+        self.trials.append(BatchTrial(**vars(trial), run_id=record.run_id, peak_gib=_peak_gib(record)))
+        print(_line(self.trials[-1]), flush=True)
         return trial
 
     def _spec(self, batch: int) -> RunSpec:
@@ -98,9 +97,7 @@ class Search:
     def report(self, found: Found) -> None:
         """Say what was found, and keep it beside the observations."""
         path = self.results / f"{self.workload}-{self.variant}-{self.scale}.json"
-        trials = tuple(self._kept(trial) for trial in found.trials)
-        kept = BatchSearchFile(best=found.best, largest=found.largest, reason=found.reason, trials=trials)
-        write_document(path, kept)
+        write_document(path, BatchSearchFile(**vars(found) | {"trials": tuple(self.trials)}))
         print(f"ended: {found.reason}")
         if found.best is None:
             print("no batch came to its end")
@@ -108,10 +105,6 @@ class Search:
         print(f"enough: {found.best} samples a rank; smallest one tried within 5 % of the largest throughput")
         print(f"largest that ran: {found.largest} samples a rank")
         print(f"kept in {path}")
-
-    def _kept(self, trial: Trial) -> BatchTrial:
-        record = self.records[trial.batch_per_rank]
-        return BatchTrial(**vars(trial), run_id=record.run_id, peak_gib=_peak_gib(record))
 
     def write(self, path: Path, batch: int) -> None:
         """A study file that gives the workload this batch."""
@@ -132,18 +125,12 @@ def _throughput(directory: Path, record: RunRecord) -> float:
 def _peak_gib(record: RunRecord) -> float:
     """Peak memory of a rank, the largest over ranks: allocated on a GPU, resident on a CPU."""
     memories = [rank.memory for rank in record.ranks]
-    return (
-        max(
-            (memory.peak_resident_gib if memory.peak_allocated_gib is None else memory.peak_allocated_gib)
-            for memory in memories
-        )
-        if memories
-        else nan
-    )
+    peaks = [of.peak_resident_gib if of.peak_allocated_gib is None else of.peak_allocated_gib for of in memories]
+    return max(peaks, default=nan)
 
 
-def _line(trial: Trial, record: RunRecord) -> str:
+def _line(trial: BatchTrial) -> str:
     head = f"  {trial.batch_per_rank:7d} samples a rank: "
-    if trial.ok:
-        return f"{head}{trial.throughput_samples_per_s:10.4g} samples/s, peak {_peak_gib(record):.2f} GiB"
+    if trial.outcome == "ok":
+        return f"{head}{trial.throughput_samples_per_s:10.4g} samples/s, peak {trial.peak_gib:.2f} GiB"
     return f"{head}{trial.outcome.upper()}: {trial.reason}"

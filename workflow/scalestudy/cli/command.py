@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
+from pkgutil import resolve_name
 from typing import Any, get_args
 
 import click
@@ -12,36 +12,30 @@ from click.shell_completion import CompletionItem
 
 from scalestudy.errors import UserError
 
-NONE: Mapping[str, str] = {}
-
 
 class LazyGroup(click.Group):
-    """Commands by name, each the `command` of a module that is imported when it is called or listed."""
+    """Commands by name, each a `module:attribute` that is imported when it is called or listed."""
 
     def __init__(
         self,
         *,
-        modules: Mapping[str, str],
+        commands: Mapping[str, str],
         elsewhere: Mapping[str, str],
-        hidden: Mapping[str, str] = NONE,
+        hidden: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
-        """modules: name -> module. elsewhere: names of other groups -> how they are called; suggested only.
-        hidden: name -> module of commands that run, but are not listed.
-        """
+        """elsewhere: names in other groups -> how they are called; suggested only. hidden: run, but not listed."""
         super().__init__(**settings)
-        self.hidden_modules = hidden
-        self.modules = modules
-        self.elsewhere = elsewhere
+        self.listed, self.elsewhere = commands, elsewhere
+        self.known = {**commands, **(hidden or {})}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(self.modules)
+        return list(self.listed)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        module = self.modules.get(cmd_name) or self.hidden_modules.get(cmd_name)
-        if module is None:
+        if cmd_name not in self.known:
             return None
-        command: click.Command = importlib.import_module(module).command
+        command: click.Command = resolve_name(self.known[cmd_name])
         command.name = cmd_name
         return command
 
@@ -49,12 +43,10 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         word = args[0]
-        known_here = {*self.modules, *self.hidden_modules}
-        if word not in known_here and not word.startswith("-") and not ctx.resilient_parsing:
-            known = {name: f"{ctx.command_path} {name}" for name in self.modules}
-            meant = {**self.elsewhere, **known}
+        if word not in self.known and not word.startswith("-") and not ctx.resilient_parsing:
+            meant = {**self.elsewhere, **{name: f"{ctx.command_path} {name}" for name in self.listed}}
             near = [word] if word in meant else get_close_matches(word, meant, n=1)
-            advice = f"did you mean `{meant[near[0]]}`?" if near else f"there are {', '.join(self.modules)}"
+            advice = f"did you mean `{meant[near[0]]}`?" if near else f"there are {', '.join(self.listed)}"
             raise click.UsageError(f"no command {word}; {advice}", ctx)
         return super().resolve_command(ctx, args)
 
@@ -119,13 +111,12 @@ class LazyChoice(click.ParamType):
 
     name = "word"
 
-    def __init__(self, module: str, attribute: str) -> None:
-        self.module = module
-        self.attribute = attribute
+    def __init__(self, place: str) -> None:
+        """place: `module:attribute`."""
+        self.place = place
 
     def words(self) -> list[str]:
-        """The names."""
-        found = getattr(importlib.import_module(self.module), self.attribute)
+        found = resolve_name(self.place)
         return list(get_args(found) or found)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:

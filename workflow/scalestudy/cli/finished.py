@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_uppercase
-
-import pandas as pd
 
 from scalestudy.analyse.study.compare import Source
 from scalestudy.cli.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
 from scalestudy.publish.comparison.named import Named
 from scalestudy.registry.results import RESULTS
-from scalestudy.study.plan import Plan
 
 MOST = len(ascii_uppercase)
 SUMMARY = RESULTS["summary"]
@@ -44,7 +40,7 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
 
 
 def read_finished(folder: Path, letter: str) -> Source:
-    """A study from its results folder."""
+    """A study from its results folder; UserError where its tables are of another plan than the one beside them."""
     plan = plan_of(folder)
     if not (folder / SUMMARY).exists():
         raise UserError(
@@ -58,23 +54,14 @@ def read_finished(folder: Path, letter: str) -> Source:
         runs=table_of(folder, "runs"),
         environment=environment_of(folder),
     )
-    _refuse_other_tables(folder, source)
-    return source
-
-
-def _refuse_other_tables(folder: Path, source: Source) -> None:
-    """Tables of another plan than the one beside them."""
     again = f"run `scalestudy stage aggregate --results {folder}` again"
-    if not _same_points(source.plan, source.summary):
+    planned = [tuple(getattr(point, name) for name in OF_A_POINT) for point in plan.points]
+    if planned != list(source.summary[list(OF_A_POINT)].itertuples(index=False, name=None)):
         raise UserError(f"{folder / SUMMARY}: not of the plan beside it: its points are others; {again}")
-    unknown = set(source.plan.runs) - set(source.runs["run_id"])
+    unknown = set(plan.runs) - set(source.runs["run_id"])
     if unknown:
         raise UserError(f"{folder / 'runs.csv'}: not of the plan beside it: no run {min(unknown)}; {again}")
-
-
-def _same_points(plan: Plan, summary: pd.DataFrame) -> bool:
-    planned = [tuple(getattr(point, name) for name in OF_A_POINT) for point in plan.points]
-    return planned == list(summary[list(OF_A_POINT)].itertuples(index=False, name=None))
+    return source
 
 
 def _refuse_twice(folders: Sequence[Path]) -> None:
@@ -95,15 +82,14 @@ def _labels(folders: Sequence[Path], studies: Sequence[str], names: Sequence[str
         if index in given:
             raise UserError(f"--name {text}: {folders[index]} has a name already: {given[index]}")
         given[index] = name
-    own, ends = Counter(studies), Counter(folder.resolve().name for folder in folders)
+    ends = [folder.resolve().name for folder in folders]
     labels = []
-    for index, (study, folder) in enumerate(zip(studies, folders, strict=True)):
-        end = folder.resolve().name
-        usual = study if own[study] == 1 else end if ends[end] == 1 else str(folder)
+    for index, (study, end, folder) in enumerate(zip(studies, ends, folders, strict=True)):
+        usual = study if studies.count(study) == 1 else end if ends.count(end) == 1 else str(folder)
         labels.append(given.get(index, usual))
-    double = [label for label, count in Counter(labels).items() if count > 1]
-    if double:
-        raise UserError(f"--name: two studies cannot both be called {double[0]}")
+    for label in labels:
+        if labels.count(label) > 1:
+            raise UserError(f"--name: two studies cannot both be called {label}")
     return labels
 
 

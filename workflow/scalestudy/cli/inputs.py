@@ -67,7 +67,7 @@ def book_of(results: Path) -> NumbersFile:
 
 
 def results_of(results: Path) -> Results:
-    """What documents are made from."""
+    """The tables and facts of a study."""
     from scalestudy.analyse.trace.summary import TracesFile
     from scalestudy.publish.results import Results
 
@@ -80,3 +80,8 @@ def results_of(results: Path) -> Results:
         traces=read_document(results / RESULTS["traces"], TracesFile).traces,
         environment=environment_of(results),
     )
+
+
+def documented(results: Path) -> tuple[Plan, Results, NumbersFile]:
+    """What the documents of a study are made from."""
+    return plan_of(results), results_of(results), book_of(results)

@@ -9,16 +9,45 @@ import sys
 import click
 
 from scalestudy import __version__
-from scalestudy.cli import stage, verb
 from scalestudy.cli.command import LazyGroup
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
+# Command -> the module that has its function.
+VERBS = {
+    "new": "new",
+    "plan": "run",
+    "run": "run",
+    "summary": "results",
+    "number": "results",
+    "compare": "compare",
+    "estimate": "without_runs",
+    "audit": "without_runs",
+    "find-batch": "find_batch",
+    "demo": "demo",
+    "retry": "run",
+}
+STAGES = {  # in the order of the chain
+    **dict.fromkeys(("plan", "prepare"), "before"),
+    "train": "launch",
+    **dict.fromkeys(("aggregate", "diagnose"), "analyse"),
+    **dict.fromkeys(("plot", "numbers", "tables", "text", "page", "documents", "typeset"), "publish"),
+    "settle": "launch",
+    "schema": "before",
+}
+_VERBS = {name: f"scalestudy.cli.verb.{module}:{name.replace('-', '_')}" for name, module in VERBS.items()}
+_STAGES = {name: f"scalestudy.cli.stage.{module}:{name}" for name, module in STAGES.items()}
 
+stage = LazyGroup(
+    commands=_STAGES,
+    elsewhere={name: f"scalestudy {name}" for name in VERBS},
+    short_help="run one stage of a study by hand",
+    help="Run one stage of a study, as a rule of the workflow does.",
+)
 program = LazyGroup(
     name="scalestudy",
-    modules=verb.MODULES | {"stage": stage.__name__},
-    hidden={"train": stage.MODULES["train"]},  # Snakemake knows finished runs by this shell line
-    elsewhere={name: f"scalestudy stage {name}" for name in stage.MODULES},
+    commands=_VERBS | {"stage": f"{__name__}:stage"},
+    hidden={"train": _STAGES["train"]},  # Snakemake knows finished runs by this shell line
+    elsewhere={name: f"scalestudy stage {name}" for name in STAGES},
     help="Measure how PyTorch training scales: plan a study, run it, read what was found.",
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )

@@ -133,12 +133,7 @@ FAULTS = (
         ddp={"checkpoint_every_steps": 2},
         probed=False,
     ),
-    Fault(
-        "slow-rank",
-        "The last rank sleeps in every backward pass.",
-        "straggler",
-        injected=True,
-    ),
+    Fault("slow-rank", "The last rank sleeps in every backward pass.", "straggler", injected=True),
     Fault(
         "slow-link",
         "All that the ranks send goes over a link of 240 Mbit/s.",

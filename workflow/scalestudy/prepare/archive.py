@@ -110,7 +110,19 @@ def _members(source: Path) -> Iterator[Member]:
     kind = _format(source)
     if kind is None:
         raise UserError(f"{source}: neither a folder nor a .tar.gz, .tgz, .tar or .zip archive")
-    yield from {"zip": _zip_members, "gzip": _gzip_members, "tar": _tar_members}[kind](source)
+    if kind == "zip":
+        with zipfile.ZipFile(source) as archive:
+            for info in archive.infolist():
+                if not info.is_dir():
+                    yield info.filename, partial(archive.read, info)
+        return
+    with gzip.open(source) if kind == "gzip" else source.open("rb") as stream:
+        yield from _stream_members(stream)
+        if kind == "tar":
+            # Every archive ends with zeros. One that was cut between two files does not; tarfile does not mind.
+            stream.seek(-min(512, source.stat().st_size), 2)
+            if stream.read().strip(b"\0"):
+                raise tarfile.ReadError("no end mark")
 
 
 @contextlib.contextmanager
@@ -137,27 +149,6 @@ def _format(path: Path) -> str | None:
     if start[:2] == b"\x1f\x8b":
         return "gzip"
     return "tar" if start[257:262] == b"ustar" or path.suffix == ".tar" else None
-
-
-def _zip_members(path: Path) -> Iterator[Member]:
-    with zipfile.ZipFile(path) as archive:
-        for info in archive.infolist():
-            if not info.is_dir():
-                yield info.filename, partial(archive.read, info)
-
-
-def _gzip_members(path: Path) -> Iterator[Member]:
-    with gzip.open(path) as stream:
-        yield from _stream_members(stream)
-
-
-def _tar_members(path: Path) -> Iterator[Member]:
-    with path.open("rb") as stream:
-        yield from _stream_members(stream)
-        # Every archive ends with zeros. One that was cut between two files does not, and tarfile does not mind.
-        stream.seek(-min(512, path.stat().st_size), 2)
-        if stream.read().strip(b"\0"):
-            raise tarfile.ReadError("no end mark")
 
 
 def _stream_members(stream: BinaryIO | gzip.GzipFile) -> Iterator[Member]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import read_files
-from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.store import ImageFacts, Samples
 from scalestudy.study.config.datasets import CifarData
 
 SHAPE = (3, 32, 32)
@@ -20,23 +20,16 @@ _CHUNK = 4096
 @dataclass(frozen=True)
 class _Distribution:
     root: str
-    files: dict[str, tuple[str, ...]]
+    files: dict[str, list[str]]
     labels: int
     """Bytes before the pixels; the last of them is the class, those of CIFAR-100 begin with a coarser one."""
 
 
+_TEN = {"train": [f"data_batch_{number}.bin" for number in range(1, 6)], "validation": ["test_batch.bin"]}
+_HUNDRED = {"train": ["train.bin"], "validation": ["test.bin"]}
 _DISTRIBUTIONS = {
-    10: _Distribution(
-        root="cifar-10-batches-bin",
-        files={
-            "train": tuple(f"data_batch_{number}.bin" for number in range(1, 6)),
-            "validation": ("test_batch.bin",),
-        },
-        labels=1,
-    ),
-    100: _Distribution(
-        root="cifar-100-binary", files={"train": ("train.bin",), "validation": ("test.bin",)}, labels=2
-    ),
+    10: _Distribution("cifar-10-batches-bin", _TEN, labels=1),
+    100: _Distribution("cifar-100-binary", _HUNDRED, labels=2),
 }
 
 
@@ -52,13 +45,8 @@ def read(source: Path, data: CifarData) -> dict[str, Samples[np.ndarray]]:
     return parts
 
 
-def normalise(
-    parts: dict[str, Samples[np.ndarray]],
-) -> tuple[dict[str, Samples[np.ndarray]], list[float], list[float]]:
-    """Images as float32 in [0, 1] less the mean over the standard deviation, both of the training part, by colour.
-
-    The last two are that mean and that deviation.
-    """
+def normalise(parts: dict[str, Samples[np.ndarray]]) -> tuple[dict[str, Samples[np.ndarray]], ImageFacts]:
+    """Images as float32 in [0, 1], less the mean over the standard deviation of a colour in the training part."""
     counts = np.zeros((3, 256), dtype=np.int64)
     train = parts["train"].inputs
     for start in range(0, len(train), _CHUNK):  # in portions: bincount takes eight bytes for every pixel
@@ -77,7 +65,7 @@ def normalise(
         images -= mean.astype(np.float32)[:, None, None]
         images /= deviation.astype(np.float32)[:, None, None]
         normalised[part] = Samples(images, samples.targets)
-    return normalised, mean.tolist(), deviation.tolist()
+    return normalised, ImageFacts(mean=mean.tolist(), std=deviation.tolist())
 
 
 def _records(content: bytes, labels: int, classes: int, where: str) -> tuple[np.ndarray, np.ndarray]:

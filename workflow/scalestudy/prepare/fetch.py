@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -12,9 +13,8 @@ import requests
 import urllib3
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.digest import sha256_of
-from scalestudy.prepare.lock import alone
-from scalestudy.prepare.store import public_url, text_sha256
+from scalestudy.prepare.store import public_url, sha256_of, text_sha256
+from scalestudy.record.lock import exclusive
 from scalestudy.record.say import say
 from scalestudy.study.config.datasets import FetchedFile
 
@@ -28,6 +28,15 @@ _BLOCK = 1 << 18
 
 class _CutError(Exception):
     """A try came to nothing for a reason that may pass."""
+
+
+def alone(target: Path) -> AbstractContextManager[object]:
+    """Hold the lock of `target`, which need not be there yet: two that want the same data make them once."""
+    path = target.with_name(f".{target.name}.lock")
+    try:
+        return exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
+    except OSError as error:
+        raise UserError(f"{path.parent}: cannot be written to: {error.strerror}; --data names another") from None
 
 
 def fetch(url: str, sha256: str, root: Path) -> Path:

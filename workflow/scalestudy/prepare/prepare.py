@@ -2,37 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
-from scalestudy.prepare import ag_news, cifar, imdb, text_file
-from scalestudy.prepare.digest import sha256_of
-from scalestudy.prepare.fetch import fetch, fetch_folder
-from scalestudy.prepare.lock import alone
-from scalestudy.prepare.samples import Samples
-from scalestudy.prepare.store import (
-    MANIFEST,
-    ImageFacts,
-    Manifest,
-    TextFacts,
-    public_url,
-    read_store,
-    text_sha256,
-    write_store,
-)
+from scalestudy.prepare import cifar, text_file, texts
+from scalestudy.prepare.fetch import alone, fetch, fetch_folder
+from scalestudy.prepare.store import MANIFEST, Manifest, Samples, public_url, read_store, sha256_of, write_store
 from scalestudy.prepare.tokens import encode, require_tokenizers
 from scalestudy.record.say import say
 from scalestudy.study.config.datasets import AgNewsData, CifarData, Data, FileData, ImdbData, TextFileData
-
-
-@dataclass(frozen=True)
-class _Source:
-    path: Path
-    shown: str
-    sha256: str | None
 
 
 def prepare(data: Data, root: str | Path) -> Manifest:
@@ -47,18 +27,18 @@ def prepare(data: Data, root: str | Path) -> Manifest:
     if kept := _kept(data, root):
         return kept
     with alone(root / data.store_name):
-        if kept := _kept(data, root):
-            return kept
-        _tell_what_is_replaced(data, root)
-        return _make(data, root)
+        return _kept(data, root, tell=True) or _make(data, root)
 
 
-def _kept(data: FileData, root: Path) -> Manifest | None:
-    """The store that is there, if it can be used."""
+def _kept(data: FileData, root: Path, *, tell: bool = False) -> Manifest | None:
+    """The store that is there, if it can be used; tell: say why one is there that cannot."""
     directory = root / data.store_name
     try:
         manifest, _ = read_store(root, data)
-    except UserError:
+    except UserError as error:
+        # Snakemake makes the directory of an output before the job: only a manifest says that there was a store.
+        if tell and (directory / MANIFEST).exists():
+            say(f"{error}; that is done now")
         return None
     if data.path and not data.sha256 and manifest.source_sha256:
         path = Path(data.path).expanduser()
@@ -71,36 +51,21 @@ def _kept(data: FileData, root: Path) -> Manifest | None:
     return manifest
 
 
-def _tell_what_is_replaced(data: FileData, root: Path) -> None:
-    # Snakemake makes the directory of an output before the job: only a manifest says that there was a store.
-    if (root / data.store_name / MANIFEST).exists():
-        try:
-            read_store(root, data)
-        except UserError as error:
-            say(f"{error}; that is done now")
-
-
 def _make(data: FileData, root: Path) -> Manifest:
     if "texts" in data.gives:
         require_tokenizers()
-    source = _find(data, root)
-    parts = {part: samples.some(data.max_samples) for part, samples in _read(data, source.path).items()}
+    path, shown, sha256 = _find(data, root)
+    parts = {part: samples.some(data.max_samples) for part, samples in _read(data, path).items()}
     for part, samples in parts.items():
         if not len(samples):
-            raise UserError(f"{source.shown}: no samples for {part} in it")
-    write = partial(write_store, root, data, source=source.shown, source_sha256=source.sha256)
+            raise UserError(f"{shown}: no samples for {part} in it")
+    write = partial(write_store, root, data, source=shown, source_sha256=sha256)
     if isinstance(data, ImdbData | AgNewsData):
-        tokens = encode(parts, vocabulary=data.vocabulary, sequence_length=data.sequence_length)
-        facts = TextFacts(
-            vocabulary=tokens.vocabulary,
-            validation_unknown_share=tokens.validation_unknown_share,
-            cut_share=tokens.cut_share,
-            tokenizer_sha256=text_sha256(tokens.tokenizer),
-        )
-        return write(tokens.parts, texts=facts, tokenizer=tokens.tokenizer)
+        parts, tokenizer, lost = encode(parts, vocabulary=data.vocabulary, sequence_length=data.sequence_length)
+        return write(parts, texts=lost, tokenizer=tokenizer)
     if isinstance(data, CifarData):
-        parts, mean, std = cifar.normalise(parts)
-        return write(parts, images=ImageFacts(mean=mean, std=std))
+        parts, scale = cifar.normalise(parts)
+        return write(parts, images=scale)
     return write(parts)
 
 
@@ -109,21 +74,21 @@ def _read(data: FileData, path: Path) -> dict[str, Samples[Any]]:
         case CifarData():
             return cifar.read(path, data)
         case ImdbData():
-            return imdb.read(path)
+            return texts.read_imdb(path)
         case AgNewsData():
-            return ag_news.read(path)
+            return texts.read_ag_news(path)
         case TextFileData():
             return text_file.read(path, data)
 
 
-def _find(data: FileData, root: Path) -> _Source:
-    """The source on disk, fetched if need be, with the checksum that it is held to."""
+def _find(data: FileData, root: Path) -> tuple[Path, str, str | None]:
+    """(source on disk, fetched if need be; how it is shown; its checksum, None for a folder)."""
     if data.url and data.sha256:
-        return _Source(fetch(data.url, data.sha256, root), public_url(data.url), data.sha256)
+        return fetch(data.url, data.sha256, root), public_url(data.url), data.sha256
     if isinstance(data, AgNewsData) and data.files:
-        files = {name: getattr(data.files, part) for part, name in ag_news.FILES.items()}
+        files = {name: getattr(data.files, part) for part, name in texts.AG_NEWS_FILES.items()}
         path, sha256 = fetch_folder(files, root)
-        return _Source(path, ", ".join(public_url(file.url) for file in files.values()), sha256)
+        return path, ", ".join(public_url(file.url) for file in files.values()), sha256
     assert data.path is not None, "the config names one place"
     path = Path(data.path).expanduser()
     if not path.exists():
@@ -133,8 +98,8 @@ def _find(data: FileData, root: Path) -> _Source:
             raise UserError(
                 f"data.sha256: {data.path} is a folder, which has no checksum; name the archive instead"
             )
-        return _Source(path, str(data.path), None)
+        return path, data.path, None
     found = sha256_of(path)
     if data.sha256 not in (None, found):
         raise UserError(f"{data.path}: not the file that data.sha256 names: expected {data.sha256}, found {found}")
-    return _Source(path, str(data.path), found)
+    return path, data.path, found

@@ -8,21 +8,45 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Generic, Literal, TypeVar
 from urllib.parse import urlsplit, urlunsplit
 
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.digest import sha256_of
-from scalestudy.prepare.samples import PARTS, Samples
 from scalestudy.record.document import Document, Part, read_document, write_document
 from scalestudy.study.config.datasets import Dataset
 
 MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 _CHUNK = 4096
+PARTS = ("train", "validation")
+Inputs = TypeVar("Inputs", np.ndarray, list[str])
+
+
+@dataclass(frozen=True)
+class Samples(Generic[Inputs]):
+    """One part of the data: inputs, which are texts or an array, and as many targets."""
+
+    inputs: Inputs
+    targets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.targets)
+
+    def some(self, most: int | None) -> Samples[Inputs]:
+        """`most` samples at the most, at random but always the same ones, in the order in which they were.
+
+        The first ones would not do: IMDB's come sorted by class.
+        """
+        if most is None or len(self) <= most:
+            return self
+        chosen = np.sort(np.random.default_rng(0).choice(len(self), size=most, replace=False))
+        if isinstance(self.inputs, list):
+            return Samples([self.inputs[index] for index in chosen], self.targets[chosen])
+        return Samples(self.inputs[chosen], self.targets[chosen])
 
 
 class ArrayFile(Part):
@@ -114,17 +138,12 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 
 
 def write_store(
-    root: Path,
-    data: Dataset,
-    parts: dict[str, Samples[np.ndarray]],
-    *,
-    source: str,
-    source_sha256: str | None,
-    texts: TextFacts | None = None,
-    images: ImageFacts | None = None,
-    tokenizer: str | None = None,
+    root: Path, data: Dataset, parts: dict[str, Samples[np.ndarray]], *, tokenizer: str | None = None, **facts: Any
 ) -> Manifest:
-    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory."""
+    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory.
+
+    facts: what the manifest says besides what is written: `source`, `source_sha256`, `texts`, `images`.
+    """
     directory = root / data.store_name
     partial, old = (directory.with_name(f".{directory.name}.{end}") for end in ("partial", "old"))
     for rest in (partial, old):  # of somebody who was killed: nobody else is at work here
@@ -137,13 +156,7 @@ def write_store(
             arrays[f"{part}-inputs"] = _save(partial / f"{part}-inputs.npy", parts[part].inputs, inputs)
             arrays[f"{part}-targets"] = _save(partial / f"{part}-targets.npy", parts[part].targets, "int64")
         manifest = Manifest(
-            data=described(data),
-            source=source,
-            source_sha256=source_sha256,
-            samples={part: len(parts[part]) for part in PARTS},
-            arrays=arrays,
-            texts=texts,
-            images=images,
+            data=described(data), samples={part: len(parts[part]) for part in PARTS}, arrays=arrays, **facts
         )
         if tokenizer is not None:
             (partial / TOKENIZER).write_text(tokenizer, encoding="utf-8")
@@ -156,6 +169,15 @@ def write_store(
         shutil.rmtree(partial, ignore_errors=True)
         raise UserError(f"{directory}: could not be written: {error.strerror or error}") from None
     return manifest
+
+
+def sha256_of(path: Path) -> str:
+    """Of a file: it pins a source, and tells whether an array is still what was prepared."""
+    try:
+        with path.open("rb") as handle:
+            return hashlib.file_digest(handle, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
 
 
 def text_sha256(text: str) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from scalestudy.errors import UserError
 from scalestudy.prepare.archive import is_archive, read_single_file
-from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.store import Samples
 from scalestudy.study.config.datasets import TextFileData
 
 

@@ -7,13 +7,12 @@ which the length of a sample and the size of the vocabulary count.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from scalestudy.errors import UserError
-from scalestudy.prepare.samples import Samples
+from scalestudy.prepare.store import Samples, TextFacts, text_sha256
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -22,19 +21,6 @@ PADDING, UNKNOWN = 0, 1
 # No word of a text can be one of these: a bracket is a token by itself.
 _SPECIAL = ["[PAD]", "[UNK]"]
 _CHUNK = 1000
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """Texts as tokens, and what was lost on the way."""
-
-    parts: dict[str, Samples[np.ndarray]]
-    tokenizer: str
-    """The tokeniser as JSON, as the library loads it: it turns tokens back into words."""
-    vocabulary: int
-    """Tokens in use, padding and the unknown one included."""
-    validation_unknown_share: float
-    cut_share: float
 
 
 def require_tokenizers() -> Any:
@@ -46,22 +32,27 @@ def require_tokenizers() -> Any:
     return tokenizers
 
 
-def encode(parts: dict[str, Samples[list[str]]], *, vocabulary: int, sequence_length: int) -> Tokens:
-    """Every text as `sequence_length` tokens: cut, or padded with 0 at its end."""
+def encode(
+    parts: dict[str, Samples[list[str]]], *, vocabulary: int, sequence_length: int
+) -> tuple[dict[str, Samples[np.ndarray]], str, TextFacts]:
+    """Every text as `sequence_length` tokens: cut, or padded with 0 at its end.
+
+    With the tokeniser as JSON, with which the library turns tokens back into words, and what was lost on the way.
+    """
     tokenizer = _train(parts["train"].inputs, vocabulary)
     encoded, cut, texts = {}, 0, 0
     for part, samples in parts.items():
         inputs, cut_here = _encode(tokenizer, samples.inputs, sequence_length)
         encoded[part] = Samples(inputs, samples.targets)
         cut, texts = cut + cut_here, texts + len(samples)
-    seen = encoded["validation"].inputs
-    return Tokens(
-        parts=encoded,
-        tokenizer=tokenizer.to_str(),
+    seen, content = encoded["validation"].inputs, tokenizer.to_str()
+    facts = TextFacts(
         vocabulary=tokenizer.get_vocab_size(),
         validation_unknown_share=float((seen == UNKNOWN).sum() / (seen != PADDING).sum()),
         cut_share=cut / texts,
+        tokenizer_sha256=text_sha256(content),
     )
+    return encoded, content, facts
 
 
 def _train(texts: list[str], vocabulary: int) -> Tokenizer:

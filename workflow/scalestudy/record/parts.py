@@ -29,16 +29,6 @@ from scalestudy.record.observation import (
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
-OF_THE_MODEL = (
-    "parameters",
-    "gradient_bytes",
-    "bytes_sent_per_step",
-    "unused_parameter_bytes",
-    "buffer_bytes",
-    "synchronised_norms",
-    "flops_per_sample",
-)
-"""What the ranks say of their model, by the names of Totals."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +89,16 @@ def _over_ranks(epochs: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
-    """Totals of a run: sums only."""
+    """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
     steps = parts.steps
     per_rank = steps.groupby("rank")["step_time_s"].sum()
-    return Totals(
-        steps=int(steps["step"].nunique()),
-        samples=int(steps["samples"].sum()),
-        train_time_s=float(per_rank.max()) if len(per_rank) else 0.0,
-        wall_time_s=wall_time_s,
-        **{name: parts.environment.get(name) for name in OF_THE_MODEL},
-    )
+    sums = {
+        "steps": int(steps["step"].nunique()),
+        "samples": int(steps["samples"].sum()),
+        "train_time_s": float(per_rank.max()) if len(per_rank) else 0.0,
+        "wall_time_s": wall_time_s,
+    }
+    return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
 
 
 def write_data(directory: str | Path, parts: Parts) -> None:

@@ -107,22 +107,21 @@ def make_plan(study: Study) -> Plan:
         for variant_name, variant in study.variants.items():
             base_name = study.base_of(variant_name)
             for scaling, scale, batch in _configurations(study, workload, variant):
+                nodes, devices = nodes_and_devices(scale)
                 base = launches(name, base_name, "1x1", workload.batch_size)
-                measured_alone = (
-                    scaling == "weak" or variant.strategy == "single"
-                ) or study.report.overhead_reference
+                alone = scaling == "weak" or variant.strategy == "single" or study.report.overhead_reference
                 points.append(
                     Point(
                         workload=name,
                         variant=variant_name,
                         scaling=scaling,
-                        nodes=nodes_and_devices(scale)[0],
-                        devices_per_node=nodes_and_devices(scale)[1],
+                        nodes=nodes,
+                        devices_per_node=devices,
                         batch_per_rank=batch,
                         global_batch=batch * world_size(scale),
                         runs=launches(name, variant_name, scale, batch),
                         base=base,
-                        equal_batch=(launches(name, base_name, "1x1", batch) if measured_alone else ()),
+                        equal_batch=launches(name, base_name, "1x1", batch) if alone else (),
                     )
                 )
     return Plan(study=study, runs=_shuffled(runs, study.seed), points=tuple(points))

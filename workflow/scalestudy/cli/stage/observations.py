@@ -20,11 +20,12 @@ from scalestudy.cli.inputs import plan_of
 from scalestudy.cli.processes import cores, spread
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
-from scalestudy.record.observation import Observation, RunRecord, read_observation
+from scalestudy.record.observation import RunRecord, read_observation
 from scalestudy.record.parts import TRACES
 from scalestudy.record.traces import read_trace
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.study import Study
+from scalestudy.study.spec import RunSpec
 
 MANY = 100
 RUNS_AT_ONCE = 8  # handed to a process at a time
@@ -80,7 +81,7 @@ def read_run(study: Study, directory: Path) -> Read:
         record_sha256=hashlib.sha256((directory / "run.json").read_bytes()).hexdigest(),
         reduced=reduce_run(study, observation),
         epochs=observation.epochs,
-        traces=[read_summary(observation, path) for path in trace_files(directory)],
+        traces=[read_summary(observation.record.spec, path) for path in trace_files(directory)],
     )
 
 
@@ -95,15 +96,7 @@ def trace_files(directory: Path) -> list[Path]:
     return sorted(directory.glob(TRACES.replace("*", "trace-rank0")))
 
 
-def read_summary(observation: Observation, path: Path) -> Trace:
+def read_summary(spec: RunSpec, path: Path) -> Trace:
     """A summary of a trace, with what it is of."""
-    spec = observation.record.spec
-    return Trace(
-        run_id=spec.run_id,
-        workload=spec.workload,
-        variant=spec.variant,
-        nodes=spec.nodes,
-        world_size=spec.world_size,
-        batch_per_rank=spec.batch_per_rank,
-        summary=summarise_trace(read_trace(path)),
-    )
+    of = {name: getattr(spec, name) for name in Trace.model_fields if name != "summary"}
+    return Trace(**of, summary=summarise_trace(read_trace(path)))

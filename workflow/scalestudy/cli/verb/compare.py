@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     " or of its folder if several studies have the same name.",
 )
 @options.path("--out", required=True, metavar="FOLDER", help="For the documents and figures/.")
-def command(
+def compare(
     studies: tuple[Path, ...], results: tuple[Path, ...], study: tuple[Path, ...], name: tuple[str, ...], out: Path
 ) -> int:
     """Compare studies: two clusters, two interconnects, before and after an upgrade.

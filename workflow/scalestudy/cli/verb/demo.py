@@ -28,14 +28,14 @@ SHAPE = (
 @options.verb(short_help="measure a small study with a known fault, and diagnose it")
 @click.option(
     "--fault",
-    type=LazyChoice("scalestudy.demo.faults", "ALL"),
+    type=LazyChoice("scalestudy.demo.faults:ALL"),
     metavar="NAME",
     help="Omit this to list all faults.",
 )
 @click.option("--repeats", default=3, help="Runs of each point.")
 @click.option("--seed", default=1, help="Seed of the study.")
 @options.path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/demo-NAME.")
-def command(fault: str | None, repeats: int, seed: int, results: Path | None) -> int:
+def demo(fault: str | None, repeats: int, seed: int, results: Path | None) -> int:
     """Measure a small study with a known fault in it, and see whether the diagnosis finds the fault.
 
     Each takes about a minute on two cores.

@@ -21,7 +21,7 @@ from scalestudy.cli.naming import find_study, results_of, study_files
 @click.option("--most", type=int, help="Largest batch per rank to try. Default: as many samples as there are.")
 @options.path("--write", metavar="FILE", help="Write the batch found into this file, as a second study file.")
 @options.data
-def command(
+def find_batch(
     study: tuple[Path, ...],
     results: Path | None,
     workload: str,

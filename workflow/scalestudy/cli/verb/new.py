@@ -21,6 +21,7 @@ from scalestudy.errors import UserError
 SCHEMA = Path(scalestudy.__file__).parents[1] / "schemas/config.schema.json"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
+OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)
 NO_FLAGS = ("base", "environment", "sweep")
 """Keys of a variant that are left to the file."""
 
@@ -59,7 +60,7 @@ class New(Verb):
 @click.option("--repeats", type=int, help="Runs of every point.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
 @options.path("--out", metavar="FILE", help="Write here instead of printing. No file is overwritten.")
-def command(
+def new(
     name: str,
     scales: tuple[str, ...],
     repeats: int | None,
@@ -82,6 +83,7 @@ def command(
 
     from scalestudy.record.files import write_text
     from scalestudy.study.config.load import parse_study
+    from scalestudy.study.config.sweep import write_at
     from scalestudy.study.plan import make_plan
 
     if out and out.exists():
@@ -96,7 +98,7 @@ def command(
     for flag, value in values.items():
         if value is not None:
             part, *keys = flag.split("__")
-            _set(parts[part], keys, yaml.safe_load(value))
+            write_at(parts[part], keys, yaml.safe_load(value), "scalestudy new")
     workload = {part: parts[part] for part in DEFAULTS} | parts["workload"]
     study = {
         "study": name,
@@ -138,17 +140,14 @@ def _flags() -> Iterator[click.Option]:
         yield click.Option([f"--{part}"], type=types, default=DEFAULTS[part])
     sources["workload"] = [{"properties": {key: workload[key] for key in OF_A_WORKLOAD}}]
     sources["variant"] = [kinds["Variant"]]
-    taken = {"name", "scales", "repeats", "device", "out", "help", *DEFAULTS}
+    flags: dict[str, Flag] = {}
     for part, members in sources.items():
-        mine: set[str] = set()
         for keys, meaning in _fields(members, kinds):
             name = "-".join(keys).replace("_", "-")
-            if name in taken and name not in mine:
+            if name in OWN or (name in flags and flags[name].part != part):
                 name = f"{part}-{name}"
-            if name not in mine:
-                yield Flag(part, keys, name, meaning)
-            taken.add(name)
-            mine.add(name)
+            flags.setdefault(name, Flag(part, keys, name, meaning))
+    yield from flags.values()
 
 
 def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tuple[list[str], str]]:
@@ -166,10 +165,3 @@ def _fields(members: list[dict[str, Any]], kinds: dict[str, Any]) -> Iterator[tu
 
 def _name(reference: dict[str, str]) -> str:
     return reference["$ref"].rpartition("/")[2]
-
-
-def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
-    *parents, last = keys
-    for key in parents:
-        content = content.setdefault(key, {})
-    content[last] = value

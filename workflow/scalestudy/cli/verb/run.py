@@ -1,21 +1,39 @@
-"""`scalestudy run`: the whole study, by Snakemake."""
+"""The runs of a study: what is planned, run by Snakemake, and run again."""
 
 from __future__ import annotations
 
 import os
 import sys
 from pathlib import Path
+from typing import get_args
 
 import click
 
 import scalestudy
 from scalestudy.cli import options
-from scalestudy.cli.naming import CONFIG, find_study, home, results_of, study_files
+from scalestudy.cli.command import LazyChoice, Several
+from scalestudy.cli.naming import CONFIG, find_results, find_study, home, results_of, study_files
 from scalestudy.errors import UserError
 
 OURS = Path(scalestudy.__file__).resolve().parents[2]
 """The checkout that this package belongs to, with the workflow's rules and profiles."""
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
+FAILED = ("failed", "timeout", "preempted")
+
+
+@options.verb(short_help="print the runs of a study and what they may cost")
+@options.study
+@options.results
+def plan(study: tuple[Path, ...], results: Path | None) -> int:
+    """Print what a study is going to run and what that may cost, before anything runs."""
+    from scalestudy.cli.cost import plan_lines
+    from scalestudy.record.finished import finished_lines
+    from scalestudy.study.plan import make_plan
+
+    plan = make_plan(find_study(study, results))
+    finished = finished_lines(results or results_of(plan.study), plan.runs)
+    print("\n".join([*plan_lines(plan), *finished]))
+    return 0
 
 
 @options.verb(short_help="run a study from training to report", context_settings={"ignore_unknown_options": True})
@@ -24,7 +42,7 @@ CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only list what would run.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]...")
-def command(
+def run(
     study: tuple[Path, ...], results: Path | None, profile: str | None, dry_run: bool, arguments: tuple[str, ...]
 ) -> int:
     """Run a study with Snakemake, after printing what it may cost; what is finished is not repeated.
@@ -64,3 +82,42 @@ def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) ->
         ready = checkout / "profiles" / profile
         line += ["--profile", str(ready.resolve() if ready.is_dir() else profile)]
     return line
+
+
+@options.verb(short_help="set runs aside, so that the next run of the study measures them again")
+@click.argument("folder", required=False, type=options.PATH)
+@options.study
+@options.results
+@click.option(
+    "--outcome",
+    cls=Several,
+    type=LazyChoice("scalestudy.record.observation:Outcome"),
+    metavar="WORD...",
+    help=f"Outcomes to repeat. Default: {' '.join(FAILED)}; with --protocol: all.",
+)
+@click.option("--protocol", is_flag=True, help="Repeat runs of measurement protocols older than the current one.")
+def retry(
+    folder: Path | None, study: tuple[Path, ...], results: Path | None, outcome: tuple[str, ...], protocol: bool
+) -> int:
+    """Set runs aside so that the next `scalestudy run` measures them again; nothing is deleted.
+
+    FOLDER is the results folder of the study, as with --results.
+    """
+    from scalestudy.launch.run import set_aside
+    from scalestudy.record.observation import Outcome, read_record
+    from scalestudy.record.protocol import CURRENT
+
+    if folder and results:
+        raise UserError(f"{folder} and --results {results}: name one results folder")
+    place = folder or results or find_results(study, None)
+    directories = sorted(path.parent for path in place.glob("runs/*/run.json"))
+    if not directories:
+        raise UserError(f"{place}: has no runs; name the results of a study, such as results/STUDY")
+    outcomes = outcome or (get_args(Outcome) if protocol else FAILED)
+    newest = CURRENT - 1 if protocol else CURRENT
+    records = {path: read_record(path) for path in directories}
+    chosen = [path for path, of in records.items() if of.outcome in outcomes and of.protocol <= newest]
+    for directory in chosen:
+        print(f"{directory.name} -> {set_aside(directory, place)}")
+    print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
+    return 0

@@ -82,24 +82,23 @@ class Host(Entry):
     (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
 
 
-def refuse_threads(environment: Mapping[str, str], *, cores_per_rank: int, pin: bool) -> str | None:
-    """What is wrong with the thread variables of `host.environment`, with its key path; None where nothing is.
+def refuse_threads(host: Host) -> None:
+    """ValueError, with the key path, where a thread variable of the environment cannot be.
 
     A rank that is bound to its cores gains nothing from more threads: they take turns on them.
     """
     for name in THREAD_VARIABLES:
-        if name not in environment:
+        if name not in host.environment:
             continue
-        path, value = f"host.environment.{name}", environment[name]
+        path, value = f"host.environment.{name}", host.environment[name]
         if not (value.isascii() and value.isdigit() and int(value) > 0):
-            return f"{path}: '{value}' is no number of threads; a whole number of 1 or more would do"
-        if pin and int(value) > cores_per_rank:
-            return (
+            raise ValueError(f"{path}: '{value}' is no number of threads; a whole number of 1 or more would do")
+        if host.pin and int(value) > host.cores_per_rank:
+            raise ValueError(
                 f"{path}: {value} threads are more than the cores that a rank is bound to"
-                f" (host.cores_per_rank: {cores_per_rank}); {cores_per_rank} or less would do, or"
+                f" (host.cores_per_rank: {host.cores_per_rank}); {host.cores_per_rank} or less would do, or"
                 f" host.cores_per_rank: {value}"
             )
-    return None
 
 
 def threads_per_rank(environment: Mapping[str, str], *, cores_per_rank: int) -> int:

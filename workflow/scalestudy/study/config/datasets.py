@@ -42,8 +42,11 @@ class Dataset(Entry):
     @property
     def store_name(self) -> str:
         """Name of the directory with the prepared data: the kind, and a hash of all that decides what is in it."""
-        text = json.dumps(self.model_dump(mode="json"), sort_keys=True)
-        return f"{self.type}-{hashlib.sha256(text.encode()).hexdigest()[:10]}"
+        return f"{self.type}-{hashlib.sha256(self.to_json().encode()).hexdigest()[:10]}"
+
+    def to_json(self) -> str:
+        """The entry on one line, as a job carries it."""
+        return json.dumps(self.model_dump(mode="json"), sort_keys=True)
 
 
 class DigitsData(Dataset):
@@ -175,7 +178,7 @@ class AgNewsData(_Texts):
         return self
 
 
-class TextFileData(_Files):
+class TextFileData(_Tokens, _Files):
     """A plain text file, byte by byte, cut into sequences; the last part is held out."""
 
     gives: ClassVar[frozenset[str]] = frozenset({"stream"})
@@ -188,10 +191,6 @@ class TextFileData(_Files):
 
     tokens: ClassVar[int] = 256
     classes: ClassVar[int] = 256
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.sequence_length,)
 
 
 class _Synthetic(Dataset):

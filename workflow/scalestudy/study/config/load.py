@@ -98,11 +98,11 @@ def _without_nulls(value: Any) -> Any:
 
 def _line(item: Any) -> str:
     """One line of an error: where, what is wrong, what would be right."""
-    location = _as_written(item["loc"])
-    path = ".".join(str(part) for part in location)
+    written, holder = _followed(item["loc"])
+    path = ".".join(map(str, written))
     kind, message = item["type"], item["msg"].removeprefix("Value error, ")
     if kind == "extra_forbidden":
-        message = "unknown key" + _suggestion(item["loc"])
+        message = "unknown key" + _suggestion(str(item["loc"][-1]), holder)
     elif kind == "missing":
         message = "missing: this key is required"
     elif kind != "value_error":
@@ -110,35 +110,35 @@ def _line(item: Any) -> str:
     return f"{path + ': ' if path else ''}{message}"
 
 
-def _as_written(location: tuple[Any, ...]) -> list[Any]:
-    """The key path as the user wrote it: without the marks that pydantic adds for keys and for tagged unions."""
-    written, annotation = [], Study
+def _followed(location: tuple[Any, ...]) -> tuple[list[Any], Any]:
+    """(key path as the user wrote it, type that its last part is in; None where that cannot be told).
+
+    What is not the user's are the marks that pydantic adds for keys and for tagged unions.
+    """
+    written: list[Any] = []
+    annotation, holder = Study, None
     for part in location:
-        is_tag = get_origin(annotation) in _UNIONS
-        annotation = _inside(annotation, part)
-        if part != "[key]" and not is_tag:
+        annotation, holder = _inside(annotation, part), annotation
+        if part != "[key]" and get_origin(holder) not in _UNIONS:
             written.append(part)
-    return written
+    return written, holder
 
 
-def _suggestion(location: tuple[Any, ...]) -> str:
-    """'; did you mean X?' or the list of valid keys, for an unknown key at this place of the config."""
-    annotation: Any = Study
-    for part in location[:-1]:
-        annotation = _inside(annotation, part)
-    if not _is_model(annotation):
+def _suggestion(unknown: str, holder: Any) -> str:
+    """'; did you mean X?' or the list of valid keys, for an unknown key of a model."""
+    if not _is_model(holder):
         return ""
-    valid = [field.alias or name for name, field in annotation.model_fields.items()]
+    valid = [field.alias or name for name, field in holder.model_fields.items()]
     # Other tools write the options of a part as one word: ddp_broadcast_buffers for ddp.broadcast_buffers.
     inner = {
         word: f"{name}.{key}"
-        for name, field in annotation.model_fields.items()
+        for name, field in holder.model_fields.items()
         if _is_model(field.annotation)
         for key in field.annotation.model_fields
         for word in (key, f"{name}_{key}")
     }
     meant = inner | {name: name for name in valid}
-    near = difflib.get_close_matches(str(location[-1]), meant, n=1, cutoff=0.75)
+    near = difflib.get_close_matches(unknown, meant, n=1, cutoff=0.75)
     return f"; did you mean {meant[near[0]]}?" if near else f"; valid keys are {', '.join(valid)}"
 
 
@@ -147,20 +147,16 @@ def _inside(annotation: Any, part: Any) -> Any:
     if _is_model(annotation):
         field = annotation.model_fields.get(str(part))
         return field.annotation if field else None
-    arguments = get_args(annotation)
+    kinds = get_args(annotation)
     if get_origin(annotation) is dict:
-        return arguments[1]
+        return kinds[1]
     if get_origin(annotation) is tuple:
-        return arguments[0]
+        return kinds[0]
     if get_origin(annotation) in _UNIONS:  # the step is the tag that chose the member
-        members = {get_args(m.model_fields["type"].annotation)[0]: m for m in arguments if _is_tagged(m)}
-        return members.get(part)
+        tagged = [kind for kind in kinds if _is_model(kind) and "type" in kind.model_fields]
+        return next((kind for kind in tagged if part in get_args(kind.model_fields["type"].annotation)), None)
     return None
 
 
 def _is_model(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
-
-
-def _is_tagged(annotation: Any) -> bool:
-    return _is_model(annotation) and "type" in annotation.model_fields

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.registry.tables import Column, Table
-from scalestudy.study.config.batches import refuse_batches
 from scalestudy.study.config.conditions import Host, Measure, refuse_threads
+from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.variants import Name, Variant
-from scalestudy.study.config.workloads import Workload
+from scalestudy.study.config.workloads import Workload, refuse_batches
 from scalestudy.study.identity import DEFAULTS
 from scalestudy.study.limits import Limits
 
@@ -134,6 +134,12 @@ class Study(Entry):
         )
 
     @property
+    def data_in_files(self) -> dict[str, Data]:
+        """Data that have to be prepared, by the folder that they are prepared in; workloads may share them."""
+        found = (workload.data for workload in self.workloads.values())
+        return {data.store_name: data for data in found if data.prepared}
+
+    @property
     def most_repeats(self) -> int:
         """Launches of a point at the most."""
         return self.max_repeats or self.repeats
@@ -147,10 +153,7 @@ class Study(Entry):
     def _threads(self) -> Study:
         """No rank that is bound to its cores may be told to start more threads than it has cores."""
         for name in self.variants:
-            host = self.host_of(name)
-            refused = refuse_threads(host.environment, cores_per_rank=host.cores_per_rank, pin=host.pin)
-            if refused:
-                raise ValueError(refused)
+            refuse_threads(self.host_of(name))
         return self
 
     @model_validator(mode="after")

@@ -51,12 +51,13 @@ def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
     for values in itertools.product(*sweep.values()):
         new, words = deepcopy(plain), [str(name)]
         for key, value in zip(sweep, values, strict=True):
-            _set(new, str(key).split("."), value, path)
+            write_at(new, str(key).split("."), value, path)
             words.append(f"{str(key).split('.')[-1]}-{value}")
         yield re.sub(r"[^a-z0-9]+", "-", "-".join(words).lower()).strip("-"), new
 
 
-def _set(entry: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+def write_at(entry: dict[str, Any], keys: list[str], value: Any, path: str) -> None:
+    """Write a value at a key path of an entry; UserError, with `path` before it, where a part holds no keys."""
     *parents, last = keys
     for key in parents:
         entry = entry.setdefault(key, {})

@@ -125,21 +125,23 @@ class Knobs(Entry):
     @property
     def settings(self) -> str:
         """What differs from the defaults, as `compile: true, ddp.bucket_cap_mb: 50`; '' if nothing."""
-        said = ((name, value) for name, value in _differing(self, Knobs, DEFAULTS) if name != "strategy")
         return ", ".join(
-            f"{name}: {str(value).lower() if isinstance(value, bool) else value}" for name, value in said
+            f"{name}: {str(value).lower() if isinstance(value, bool) else value}"
+            for name, value in _differing(self, Knobs(strategy=self.strategy))
         )
 
     @model_validator(mode="after")
     def _of_this_strategy(self) -> Knobs:
         """Options of another strategy would be ignored in silence by most scripts."""
-        for other, options in (("ddp", DdpOptions), ("fsdp", FsdpOptions)):
-            given = getattr(self, other)
-            if self.strategy != other and given != options():
-                defaults = options()
-                names = [name for name in options.model_fields if getattr(given, name) != getattr(defaults, name)]
+        kinds: dict[str, type[Entry]] = {"ddp": DdpOptions, "fsdp": FsdpOptions}
+        for other, options in kinds.items():
+            wrong = next(_differing(getattr(self, other), options()), None)
+            if wrong and self.strategy != other:
+                own = kinds[self.strategy].model_fields if self.strategy in kinds else ()
+                valid = f"valid are {', '.join(f'{self.strategy}.{name}' for name in own)}"
                 raise ValueError(
-                    f"{other}.{names[0]}: strategy {self.strategy} takes no options of {other}; {self._valid()}"
+                    f"{other}.{wrong[0]}: strategy {self.strategy} takes no options of {other};"
+                    f" {valid if own else 'one process has nothing to synchronise'}"
                 )
         if self.strategy == "fsdp" and self.precision == "fp16":
             raise ValueError("precision: fp16 needs loss scaling, which fsdp has not here; bf16 needs none")
@@ -160,27 +162,15 @@ class Knobs(Entry):
             raise ValueError("checkpoint_every_steps: none is written without it")
         return self
 
-    def _valid(self) -> str:
-        kinds: dict[str, type[Entry]] = {"ddp": DdpOptions, "fsdp": FsdpOptions}
-        own = kinds.get(self.strategy)
-        if own is None:
-            return "one process has nothing to synchronise"
-        return f"valid are {', '.join(f'{self.strategy}.{name}' for name in own.model_fields)}"
 
-
-def _differing(entry: Entry, kind: type[Entry], defaults: Entry) -> Iterator[tuple[str, Any]]:
-    """(dotted name, value) of each field of a kind of entry that is not at its default."""
-    for name in kind.model_fields:
+def _differing(entry: Entry, defaults: Entry) -> Iterator[tuple[str, Any]]:
+    """(dotted name, value) of each field of the defaults that an entry has otherwise."""
+    for name in type(defaults).model_fields:
         value, usual = getattr(entry, name), getattr(defaults, name)
-        if value == usual:
-            continue
         if isinstance(value, Entry):
-            yield from ((f"{name}.{key}", inner) for key, inner in _differing(value, type(value), usual))
-        else:
+            yield from ((f"{name}.{key}", inner) for key, inner in _differing(value, usual))
+        elif value != usual:
             yield name, value
-
-
-DEFAULTS = Knobs(strategy="single")
 
 
 class Variant(Knobs):

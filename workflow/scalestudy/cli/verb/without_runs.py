@@ -1,8 +1,7 @@
-"""`scalestudy estimate`: what data-parallel training would communicate, from a few numbers and without any run."""
+"""What numbers say without any run: an estimate from a few of them, an audit of a published table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +35,7 @@ LATENCY_S = 20e-6  # of a message, where nobody says
 @click.option("--workload", metavar="NAME", help="Workload of that study. Default: its only one.")
 @click.option("--step-time", type=seconds, metavar="TIME", help="Step time of one process at the batch per rank.")
 @click.option("--target", default=0.9, help="Efficiency wanted.")
-def command(
+def estimate(
     params: float | None,
     gpus: float,
     bandwidth: float | None,
@@ -62,48 +61,33 @@ def command(
     from scalestudy.publish.estimate import estimate_view
     from scalestudy.publish.templates import DIRECTORY, render
 
-    known = Known(params, step_time, bandwidth, latency)
+    given = {"params": params, "step_time": step_time, "bandwidth": bandwidth, "latency": latency}
+    known = {name: value for name, value in given.items() if value is not None}
+    where = "or --results of a study that has runs"
     if results or study:
         summary = table_of(find_results(study, results, having="summary"), "summary")
-        known = known.completed(known_of(summary, workload))
-    where = "no run of the study has it" if results or study else "or --results of a study that has runs"
-    if known.parameters is None:
-        raise UserError(f"--params: is needed; {where}")
-    if known.bandwidth is None:
-        raise UserError(f"--bandwidth: is needed; {where}")
+        known = measured_of(summary, workload) | known
+        where = "no run of the study has it"
+    for name in ("params", "bandwidth"):
+        if name not in known:
+            raise UserError(f"--{name}: is needed; {where}")
     setting = Setting(
-        parameters=known.parameters,
+        parameters=known["params"],
         ranks=int(gpus),
-        link=Link(known.latency_s if known.latency_s is not None else LATENCY_S, known.bandwidth),
+        link=Link(known.get("latency", LATENCY_S), known["bandwidth"]),
         dtype=dtype,
         blocks=int(blocks),
         accumulation_steps=int(accumulation),
         optimizer_states=optimizer_states,
     )
-    view = estimate_view(setting, step_time_s=known.step_time_s, target=target)
+    view = estimate_view(setting, step_time_s=known.get("step_time"), target=target)
     print(render(DIRECTORY / "estimate.txt", **view), end="")
     return 0
 
 
-@dataclass(frozen=True)
-class Known:
-    """What is given or was measured; None where it is not."""
-
-    parameters: float | None = None
-    step_time_s: float | None = None
-    bandwidth: float | None = None
-    latency_s: float | None = None
-
-    def completed(self, other: Known) -> Known:
-        """Ours, and the other's where we have nothing."""
-        names = [field.name for field in fields(self)]
-        return Known(
-            *(getattr(self, name) if getattr(self, name) is not None else getattr(other, name) for name in names)
-        )
-
-
-def known_of(summary: pd.DataFrame, workload: str | None) -> Known:
-    """Parameters and step time of a workload's base case, and the link that its largest probed scale measured.
+def measured_of(summary: pd.DataFrame, workload: str | None) -> dict[str, float]:
+    """What was measured of a workload, by the names of our options: `params` and `step_time` of its base case,
+    `bandwidth` and `latency` of the link at its largest probed scale.
 
     The all-reduce was measured as a whole: a ring makes 2 (n - 1) / n bytes of every byte, and 2 (n - 1) messages.
     Raises UserError where the workload is not there, or has to be named.
@@ -118,19 +102,37 @@ def known_of(summary: pd.DataFrame, workload: str | None) -> Known:
         raise UserError(f"--workload {workload}: the study has {', '.join(names)}")
     mine = summary[summary["workload"] == (workload or names[0])]
     base = mine[mine["is_base"]].iloc[0]
+    found = {"params": base["parameters"], "step_time": base["step_time_s"]}
     probed = mine[mine["all_reduce_gib_per_s"].notna()].sort_values("world_size")
-    found = Known(_or_none(base["parameters"]), _or_none(base["step_time_s"]))
-    if probed.empty:
-        return found
-    widest = probed.iloc[-1]
-    ranks = int(widest["world_size"])
-    return found.completed(
-        Known(
-            bandwidth=widest["all_reduce_gib_per_s"] * 2**30 * RING.volume(ranks),
-            latency_s=ring_latency_s(widest),
-        )
-    )
+    if len(probed):
+        widest = probed.iloc[-1]
+        volume = RING.volume(int(widest["world_size"]))
+        found["bandwidth"] = widest["all_reduce_gib_per_s"] * 2**30 * volume
+        found["latency"] = ring_latency_s(widest)
+    return {name: float(value) for name, value in found.items() if value is not None and not isnan(value)}
 
 
-def _or_none(value: float) -> float | None:
-    return None if isnan(value) else float(value)
+@options.verb(short_help="check a published scaling table against its own numbers")
+@click.argument("table", type=options.PATH)
+@options.path("--out", metavar="FILE", help="Also write the remarks as JSON.")
+def audit(table: Path, out: Path | None) -> int:
+    """Check a published scaling table against its own throughputs: speedups, efficiencies, labels, base cases.
+
+    TABLE is a CSV with the columns gpus and throughput (or step_time_ms and a batch), and any of: case, scaling,
+    strategy, precision, batch_per_gpu, global_batch, gpus_per_node, throughput_unit, printed_speedup,
+    printed_efficiency.
+    """
+    from scalestudy.diagnose.audit import AuditFile, audit_case
+    from scalestudy.importers.published import read_published
+    from scalestudy.publish.audit import audit_view
+    from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.record.document import write_document
+
+    cases = read_published(table)
+    printed = any(row.printed_efficiency for rows in cases.values() for row in rows)
+    audits = [audit_case(case, rows, efficiency_printed=printed) for case, rows in cases.items()]
+    remarked = sum(bool(audit.remarks) for audit in audits)
+    print(render(DIRECTORY / "audit.txt", cases=audit_view(audits), remarked=remarked), end="")
+    if out:
+        write_document(out, AuditFile(cases={audit.case: audit.remarks for audit in audits}))
+    return 1 if remarked else 0

@@ -1,8 +1,9 @@
-"""`scalestudy stage train`: one run, measured and recorded."""
+"""Stages that record runs: one launch, and what a SLURM job that ended has left of its launches."""
 
 from __future__ import annotations
 
 import sys
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several
-from scalestudy.cli.naming import find_study, results_of
+from scalestudy.cli.naming import find_results, find_study, results_of
 from scalestudy.cli.options import entries
 from scalestudy.errors import UserError
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 @click.option("--start-limit-s", type=float, help="Give up after this many seconds if nodes have not started.")
 @click.option("--stall-limit-s", type=float, help="Give up after this many seconds without progress of the ranks.")
 @options.data
-def command(
+def train(
     study: tuple[Path, ...],
     results: Path | None,
     run_id: str | None,
@@ -54,9 +55,7 @@ def command(
     if profile_steps is not None:
         spec = spec.model_copy(update={"profile_steps": profile_steps})
     if reserve_of:
-        from scalestudy.cli.stage.reserve import decide  # statistics, which the other launches need not load
-
-        needed, reason = decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
+        needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:
             record = record_unneeded(spec, folder, reason)
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
@@ -101,3 +100,35 @@ def _asked(
     if run_id not in runs:
         raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")
     return runs[run_id], results or results_of(study), study.limits
+
+
+def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:
+    """(whether a launch held in reserve is needed, why) from the launches that were planned from the start.
+
+    Where fewer than two of them came to their end there is no spread to decide on: then it is not needed, since a
+    configuration that fails would fail again.
+    """
+    from scalestudy.analyse.run.steps import measured  # statistics, which the other launches need not load
+    from scalestudy.measure.stopping import launches_needed
+    from scalestudy.record.observation import read_observation
+
+    target, count = spec.measure.half_width, len(directories)
+    ended = (measured(read_observation(path), confidence=confidence)["step_time_s"] for path in directories)
+    times_s = [time for time in ended if not isnan(time)]
+    if len(times_s) < 2:
+        return False, f"{len(times_s)} of {count} launches came to their end; 2 are needed to decide on more"
+    launches, width = launches_needed(times_s, half_width=target, confidence=confidence, most=spec.repeat)
+    known = f"half-width {width:.2%} of the step time after {len(times_s)} launches, target {target:.2%}"
+    return launches >= spec.repeat, f"{known}: {launches} are enough"
+
+
+@options.verb(short_help="record runs that were cut off with their SLURM job")
+@options.study
+@options.results
+def settle(study: tuple[Path, ...], results: Path | None) -> int:
+    """Record runs that ended with their SLURM job and could not record it themselves."""
+    from scalestudy.launch.slurm.settle import settle
+
+    for line in settle(results or find_results(study, None)):  # a workflow may end before it makes its folder
+        print(line)
+    return 0

@@ -9,7 +9,7 @@ import pytest
 from builders import declared
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.cli.main import main
-from scalestudy.cli.verb.estimate import known_of
+from scalestudy.cli.verb.without_runs import measured_of
 from scalestudy.errors import UserError
 
 LINK = Link(1e-4, 2e9)
@@ -48,10 +48,10 @@ def test_it_reads_well_in_eighty_columns(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_a_study_gives_its_numbers(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    known = known_of(pd.read_csv(results / "comprehensive_summary.csv"), None)
-    assert (known.parameters, known.step_time_s) == (1e7, 0.05)
-    assert known.bandwidth == pytest.approx(LINK.bandwidth_bytes_per_s)
-    assert known.latency_s == pytest.approx(LINK.latency_s)
+    measured = measured_of(pd.read_csv(results / "comprehensive_summary.csv"), None)
+    assert (measured["params"], measured["step_time"]) == (1e7, 0.05)
+    assert measured["bandwidth"] == pytest.approx(LINK.bandwidth_bytes_per_s)
+    assert measured["latency"] == pytest.approx(LINK.latency_s)
     assert main(["estimate", "--results", str(results), "--gpus", "8"]) == 0
     assert "8 ranks, 2 GB/s and 100 us a message" in " ".join(capsys.readouterr().out.split())
 
@@ -93,7 +93,7 @@ def test_a_quantity_that_is_none_is_refused(
 def test_a_workload_has_to_be_one_of_the_study(results: Path) -> None:
     summary = pd.read_csv(results / "comprehensive_summary.csv")
     with pytest.raises(UserError, match="--workload other: the study has net"):
-        known_of(summary, "other")
+        measured_of(summary, "other")
     two = pd.concat([summary, summary.assign(workload="second")])
     with pytest.raises(UserError, match="the study has net, second; name one"):
-        known_of(two, None)
+        measured_of(two, None)

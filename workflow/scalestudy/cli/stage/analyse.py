@@ -1,4 +1,4 @@
-"""`scalestudy stage diagnose`: verdicts, causes and recommendations."""
+"""Stages between the runs and what a reader opens: statistics, then verdicts, causes and recommendations."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from scalestudy.cli.options import of_results
 from scalestudy.registry.results import RESULTS
 
 
+@of_results("observations -> comprehensive_summary.csv, runs.csv and other tables")
+def aggregate(results: Path) -> int:
+    """Combine all observations of a plan into the tables and facts that every later stage reads."""
+    from scalestudy.cli.stage.observations import aggregate
+
+    print(aggregate(results))
+    return 0
+
+
 @of_results("summary -> verdicts, findings and recommendations (findings.json)")
-def command(results: Path) -> int:
+def diagnose(results: Path) -> int:
     """Judge every point of the summary: verdict, cause, evidence, recommendation; written as findings.json."""
     from scalestudy.cli.inputs import plan_of, table_of
     from scalestudy.diagnose.findings import FindingsFile

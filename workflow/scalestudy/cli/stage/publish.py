@@ -1,0 +1,172 @@
+"""Stages that write what a reader opens: figures, numbers, tables and documents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.options import of_results
+from scalestudy.errors import UserError
+from scalestudy.registry.results import RESULTS
+
+if TYPE_CHECKING:
+    from scalestudy.publish.figures.shown import ShownFigure
+
+
+@of_results("figures (figures/), with their data and their descriptions")
+@click.option("--workload", metavar="NAME", help="Draw only figures of this workload. Default: all figures.")
+@click.option(
+    "--processes", type=click.IntRange(min=1), help="Workloads drawn at a time. Default: number of cores."
+)
+def plot(results: Path, workload: str | None, processes: int | None) -> int:
+    """Draw the figures of a study, each as PDF, SVG and PNG, with its data and its description."""
+    from scalestudy.cli.stage.drawing import draw_all
+
+    for path in draw_all(results, workload, processes):
+        print(path)
+    return 0
+
+
+@of_results("every printed number by key (numbers.json, numbers.tex)")
+def numbers(results: Path) -> int:
+    """Write every number that the documents print, with its unit, interval and runs; also for LaTeX."""
+    from scalestudy.cli.inputs import plan_of, results_of
+    from scalestudy.publish.numbers.latex import numbers_view
+    from scalestudy.publish.numbers.ledger import make_numbers
+    from scalestudy.record.document import write_document
+
+    made = make_numbers(plan_of(results), results_of(results))
+    write_document(results / RESULTS["numbers"], made)
+    _write(results / RESULTS["numbers_tex"], "numbers.tex", numbers_view(made))
+    print(f"{results / RESULTS['numbers']}: {len(made.numbers)} numbers")
+    return 0
+
+
+@of_results("LaTeX tables (tables/), for booktabs and siunitx")
+def tables(results: Path) -> int:
+    """Render the LaTeX tables of a study, each a fragment to \\input, and one of where the numbers come from."""
+    from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of
+    from scalestudy.publish.numbers.provenance import provenance_view
+    from scalestudy.publish.tables.view import environment_table_view, table_view
+    from scalestudy.registry.tables import FILES
+
+    plan, summary, book = plan_of(results), table_of(results, "summary"), book_of(results)
+    environment = environment_table_view(plan, summary, environment_of(results))
+    made = {file: ("table.tex", table_view(plan, summary, book, name)) for name, file in FILES.items()} | {
+        "environment": ("environment_table.tex", environment),
+        "provenance": ("provenance.tex", provenance_view(book)),
+    }
+    for name, (template, values) in made.items():
+        _write(results / "tables" / f"{name}.tex", template, values)
+    print(f"{len(made)} tables in {results / 'tables'}")
+    return 0
+
+
+@of_results("report as text (performance_report.txt)")
+def text(results: Path) -> int:
+    """Render the diagnostic report as plain text: 80 columns, for a terminal or a mail."""
+    from scalestudy.cli.inputs import documented
+    from scalestudy.publish.views.facts import document_facts
+
+    print(_write(results / RESULTS["text"], "performance_report.txt", document_facts(*documented(results))))
+    return 0
+
+
+@of_results("report as one self-contained page (report.html)")
+def page(results: Path) -> int:
+    """Render the report as one HTML page that contains its figures and loads nothing from the network."""
+    from scalestudy.cli.inputs import documented
+    from scalestudy.publish.figures.shown import shown_figures
+    from scalestudy.publish.views.facts import document_facts
+
+    plan, found, book = documented(results)
+    facts = document_facts(plan, found, book)
+    facts |= {
+        "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
+        "numbers": book,
+    }
+    print(_write(results / RESULTS["page"], "report.html", facts))
+    return 0
+
+
+@of_results("LaTeX documents: report, proposal, artifact description")
+@click.option(
+    "--command", "called", default="", metavar="LINE", help="Command that runs the study, to be printed."
+)
+def documents(results: Path, called: str) -> int:
+    """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
+    from scalestudy.cli.inputs import documented
+    from scalestudy.publish.documents.artifact import artifact_view
+    from scalestudy.publish.documents.figures import printing_tables
+    from scalestudy.publish.documents.proposal import proposal_view
+    from scalestudy.publish.documents.report import report_view
+    from scalestudy.publish.figures.shown import shown_figures
+    from scalestudy.publish.views.facts import document_facts
+    from scalestudy.registry.tables import NAMES
+
+    plan, found, book = documented(results)
+    facts = document_facts(plan, found, book)
+    printing = printing_tables(results, NAMES)
+    figures = shown_figures(plan, results / "figures", facts["forecasts"])
+    views = {
+        "report": report_view(plan, found, facts, tables=printing, figures=figures),
+        "proposal": proposal_view(plan, found, facts, tables=printing, figures=figures),
+        "artifact_description": artifact_view(plan, found, book, command=called),
+    }
+    for name, values in views.items():
+        print(_write(results / f"{name}.tex", f"{name}.tex", values))
+    return 0
+
+
+@options.verb(short_help="PDF of a LaTeX document (report.pdf, proposal.pdf)")
+@click.argument("source", type=options.PATH)
+@options.path("--out", metavar="FILE", help="The PDF. Default: beside the source.")
+@options.path("--tex-log", metavar="FILE", help="LaTeX's log. Default: beside the PDF.")
+def typeset(source: Path, out: Path | None, tex_log: Path | None) -> int:
+    """Make the PDF of SOURCE, a .tex file beside its tables and figures.
+
+    This needs LaTeX; if it is missing, the message names the packages that have it.
+    """
+    from scalestudy.publish.typeset import typeset
+    from scalestudy.record.files import write_bytes
+
+    out = out or source.with_suffix(".pdf")
+    made = typeset(source, log=tex_log or out.with_suffix(".log"))
+    write_bytes(out, made.pdf)
+    print(f"{out}: {made.pages} page{'s' if made.pages > 1 else ''}")
+    return 0
+
+
+def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
+    """Write what a template of ours makes of these values."""
+    from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.record.files import write_text
+
+    write_text(path, render(DIRECTORY / template, **values))
+    return path
+
+
+def _embedded(figure: ShownFigure) -> dict[str, Any]:
+    """A figure as the page embeds it. words: what it shows, for those who do not see it."""
+    from scalestudy.publish.embedding import data_uri
+
+    return {
+        "workload": figure.workload,
+        "title": figure.entry.title,
+        "wide": figure.entry.wide,
+        "caption": figure.caption,
+        "intervals": figure.entry.intervals,
+        "source": data_uri(_read(figure.path(".svg"))),
+        "words": _read(figure.path(".txt")).strip(),
+    }
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise UserError(f"{path}: missing; `scalestudy stage plot` writes it") from None

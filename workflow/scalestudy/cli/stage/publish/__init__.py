@@ -1,1 +1,0 @@
-"""Stages that write what a reader opens: figures, numbers, tables and documents."""
