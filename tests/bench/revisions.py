@@ -26,6 +26,8 @@ import numpy as np
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parents[2]
+TABLE_OF_NAMES = "\\scalestudy@renamed{"
+"""Begins the lines of numbers.tex that have old names beside new ones; a revision that has them is left alone."""
 COMPARED = ("*.txt", "*.tex", "*.html", "tables/*.tex", "figures/*.csv", "figures/*.txt")
 MAKE = """
 import sys
@@ -68,7 +70,11 @@ def renamed(text: str, names: dict[str, str]) -> str:
     if not names:
         return text
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
-    return re.sub(rf"(?<![\w.-])(?:{pattern})(?![\w-])", lambda match: names[match[0]], text)
+    whole = re.compile(rf"(?<![\w.-])(?:{pattern})(?![\w-])")
+    return "".join(
+        line if TABLE_OF_NAMES in line else whole.sub(lambda match: names[match[0]], line)
+        for line in text.splitlines(keepends=True)
+    )
 
 
 def with_columns_of(old: str, new: str) -> str:

@@ -323,6 +323,14 @@ def test_ddp_out_of_memory_is_sent_to_fsdp(content: dict[str, Any]) -> None:
     assert "Use fsdp, which fits." in found["ddp"].findings[0].recommendations[0].change
 
 
+def test_no_batch_is_promised_to_reach_the_whole_efficiency(content: dict[str, Any]) -> None:
+    found = diagnose(content | {"report": content.get("report", {}) | {"target_efficiency": 1}}, SLOW, {})
+    advice = [advice for finding in found.findings for advice in finding.recommendations]
+    assert [each.unpredicted for each in advice if each.id == "larger_batch"] == [
+        "no batch brings the overhead to nothing."
+    ]
+
+
 def test_every_cause_says_what_it_rests_on() -> None:
     assert len({cause.id for cause in CAUSES}) == len(CAUSES)
     assert [cause.stage for cause in CAUSES] == sorted(cause.stage for cause in CAUSES)

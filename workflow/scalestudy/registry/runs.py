@@ -118,6 +118,7 @@ RUNS: tuple[Column, ...] = (
     Column("stopped_because", "why the launch ended after so many steps, as it was judged then"),
     *MEMORY,
     Column("wall_time_s", "from the start of the processes to their end", "s"),
+    Column("record_sha256", "SHA-256 of run.json"),
     Column("protocol", "version of the measurement protocol"),
     Column("fingerprint", "hash of the code that measured"),
     Column("commit", "commit of the code that measured"),

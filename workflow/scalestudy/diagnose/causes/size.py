@@ -89,6 +89,13 @@ def _larger_batch(case: Case) -> Recommendation:
             keeps_the_work=False,
         )
     target, overhead_s = case.target_efficiency, point["overhead_s"]
+    if target >= 1:
+        return Recommendation(
+            id="larger_batch",
+            change="Raise the batch per rank, and lower report.target_efficiency below 1.",
+            unpredicted="no batch brings the overhead to nothing.",
+            keeps_the_work=False,
+        )
     all_ranks = [world_size(scale) for scale in case.study.scales]
     known = workload.data.known_train_samples
     samples = inf if known is None else known
