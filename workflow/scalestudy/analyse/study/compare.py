@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan
 from typing import Any, NamedTuple
 
@@ -12,7 +13,7 @@ import pandas as pd
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN, launches_of
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, less, ratio_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import Difference, question_differences
 from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
@@ -58,11 +59,11 @@ class Source:
     environment: StudyEnvironment
 
     @property
-    def points(self) -> dict[Question, tuple[Point, pd.Series]]:
-        """Point and row of each question; the base case before a reference at the same batch."""
-        found: dict[Question, tuple[Point, pd.Series]] = {}
+    def answers(self) -> dict[Question, Answer]:
+        """What it has of each question; the base case before a reference at the same batch."""
+        found: dict[Question, Answer] = {}
         for point, (_, row) in zip(self.plan.points, self.summary.iterrows(), strict=True):
-            found.setdefault(self._question(point), (point, row))
+            found.setdefault(self._question(point), Answer(self, point, row))
         return found
 
     def _question(self, point: Point) -> Question:
@@ -70,13 +71,24 @@ class Source:
         content = point.model_dump(include=set(Question._fields))
         return Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
 
-    def launches(self, point: Point) -> pd.DataFrame:
-        """Rows of runs.csv of the launches of a point."""
-        return self.runs[self.runs["run_id"].isin(point.runs)]
 
-    def good(self, point: Point) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Answer:
+    """A point of a study, with its row of the summary."""
+
+    source: Source
+    point: Point
+    row: pd.Series
+
+    @property
+    def launches(self) -> pd.DataFrame:
+        """Rows of runs.csv of its launches."""
+        return self.source.runs[self.source.runs["run_id"].isin(self.point.runs)]
+
+    @cached_property
+    def good(self) -> pd.DataFrame:
         """Those of them that came to their end with steady steps, of one measurement protocol."""
-        mine = self.launches(point)
+        mine = self.launches
         return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
 
 
@@ -120,49 +132,32 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
     confidence already. Launches of two studies are independent samples.
     """
-    asked = [source.points for source in sources]
-    refusals = [
-        refusal
-        for source, points in zip(sources[1:], asked[1:], strict=True)
-        for refusal in _refusals(sources[0], asked[0], source, points)
-    ]
+    first, *others = answers = [source.answers for source in sources]
+    refusals = [refusal for other in others for refusal in _refusals(first, other)]
     refused = {(item.letter, item.workload, item.variant) for item in refusals}
     rows = []
-    for question in dict.fromkeys(question for points in asked for question in points):
+    for question in dict.fromkeys(question for study in answers for question in study):
         mine = [
-            _row(sources[0], source, question, points[question], asked[0].get(question), refused)
-            for source, points in zip(sources, asked, strict=True)
-            if question in points
+            _row(question, study[question], first.get(question), refused) for study in answers if question in study
         ]
-        if question in asked[0]:
-            others = [row["not_compared"] for row in mine[1:]] or [NotCompared.ONLY_IN_FIRST]
-            mine[0]["not_compared"] = NotCompared.NONE if NotCompared.NONE in others else others[0]
+        if question in first:
+            why_not = [row["not_compared"] for row in mine[1:]] or [NotCompared.ONLY_IN_FIRST]
+            mine[0]["not_compared"] = NotCompared.NONE if NotCompared.NONE in why_not else why_not[0]
         alone = question.scaling == ONE_PROCESS and not any(row["is_base"] for row in mine)
         rows += [row | {"is_reference": alone} for row in mine]
     return Comparison(pd.DataFrame(rows), tuple(refusals))
 
 
-def _refusals(
-    first: Source,
-    mine: dict[Question, tuple[Point, pd.Series]],
-    other: Source,
-    theirs: dict[Question, tuple[Point, pd.Series]],
-) -> list[Refusal]:
+def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]) -> list[Refusal]:
     """Variants of workloads that are not the same in two studies, with every key that differs at any point."""
-    found: dict[tuple[str, str], dict[str, Difference]] = {}
-    for question in mine:
-        if question in theirs:
-            (point, row), (same, counterpart) = mine[question], theirs[question]
-            differences = question_differences((first.plan, point), (other.plan, same))
-            differences = differences or _built_differently(question, row, counterpart)
-            found.setdefault((question.workload, question.variant), {}).update(
-                {difference.key: difference for difference in differences}
-            )
-    return [
-        Refusal(other.letter, workload, variant, tuple(differences.values()))
-        for (workload, variant), differences in found.items()
-        if differences
-    ]
+    found: dict[tuple[str, str, str], dict[str, Difference]] = {}
+    for question, mine in first.items():
+        if theirs := other.get(question):
+            differences = question_differences((mine.source.plan, mine.point), (theirs.source.plan, theirs.point))
+            differences = differences or _built_differently(question, mine.row, theirs.row)
+            key = (theirs.source.letter, question.workload, question.variant)
+            found.setdefault(key, {}).update({difference.key: difference for difference in differences})
+    return [Refusal(*key, tuple(differences.values())) for key, differences in found.items() if differences]
 
 
 def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> list[Difference]:
@@ -174,77 +169,55 @@ def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> 
 
 
 def _row(
-    first: Source,
-    source: Source,
-    question: Question,
-    mine: tuple[Point, pd.Series],
-    base: tuple[Point, pd.Series] | None,
-    refused: set[tuple[str, str, str]],
+    question: Question, mine: Answer, first: Answer | None, refused: set[tuple[str, str, str]]
 ) -> dict[str, Any]:
-    point, row = mine
     why_not = NotCompared.NONE
-    if source is first:
-        base = None
-    elif base is None:
+    if first is None:
         why_not = NotCompared.NOT_IN_FIRST
-    elif (source.letter, question.workload, question.variant) in refused:
+    elif first is mine:
+        first = None
+    elif (mine.source.letter, question.workload, question.variant) in refused:
         why_not = NotCompared.OTHER_QUESTION
-    elif _shared(first.launches(base[0]), source.launches(point)):
+    elif _shared(first.launches, mine.launches):
         why_not = NotCompared.SAME_LAUNCHES
-    elif not are_comparable(source.good(point), first.good(base[0])):
+    elif not are_comparable(mine.good, first.good):
         why_not = NotCompared.OTHER_PROTOCOL
-    held = base if why_not is NotCompared.NONE else None
-    compared = _against(first, source, held, mine) if held else _against_nothing()
     return {
-        "study": source.letter,
+        "study": mine.source.letter,
         **question._asdict(),
-        "world_size": point.world_size,
-        "is_base": bool(row["is_base"]),
-        "base_variant": source.plan.study.base_of(point.variant),
-        **{name: row[name] for name in MEASURED},
-        **compared,
+        "world_size": mine.point.world_size,
+        "is_base": bool(mine.row["is_base"]),
+        "base_variant": mine.source.plan.study.base_of(mine.point.variant),
+        **{name: mine.row[name] for name in MEASURED},
+        **_against(first if why_not is NotCompared.NONE else None, mine),
         "not_compared": why_not,
     }
 
 
-def _against(
-    first: Source, source: Source, base: tuple[Point, pd.Series], mine: tuple[Point, pd.Series]
-) -> dict[str, Any]:
-    """The columns of a comparison with the first study."""
-    report, column = first.plan.study.report, "throughput_samples_per_s"
-    good, theirs = source.good(mine[0]), first.good(base[0])
-    ratio = ratio_on_logs(
-        launches_of(good, column, source.plan.study),
-        launches_of(theirs, column, first.plan.study),
-        confidence=report.confidence,
-    )
-    # A base case has an efficiency of 1 by what the word means.
-    by_definition = bool(mine[1]["is_base"]) or bool(base[1]["is_base"])
-    difference = (
-        NOTHING if by_definition else less(Interval.of(mine[1], "efficiency"), Interval.of(base[1], "efficiency"))
-    )
-    accuracies = [
-        _accuracies(source, good),
-        _accuracies(first, theirs),
-    ]
-    accuracy, kept = compare_accuracy(*accuracies, margin=report.accuracy_margin, confidence=report.confidence)
-    pairs = int((accuracies[0] - accuracies[1]).notna().sum())
+def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
+    """The columns of a comparison with the first study; those of nothing without it."""
+    ratio, difference, accuracy, kept, pairs = NOTHING, NOTHING, NOTHING, AccuracyKept.NONE, 0
+    if first:
+        report = first.source.plan.study.report
+        ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=report.confidence)
+        # A base case has an efficiency of 1 by what the word means.
+        if not (mine.row["is_base"] or first.row["is_base"]):
+            difference = less(*(Interval.of(one.row, "efficiency") for one in (mine, first)))
+        accuracies = [_accuracies(one) for one in (mine, first)]
+        pairs = int((accuracies[0] - accuracies[1]).notna().sum())
+        if pairs:
+            accuracy, kept = compare_accuracy(
+                *accuracies, margin=report.accuracy_margin, confidence=report.confidence
+            )
     return {
         **ratio.columns("throughput_ratio"),
-        "throughput_shows": shows(ratio, than=1, below=Shows.SLOWER, above=Shows.FASTER),
         **difference.columns("efficiency_difference"),
-        "efficiency_shows": shows(difference, than=0, below=Shows.LOWER, above=Shows.HIGHER),
         **accuracy.columns("accuracy_difference"),
-        "accuracy_shows": kept if pairs else AccuracyKept.NONE,
+        "throughput_shows": shows(ratio, than=1, below=Shows.SLOWER, above=Shows.FASTER),
+        "efficiency_shows": shows(difference, than=0, below=Shows.LOWER, above=Shows.HIGHER),
+        "accuracy_shows": kept,
         "pairs": pairs,
     }
-
-
-def _against_nothing() -> dict[str, Any]:
-    names = ("throughput_ratio", "efficiency_difference", "accuracy_difference")
-    empty = {key: value for name in names for key, value in NOTHING.columns(name).items()}
-    shown = {"throughput_shows": Shows.NONE, "efficiency_shows": Shows.NONE, "accuracy_shows": AccuracyKept.NONE}
-    return {**empty, **shown, "pairs": 0}
 
 
 def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
@@ -258,9 +231,14 @@ def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Sho
     return above if interval.low > than else Shows.NO_DIFFERENCE
 
 
-def _accuracies(source: Source, good: pd.DataFrame) -> pd.Series:
-    """Validation accuracy of launches, by their seed."""
-    seeds = [source.plan.runs[run_id].seed for run_id in good["run_id"]]
+def _throughputs(answer: Answer) -> Sample:
+    return launches_of(answer.good, "throughput_samples_per_s", answer.source.plan.study)
+
+
+def _accuracies(answer: Answer) -> pd.Series:
+    """Validation accuracy of good launches, by their seed."""
+    good = answer.good
+    seeds = [answer.source.plan.runs[run_id].seed for run_id in good["run_id"]]
     return pd.Series(good["validation_accuracy"].to_numpy(float), index=seeds, dtype=float)
 
 

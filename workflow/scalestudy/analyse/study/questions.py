@@ -52,10 +52,12 @@ def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -
 
 def setting_differences(plans: Sequence[Plan]) -> list[Difference]:
     """Settings of the studies that are no part of a question: host, lengths of measurements, seeds, limits."""
+    studies = [plan.study for plan in plans]
     variants, workloads = (
-        set.intersection(*(set(getattr(plan.study, part)) for plan in plans)) for part in ("variants", "workloads")
+        sorted(set.intersection(*(set(getattr(study, part)) for study in studies)))
+        for part in ("variants", "workloads")
     )
-    return _differences(*(_settings(plan.study, variants, workloads) for plan in plans))
+    return _differences(*(_settings(study, variants, workloads) for study in studies))
 
 
 def environment_differences(environments: Sequence[StudyEnvironment]) -> list[dict[str, list[Any]]]:
@@ -78,14 +80,12 @@ def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
 
     runs: of runs.csv.
     """
-    found = []
-    for column, name in (
-        ("protocol", "measurement protocol"),
-        ("fingerprint", "fingerprint of the code that measured"),
-    ):
-        said = [", ".join(sorted(set(frame[column].dropna().map(str)))) or NOT_SET for frame in runs]
-        found += [Difference(name, tuple(said))] if len(set(said)) > 1 else []
-    return found
+    columns = {"measurement protocol": "protocol", "fingerprint of the code that measured": "fingerprint"}
+    said = [
+        {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for name, column in columns.items()}
+        for frame in runs
+    ]
+    return _differences(*said)
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
@@ -118,22 +118,15 @@ def _only_a_place(difference: Difference) -> bool:
     return rest[-1] in PLACES or (rest[-1] == "sha256" and NOT_SET in difference.values)
 
 
-def _settings(study: Study, variants: set[str], workloads: set[str]) -> dict[str, Any]:
+def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -> dict[str, Any]:
     """By their keys; of these variants the environment, and of these workloads where the data lie."""
-    data = {name: study.workloads[name].data.model_dump(mode="json") for name in sorted(workloads)}
+    environments = {name: {"environment": study.variants[name].environment} for name in variants}
+    data = {name: {"data": study.workloads[name].data.model_dump(mode="json")} for name in workloads}
+    places = {key: value for key, value in _flat(data).items() if key.split(".")[-1] in PLACES}
     return {
         **_flat(study.model_dump(mode="json", exclude=set(NOT_A_SETTING))),
-        **{
-            f"variants.{name}.environment.{key}": value
-            for name in sorted(variants)
-            for key, value in study.variants[name].environment.items()
-        },
-        **{
-            f"workloads.{name}.data.{key}": value
-            for name, content in data.items()
-            for key, value in _flat(content).items()
-            if key.split(".")[-1] in PLACES
-        },
+        **_flat(environments, "variants."),
+        **{f"workloads.{key}": value for key, value in places.items()},
         "report.accuracy_margin": study.report.accuracy_margin,
     }
 
