@@ -43,9 +43,10 @@ def command(
     from scalestudy.analyse.study.compare import compare_studies
     from scalestudy.cli.finished import read_studies
     from scalestudy.publish.comparison.named import plain
-    from scalestudy.publish.comparison.record import comparison_file, comparison_frame
+    from scalestudy.publish.comparison.points import points_of
+    from scalestudy.publish.comparison.record import comparison_file, comparison_frame, comparison_view
     from scalestudy.publish.comparison.sentences import nothing_in_common
-    from scalestudy.publish.comparison.view import comparison_view
+    from scalestudy.publish.papers import paper_of
     from scalestudy.publish.tables.comparison import comparison_table_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
@@ -59,12 +60,14 @@ def command(
     comparison = compare_studies([one.source for one in named])
     if not len(comparison.compared):
         raise UserError(nothing_in_common(comparison, named))
-    text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(comparison, named)))
-    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(comparison, named))
+    points = points_of(comparison)
+    facts = comparison_file(comparison, named, points)
+    text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(facts, points)))
+    paper = paper_of(named[0].source.plan)
+    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(facts, points, paper))
     write_text(out / "comparison.txt", text)
     write_text(out / "comparison.tex", table)
     write_text(out / "comparison.csv", comparison_frame(comparison, named).to_csv(index=False))
-    facts = comparison_file(comparison, named)
     write_document(out / "comparison.json", facts)
     figures = draw_figures(comparison, named, out / "figures")
     for sentence in facts.summary:

@@ -36,7 +36,7 @@ class Named:
 def plain(value: Any) -> Any:
     """Text, or all text in lists and mappings, in ASCII: accents left out, what is no letter as its code point."""
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {plain(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     if not isinstance(value, str):
