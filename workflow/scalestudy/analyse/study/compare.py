@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -15,7 +15,8 @@ from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
-from scalestudy.analyse.study.questions import Difference, question_differences
+from scalestudy.analyse.study.questions import Differences, question_differences
+from scalestudy.record.document import Part
 from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
 from scalestudy.study.plan import Plan, Point
 
@@ -35,13 +36,12 @@ MEASURED = (
 OF_A_RECORD = ("record_sha256", "step_time_s")
 
 
-class Question(NamedTuple):
-    """What makes points of two studies the same one."""
+class Question(Part):
+    """What makes points of two studies the same one. `scaling` is ONE_PROCESS for the plain model."""
 
     workload: str
     variant: str
     scaling: str
-    """`strong` or `weak`; ONE_PROCESS for the plain model."""
     nodes: int
     devices_per_node: int
     batch_per_rank: int
@@ -53,6 +53,10 @@ class Source:
     """A study as its stages left it. The summary has a row for every point of the plan, in its order."""
 
     letter: str
+    name: str
+    """As the user gave it, or the study's own."""
+    folder: str
+    """As the user gave it."""
     plan: Plan
     summary: pd.DataFrame
     runs: pd.DataFrame
@@ -68,7 +72,7 @@ class Source:
 
     def _question(self, point: Point) -> Question:
         alone = self.plan.study.variants[point.variant].strategy == "single"
-        content = point.model_dump(include=set(Question._fields))
+        content = point.model_dump(include=set(Question.model_fields))
         return Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
 
 
@@ -92,15 +96,13 @@ class Answer:
         return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
 
 
-@dataclass(frozen=True)
-class Refusal:
-    """A workload and variant that two studies have by name, and that are not the same in them."""
+class RefusedVariant(Part):
+    """A variant that asks another question than in the first study, with the keys that make it one."""
 
-    letter: str
-    """Of the study that differs from the first."""
+    study: str
     workload: str
     variant: str
-    differences: tuple[Difference, ...]
+    keys: Differences
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,7 @@ class Comparison:
 
     points: pd.DataFrame
     """A row per question and study that has it: see compare_studies."""
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RefusedVariant, ...]
 
     @property
     def compared(self) -> pd.DataFrame:
@@ -134,7 +136,7 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     """
     first, *others = answers = [source.answers for source in sources]
     refusals = [refusal for other in others for refusal in _refusals(first, other)]
-    refused = {(item.letter, item.workload, item.variant) for item in refusals}
+    refused = {(item.study, item.workload, item.variant) for item in refusals}
     rows = []
     for question in dict.fromkeys(question for study in answers for question in study):
         mine = [
@@ -148,24 +150,28 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     return Comparison(pd.DataFrame(rows), tuple(refusals))
 
 
-def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]) -> list[Refusal]:
+def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]) -> list[RefusedVariant]:
     """Variants of workloads that are not the same in two studies, with every key that differs at any point."""
-    found: dict[tuple[str, str, str], dict[str, Difference]] = {}
+    found: dict[tuple[str, str, str], Differences] = {}
     for question, mine in first.items():
         if theirs := other.get(question):
             differences = question_differences((mine.source.plan, mine.point), (theirs.source.plan, theirs.point))
             differences = differences or _built_differently(question, mine.row, theirs.row)
             key = (theirs.source.letter, question.workload, question.variant)
-            found.setdefault(key, {}).update({difference.key: difference for difference in differences})
-    return [Refusal(*key, tuple(differences.values())) for key, differences in found.items() if differences]
+            found.setdefault(key, {}).update(differences)
+    return [
+        RefusedVariant(study=letter, workload=workload, variant=variant, keys=differences)
+        for (letter, workload, variant), differences in found.items()
+        if differences
+    ]
 
 
-def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> list[Difference]:
+def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> Differences:
     """Models of the same settings that have not as many parameters: libraries differ in what they build."""
     counts = (row["parameters"], other["parameters"])
     if counts[0] == counts[1] or any(map(isnan, counts)):
-        return []
-    return [Difference(f"parameters of {question.workload} as it was built", tuple(map(int, counts)))]
+        return {}
+    return {f"parameters of {question.workload} as it was built": tuple(map(int, counts))}
 
 
 def _row(
@@ -184,7 +190,7 @@ def _row(
         why_not = NotCompared.OTHER_PROTOCOL
     return {
         "study": mine.source.letter,
-        **question._asdict(),
+        **dict(question),
         "world_size": mine.point.world_size,
         "is_base": bool(mine.row["is_base"]),
         "base_variant": mine.source.plan.study.base_of(mine.point.variant),

@@ -37,7 +37,7 @@ _COMPARED: dict[str, Column] = {
 
 def points_of(comparison: Comparison) -> list[Rows]:
     """Every point, in the order of the comparison."""
-    groups = comparison.points.groupby(list(Question._fields), sort=False)
+    groups = comparison.points.groupby(list(Question.model_fields), sort=False)
     return [
         {
             row["study"]: row | {"numbers": _numbers_of(row), "failure": failure_word(row)}

@@ -8,11 +8,10 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.study.compare import Comparison, Question
+from scalestudy.analyse.study.compare import Comparison, Question, Source
 from scalestudy.analyse.study.questions import code_differences, environment_differences, setting_differences
 from scalestudy.publish import labels
 from scalestudy.publish.comparison.model import ComparedPoint, ComparedStudy, ComparisonFile, StudyAtPoint
-from scalestudy.publish.comparison.named import Named
 from scalestudy.publish.comparison.points import Rows, compared_points
 from scalestudy.publish.comparison.sentences import (
     missing_sentences,
@@ -33,42 +32,28 @@ NOT_RECORDED = "not recorded"
 CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 
 
-def comparison_file(comparison: Comparison, named: Sequence[Named], points: Sequence[Rows]) -> ComparisonFile:
+def comparison_file(comparison: Comparison, studies: Sequence[Source], points: Sequence[Rows]) -> ComparisonFile:
     """The content of comparison.json. points: as points_of has them."""
-    sources, letters = [one.source for one in named], [one.letter for one in named]
-    report = sources[0].plan.study.report
-    settings = [
-        *setting_differences([source.plan for source in sources]),
-        *code_differences([source.runs for source in sources]),
-    ]
-    refused = [
-        {
-            "study": refusal.letter,
-            "workload": refusal.workload,
-            "variant": refusal.variant,
-            "keys": {item.key: item.values for item in refusal.differences},
-        }
-        for refusal in comparison.refusals
-    ]
-    content = {
-        "scalestudy": __version__,
-        "confidence": report.confidence,
-        "accuracy_margin": report.accuracy_margin,
-        "studies": [_study(one) for one in named],
-        "summary": summary_sentences(points, named),
-        "points": [_point(rows) for rows in points],
-        "environment": _environment(named),
-        "settings": {item.key: dict(zip(letters, setting_texts(item), strict=True)) for item in settings},
-        "warnings": {source.letter: source.environment.warnings for source in sources},
-        "refused": refused,
-        "not_compared": [*refused_sentences(comparison, named), *missing_sentences(points, named)],
-    }
-    return ComparisonFile.model_validate(content)
+    letters, report = [one.letter for one in studies], studies[0].plan.study.report
+    settings = setting_differences([one.plan for one in studies]) | code_differences([one.runs for one in studies])
+    return ComparisonFile(
+        scalestudy=__version__,
+        confidence=report.confidence,
+        accuracy_margin=report.accuracy_margin,
+        studies=tuple(_study(one) for one in studies),
+        summary=tuple(summary_sentences(points, studies)),
+        points=tuple(_point(rows) for rows in points),
+        environment=_environment(studies),
+        settings={key: dict(zip(letters, setting_texts(given), strict=True)) for key, given in settings.items()},
+        warnings={one.letter: one.environment.warnings for one in studies},
+        refused=comparison.refusals,
+        not_compared=(*refused_sentences(comparison, letters[0]), *missing_sentences(points, letters)),
+    )
 
 
-def comparison_frame(comparison: Comparison, named: Sequence[Named]) -> pd.DataFrame:
+def comparison_frame(comparison: Comparison, studies: Sequence[Source]) -> pd.DataFrame:
     """comparison.csv: a row per point and study, in SI units, with the study's name beside its letter."""
-    names = {one.letter: one.name for one in named}
+    names = {one.letter: one.name for one in studies}
     frame = comparison.points.copy()
     frame.insert(1, "name", frame["study"].map(names))
     return frame
@@ -97,13 +82,12 @@ def _remarks(first: Row, others: Sequence[Row], margin: str) -> list[str]:
     return list(dict.fromkeys(text for row in others for text in remarks(first, row, margin=margin)))
 
 
-def _study(one: Named) -> ComparedStudy:
-    runs = one.source.runs
-    made = runs[runs["outcome"] != "unneeded"]
+def _study(one: Source) -> ComparedStudy:
+    made = one.runs[one.runs["outcome"] != "unneeded"]
     return ComparedStudy(
         letter=one.letter,
         name=one.name,
-        study=one.source.plan.study.name,
+        study=one.plan.study.name,
         folder=one.folder,
         launches=len(made),
         measured=dates_of(made),
@@ -112,7 +96,7 @@ def _study(one: Named) -> ComparedStudy:
 
 def _point(rows: Rows) -> ComparedPoint:
     first = next(iter(rows.values()))
-    known = {name: first[name] for name in (*Question._fields, "world_size")}
+    known = {name: first[name] for name in (*Question.model_fields, "world_size")}
     studies = {letter: _at_point(row) for letter, row in rows.items()}
     return ComparedPoint(**known, point=point_text(first), studies=studies)
 
@@ -123,11 +107,11 @@ def _at_point(row: Row) -> StudyAtPoint:
     return StudyAtPoint(**known, outcomes=outcomes(row), numbers=numbers)
 
 
-def _environment(named: Sequence[Named]) -> dict[str, dict[str, str]]:
+def _environment(studies: Sequence[Source]) -> dict[str, dict[str, str]]:
     """Facts that differ, by their names for readers: the text of each study by its letter."""
-    differing = environment_differences([one.source.environment for one in named])
+    differing = environment_differences([one.environment for one in studies])
     said = [dict([*hardware_view(facts), *environment_view(facts)]) for facts in differing]
     return {
-        name: {one.letter: texts.get(name, NOT_RECORDED) for one, texts in zip(named, said, strict=True)}
+        name: {one.letter: texts.get(name, NOT_RECORDED) for one, texts in zip(studies, said, strict=True)}
         for name in dict.fromkeys(name for texts in said for name in texts)
     }

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isnan
+from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
-from scalestudy.analyse.study.questions import Difference
+from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Source
 from scalestudy.publish import labels
-from scalestudy.publish.comparison.named import Named, plain
 from scalestudy.publish.comparison.points import Rows, shown
+from scalestudy.publish.comparison.spelling import plain
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
@@ -30,9 +30,9 @@ def point_text(row: Row) -> str:
     return f"{row['variant']} {row['scaling']}, {ranks}, batch {batch} per rank"
 
 
-def summary_sentences(points: Sequence[Rows], named: Sequence[Named]) -> list[str]:
+def summary_sentences(points: Sequence[Rows], studies: Sequence[Source]) -> list[str]:
     """One for every workload that two studies have, and every study that is held against the first."""
-    first, *others = named
+    first, *others = studies
     by_workload: dict[str, list[Rows]] = {}
     for rows in points:
         by_workload.setdefault(next(iter(rows.values()))["workload"], []).append(rows)
@@ -45,25 +45,29 @@ def summary_sentences(points: Sequence[Rows], named: Sequence[Named]) -> list[st
     ]
 
 
-def _workload_sentence(workload: str, first: Named, other: Named, rows: Sequence[Row]) -> str:
+def _workload_sentence(workload: str, first: Source, other: Source, rows: Sequence[Row]) -> str:
     """What a study shows beside the first one. rows: of the other study."""
+    mine, theirs = _title(other), _title(first)
     compared = [row for row in rows if row["not_compared"] == NotCompared.NONE]
     rows = [row for row in compared if not row["is_reference"]]
     if not rows:
         what = "only single processes at other batches are" if compared else "nothing is"
-        return f"{workload}: {what} compared of {other.title} with {first.title}; the last list says why."
+        return f"{workload}: {what} compared of {mine} with {theirs}; the last list says why."
     measured = [row for row in rows if row["throughput_shows"] != Shows.NONE]
     if not measured:
         count = "the one point" if len(rows) == 1 else f"none of {len(rows)} points"
         was = "was not" if len(rows) == 1 else "was"
-        return f"{workload}: {count} {was} measured in both {first.title} and {other.title}."
+        return f"{workload}: {count} {was} measured in both {theirs} and {mine}."
     row = max(measured, key=lambda row: row["world_size"])
-    said = (
-        f"{workload}: {other.title} is {shown(row, 'throughput_ratio')} times as fast as {first.title} at"
-        f" {point_text(row)}"
-    )
+    ratio = shown(row, "throughput_ratio")
+    said = f"{workload}: {mine} is {ratio} times as fast as {theirs} at {point_text(row)}"
     said += AFTER_RATIO.get(row["throughput_shows"], "")
     return f"{said}. {_counts(rows)}" if len(rows) > 1 else f"{said}."
+
+
+def _title(study: Source) -> str:
+    """'Old cluster (A)'; the letter alone where that is the name."""
+    return study.letter if study.name == study.letter else f"{study.name} ({study.letter})"
 
 
 def _counts(rows: Sequence[Row]) -> str:
@@ -115,23 +119,24 @@ def _accuracy(first: Row, row: Row, margin: str) -> str:
     return f"{both}; difference {shown(row, 'accuracy_difference_points')} points: {words}"
 
 
-def setting_texts(difference: Difference) -> list[str]:
+def setting_texts(values: Sequence[Any]) -> list[str]:
     """Values of a key as a study's file has them."""
-    return [str(value).lower() if isinstance(value, bool) else str(value) for value in difference.values]
+    return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
 
 
-def refused_sentences(comparison: Comparison, named: Sequence[Named]) -> list[str]:
-    """Why a workload is not compared: one for every workload and study that has something refused."""
-    first = named[0].letter
+def refused_sentences(comparison: Comparison, first: str) -> list[str]:
+    """Why a workload is not compared: one for every workload and study that has something refused.
+
+    first: the letter of the first study.
+    """
     variants: dict[tuple[str, str], list[str]] = {}
     keys: dict[tuple[str, str], dict[str, str]] = {}
     for refusal in comparison.refusals:
-        which = (refusal.letter, refusal.workload)
+        which = (refusal.study, refusal.workload)
         variants.setdefault(which, []).append(refusal.variant)
-        for item in refusal.differences:
-            mine, theirs = setting_texts(item)
-            said = f"{item.key} is {mine} in {first} and {theirs} in {refusal.letter}"
-            keys.setdefault(which, {})[item.key] = said
+        for key, values in refusal.keys.items():
+            mine, theirs = setting_texts(values)
+            keys.setdefault(which, {})[key] = f"{key} is {mine} in {first} and {theirs} in {refusal.study}"
     return [
         f"{workload} ({', '.join(variants[letter, workload])}), {letter} against {first}: not the same question:"
         f" {'; '.join(said.values())}."
@@ -139,16 +144,16 @@ def refused_sentences(comparison: Comparison, named: Sequence[Named]) -> list[st
     ]
 
 
-def nothing_in_common(comparison: Comparison, named: Sequence[Named]) -> str:
+def nothing_in_common(comparison: Comparison, studies: Sequence[Source]) -> str:
     """Why there is nothing to compare: what is not the same question, and what each study has."""
-    refused = [plain(text) for text in refused_sentences(comparison, named)]
+    refused = [plain(text) for text in refused_sentences(comparison, studies[0].letter)]
     if refused:
         return "\n".join(["nothing can be compared", *(f"  {text}" for text in refused)])
     rows = comparison.points.to_dict("records")
     lines = ["the studies have no point in common"]
     if any(row["not_compared"] == NotCompared.SAME_LAUNCHES for row in rows):
         lines = ["the studies are the same launches; one is a copy of the other"]
-    for one in named:
+    for one in studies:
         texts = [
             f"{row['workload']}: {point_text(row)}, {row['global_batch']} global"
             for row in rows
@@ -159,9 +164,8 @@ def nothing_in_common(comparison: Comparison, named: Sequence[Named]) -> str:
     return "\n".join(lines)
 
 
-def missing_sentences(points: Sequence[Rows], named: Sequence[Named]) -> list[str]:
+def missing_sentences(points: Sequence[Rows], letters: Sequence[str]) -> list[str]:
     """What not every study has, and what two have from the same launches; a sentence for each workload."""
-    letters = [one.letter for one in named]
     missing: dict[str, list[str]] = {}
     same: dict[str, list[str]] = {}
     for rows in points:
@@ -176,7 +180,7 @@ def missing_sentences(points: Sequence[Rows], named: Sequence[Named]) -> list[st
     return [f"{what}: {'; '.join(texts)}." for what, texts in (*missing.items(), *same.items())]
 
 
-def _only(have: list[str], letters: list[str]) -> str:
+def _only(have: Sequence[str], letters: Sequence[str]) -> str:
     """'only in A'; of three studies also 'in A and B, not in C'."""
     lacking = [letter for letter in letters if letter not in have]
     return f"only in {have[0]}" if len(have) == 1 else f"in {labels.listed(have)}, not in {labels.listed(lacking)}"
