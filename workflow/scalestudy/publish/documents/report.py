@@ -8,7 +8,7 @@ from typing import Any
 from scalestudy.publish.diagnoses import leading
 from scalestudy.publish.documents.figures import figure_rows
 from scalestudy.publish.forecasts import refusals
-from scalestudy.publish.launches import codes_of, dates_of
+from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.registry.tables import FILES
@@ -23,11 +23,8 @@ def report_view(
 ) -> dict[str, Any]:
     """Values for report/templates/report.tex. tables, figures: paths of those that print something, by name."""
     page = paper_of(plan)
-    made = results.runs[results.runs["outcome"] != "unneeded"]
-    return facts | {
+    return latex_facts(results, facts) | {
         "page": page,
-        "dates": dates_of(made),
-        "code": codes_of(made),
         "leading": leading(facts["diagnoses"], most=0),
         "tables": [tables[name] for name in BEFORE if name in tables],
         "provenance": tables.get("provenance", ""),
@@ -41,6 +38,12 @@ def report_view(
         "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }
+
+
+def latex_facts(results: Results, facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts that all documents share, and what the LaTeX documents all say of the launches."""
+    made = results.runs[results.runs["outcome"] != "unneeded"]
+    return facts | {"dates": dates_of(made), "code": codes_of(made), "dirty": is_dirty(made)}
 
 
 def launches_each(plan: Plan) -> str:

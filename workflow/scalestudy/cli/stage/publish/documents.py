@@ -33,7 +33,7 @@ def command(results: Path, called: str) -> int:
     views = {
         "report": report_view(plan, found, facts, tables=tables, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=tables, figures=figures),
-        "artifact_description": artifact_view(plan, found, book, command=called),
+        "artifact_description": artifact_view(plan, found, facts, book=book, command=called),
     }
     for name, values in views.items():
         write_text(results / f"{name}.tex", render(DIRECTORY / f"{name}.tex", **values))
