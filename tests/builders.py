@@ -17,7 +17,7 @@ from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import FIGURES
-from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import Number, NumbersFile

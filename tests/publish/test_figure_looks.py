@@ -22,8 +22,8 @@ from scalestudy.publish import labels
 from scalestudy.publish.figures import FIGURES, drawing
 from scalestudy.publish.figures.drawers.runs import grouped_runs
 from scalestudy.publish.figures.drawers.scaling import HOLLOW
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.figures.tidy import Frames
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

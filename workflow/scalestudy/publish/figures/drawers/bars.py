@@ -13,10 +13,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.publish import labels
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import MOST_TOGETHER
 from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
-from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.registry.column import Row

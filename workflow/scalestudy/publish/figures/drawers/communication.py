@@ -9,11 +9,10 @@ from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scalestudy.analyse.communication.collectives import GIB
 from scalestudy.publish import labels
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import MOST_TOGETHER, panel_grid
 from scalestudy.publish.figures.points import Panel, draw_points, point_rows, thin_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks
-from scalestudy.publish.figures.tidy import Drawer, shown, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.study.plan import Plan
 

@@ -12,10 +12,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from scalestudy.analyse.point.crossover import beside_ddp, overtaking
 from scalestudy.publish import labels
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
 from scalestudy.publish.figures.style import REFERENCE, legend_below, series_style
-from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import failure_word
 from scalestudy.publish.rounding import show_scaled

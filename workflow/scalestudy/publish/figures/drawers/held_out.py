@@ -10,10 +10,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.publish import labels
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows, thin_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below
-from scalestudy.publish.figures.tidy import REFUSED, Drawer, describe, shown, tidy
+from scalestudy.publish.figures.tidy import REFUSED, Drawer, Frames, describe, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
 from scalestudy.registry.column import Row
