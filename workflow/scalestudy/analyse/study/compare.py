@@ -18,19 +18,19 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import Differences, question_differences
 from scalestudy.record.document import Part
 from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
+from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
 """What stands for the way of scaling of the plain model in one process: it is one question, whatever is scaled
 from it."""
 
+NUMBERS = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
+"""Quantities of a point that studies are compared by."""
 # Taken over from the summary of each study.
 MEASURED = (
     *("launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
-    *("step_time_s", "step_time_s_low", "step_time_s_high"),
-    *("throughput_samples_per_s", "throughput_samples_per_s_low", "throughput_samples_per_s_high"),
-    *("efficiency", "efficiency_low", "efficiency_high"),
-    *("validation_accuracy", "validation_accuracy_min", "validation_accuracy_max"),
+    *(column for name in NUMBERS for column in QUANTITIES[name].names),
     *("launches_unsteady", "steadiness", *SEEN, "parameters"),
 )
 OF_A_RECORD = ("record_sha256", "step_time_s")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from scalestudy.analyse.study.compare import Comparison, Question
+from scalestudy.analyse.study.compare import NUMBERS, Comparison, Question
 from scalestudy.publish.numbers.model import Value
 from scalestudy.publish.numbers.quantities import shown_as, values_of
 from scalestudy.publish.results import failure_word
@@ -25,10 +25,7 @@ _EFFICIENCY = Column(
 )
 _ACCURACY = "validation accuracy less that of the first study's launch of the same seed, mean"
 _COMPARED: dict[str, Column] = {
-    **{
-        name: QUANTITIES[name]
-        for name in ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
-    },
+    **{name: QUANTITIES[name] for name in NUMBERS},
     "throughput_ratio": ratio("throughput_ratio", "ratio of throughputs to the first study at the same point"),
     "efficiency_difference_points": _EFFICIENCY,
     "accuracy_difference_points": replace(QUANTITIES["accuracy_difference_points"], meaning=_ACCURACY),
