@@ -31,13 +31,12 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
 
 
 def _about(table: Table) -> str:
-    rows = [scale.row for scale in table.scales]
-    words = []
-    for name in ABOUT:
-        labels = dict.fromkeys(row.label(name) for row in rows if row.label(name))
-        words += [" and ".join(labels)] if labels else []
-    scaling = " and ".join(dict.fromkeys(row.label("scaling") for row in rows if row.label("scaling")))
-    return ", ".join(words) + (f"; {scaling} scaling as printed" if scaling else "")
+    said = {
+        name: " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
+        for name in (*ABOUT, "scaling")
+    }
+    scaling = said.pop("scaling")
+    return ", ".join(filter(None, said.values())) + (f"; {scaling} scaling as printed" if scaling else "")
 
 
 def _base(table: Table) -> str:

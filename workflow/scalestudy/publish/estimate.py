@@ -32,11 +32,10 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
             for algorithm in ALGORITHMS
         ],
         "strategies": [
-            {
-                "name": item.strategy,
+            vars(item)
+            | {
                 "bytes": _text(item.bytes_sent, "B"),
                 "time": _text(item.time_s, "s"),
-                "collectives": item.collectives,
                 "state": show(item.state_bytes / 2**30).value,
                 **({} if step_time_s is None else _scaling(item, ranks, step_time_s, target)),
             }

@@ -111,7 +111,5 @@ def _environment(studies: Sequence[Source]) -> dict[str, dict[str, str]]:
     """Facts that differ, by their names for readers: the text of each study by its letter."""
     differing = environment_differences([one.environment for one in studies])
     said = [dict([*hardware_view(facts), *environment_view(facts)]) for facts in differing]
-    return {
-        name: {one.letter: texts.get(name, NOT_RECORDED) for one, texts in zip(studies, said, strict=True)}
-        for name in dict.fromkeys(name for texts in said for name in texts)
-    }
+    table = pd.DataFrame(said, index=[one.letter for one in studies]).fillna(NOT_RECORDED)
+    return {str(name): dict(texts) for name, texts in table.items()}

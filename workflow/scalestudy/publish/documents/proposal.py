@@ -34,6 +34,7 @@ def proposal_view(
     """Values for report/templates/proposal.tex. tables, figures: paths of those that print something, by name."""
     summary = results.summary[results.summary["scaling"] != "reference"]
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
+    foretold = {item["workload"] for item in facts["forecasts"] if not item["refused"]}
     return latex_facts(results, facts) | {
         "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
@@ -42,7 +43,7 @@ def proposal_view(
         "intervals": bool(summary["speedup_low"].notna().any()),
         "table": tables.get("proposal", ""),
         "figures": [
-            {"workload": workload, "path": figures[name], "forecast": _is_forecast(workload, facts)}
+            {"workload": workload, "path": figures[name], "forecast": workload in foretold}
             for workload in plan.study.workloads
             if (name := f"{workload}_speedup_efficiency") in figures
         ],
@@ -51,10 +52,6 @@ def proposal_view(
         "refusals": refusals(forecasts),
         "repeats": plan.study.repeats,
     }
-
-
-def _is_forecast(workload: str, facts: dict[str, Any]) -> bool:
-    return any(item["workload"] == workload and not item["refused"] for item in facts["forecasts"])
 
 
 def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dict[str, Any]]:
