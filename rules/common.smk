@@ -18,11 +18,11 @@ from scalestudy.chain.launches import (
     reserve_arguments,
 )
 from scalestudy.errors import UserError
+from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.finished import code_of_0_1
 from scalestudy.record.fingerprint import fingerprint
-from scalestudy.registry.figures import OF_STUDY, OF_WORKLOAD
 from scalestudy.registry.results import DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations
@@ -55,12 +55,7 @@ LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
 DATASETS = datasets(PLAN)
-# Of the study as a whole: only those that it is about.
-STUDY_FIGURES = [figure for figure in OF_STUDY if PLAN.compares(*figure.strategies)]
-DRAWN = [
-    *(f"{workload}_{figure.name}" for workload in WORKLOADS for figure in OF_WORKLOAD),
-    *(figure.name for figure in STUDY_FIGURES),
-]
+DRAWN = [file_of(*figure) for figure in figures_of(PLAN)]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
@@ -92,22 +87,15 @@ def results(*names):
 
 def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
-    return [
-        *(
-            get_reported(f"{workload}_{figure.name}", figure, workload=workload)
-            for workload in WORKLOADS
-            for figure in OF_WORKLOAD
-        ),
-        *(get_reported(figure.name, figure, workload=None) for figure in STUDY_FIGURES),
-    ]
+    return [get_reported(*figure) for figure in figures_of(PLAN)]
 
 
-def get_reported(name, figure, *, workload):
+def get_reported(figure, workload):
     return report(
-        f"<results>/figures/{name}.svg",
-        caption=f"../report/captions/{figure.caption}.rst",
+        f"<results>/figures/{file_of(figure, workload)}.svg",
+        caption=f"../report/captions/{figure.name}.rst",
         category="Figures",
-        subcategory=workload,
+        subcategory=workload or None,
         labels={"figure": figure.title},
     )
 

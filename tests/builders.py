@@ -16,7 +16,6 @@ from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.publish.facts import document_facts
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.book import Book
@@ -36,9 +35,12 @@ from scalestudy.record.observation import (
     Totals,
 )
 from scalestudy.record.protocol import CURRENT
+from scalestudy.registry.figures import OF_WORKLOAD
 from scalestudy.registry.files import FILES
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
+
+WORKLOAD_FIGURES = [entry.name for entry in OF_WORKLOAD]
 
 
 def observation(
@@ -240,8 +242,17 @@ def page_of(plan: Plan, results: Results) -> str:
 
 def page_from(facts: dict[str, Any], book: Book) -> str:
     """report.html of what documents print, and of numbers.json."""
-    figures = {workload: {name: f"data:,{name}" for name in FIGURES} for workload in facts["workloads"]}
-    words = {workload: {name: f"{name} in words" for name in FIGURES} for workload in facts["workloads"]}
-    facts |= {"book": book, "appendix": appendix_view(book.content, facts["forecasts"])}
-    facts = {"study_figures": {}, "study_words": {}, "held_out": facts["workloads"]} | facts
-    return render(DIRECTORY / "report.html", figures=figures, words=words, **facts)
+    figures = [
+        {
+            "workload": workload,
+            "wide": entry.wide,
+            "caption": f"{entry.caption} {entry.if_forecast}",
+            "intervals": entry.intervals,
+            "source": f"data:,{entry.name}",
+            "words": f"{entry.name} in words",
+        }
+        for workload in facts["workloads"]
+        for entry in OF_WORKLOAD
+    ]
+    facts |= {"book": book, "appendix": appendix_view(book.content, facts["forecasts"]), "figures": figures}
+    return render(DIRECTORY / "report.html", **facts)

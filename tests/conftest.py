@@ -191,7 +191,8 @@ def make_checkout(target: Path) -> Checkout:
         if source.is_symlink():
             (target / name).symlink_to(source.readlink())
         elif source.is_dir():
-            ignore = shutil.ignore_patterns("__pycache__", "*.egg-info")
+            # Compiled files are copied, which saves each checkout from compiling; not those that are being written.
+            ignore = shutil.ignore_patterns("*.egg-info", "*.pyc.*")
             shutil.copytree(source, target / name, ignore=ignore)
         else:
             shutil.copy2(source, target / name)

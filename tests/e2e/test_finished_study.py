@@ -13,11 +13,12 @@ from browser import Page
 from conftest import Checkout
 from published_schemas import check_json
 from scalestudy.analyse.run.steps import training_steps
-from scalestudy.publish.figures import FIGURES
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
+from scalestudy.registry.figures import FIGURES, OF_WORKLOAD
+from scalestudy.registry.files import FILES
 
-ON_THE_PAGE = len(FIGURES) - 1
+ON_THE_PAGE = len(OF_WORKLOAD) - 1
 """Of a workload: with one scale none was forecast, and nothing is drawn beside it."""
 
 
@@ -152,7 +153,7 @@ def test_snakemake_report_has_captions_labels_and_categories(
         entrance = min((name for name in names if name.endswith("report.html")), key=len)
         index = content.read(entrance).decode()
         content.extractall(tmp_path)
-    assert sum(name.endswith(".svg") for name in names) == 2 * len(FIGURES)
+    assert sum(name.endswith(".svg") for name in names) == 2 * len(OF_WORKLOAD)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
     assert "Speedup and efficiency over the plain model in one process." in index, "a caption, whole"
@@ -166,6 +167,25 @@ def test_snakemake_report_has_captions_labels_and_categories(
     page.open(tmp_path / ours)
     assert page.problems == []
     assert page.get("document.images.length") == 2 * ON_THE_PAGE
+
+
+def test_every_table_has_the_columns_that_are_declared(results: Path) -> None:
+    found = [path for path in results.rglob("*") if path.suffix in {".csv", ".parquet"}]
+    assert {path.suffix for path in found} == {".csv", ".parquet"}
+    for path in found:
+        columns = pd.read_csv(path).columns if path.suffix == ".csv" else pd.read_parquet(path).columns
+        assert sorted(columns) == sorted(declared_columns(path.relative_to(results))), path
+
+
+def declared_columns(path: Path) -> list[str]:
+    """What the registry declares of a file in the results folder of a study."""
+    name = path.name
+    if path.parts[0] == "figures":
+        kind = next(kind for kind in FIGURES if path.stem.endswith(kind))
+        files = [FILES["figures/FIGURE.csv"].columns, FIGURES[kind].columns]
+    else:
+        files = [FILES[f"runs/RUN/{name}" if path.parts[0] == "runs" else name].columns]
+    return [end for columns in files for column in columns for end in column.names]
 
 
 def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None:

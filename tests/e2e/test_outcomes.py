@@ -86,7 +86,7 @@ def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkou
 
 def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
     checkout.configure(study := variation(host={"device": "cuda"}))
-    checkout.run("snakemake", "results/tiny/findings.json")
+    checkout.run("snakemake", "results/tiny/numbers.json")
     record = read_record(checkout.root / "results/tiny/runs" / run_id(study, 1))
     assert record.outcome == "failed"
     assert record.reason == "host.device is cuda, but no CUDA device is visible to this job"

@@ -24,6 +24,7 @@ from scalestudy.cli.main import main
 from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.comparison.spelling import in_a_figure, plain
 from scalestudy.record.document import read_document, write_document
+from scalestudy.registry.files import FILES
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 
@@ -177,6 +178,8 @@ def test_every_number_of_the_text_is_in_the_json_as_printed(out: Path) -> None:
 
 def test_the_csv_has_every_point_of_every_study_in_si_units(out: Path, made: Path) -> None:
     frame = pd.read_csv(out / "comparison.csv")
+    declared = [name for column in FILES["comparison.csv"].columns for name in column.names]
+    assert sorted(frame.columns) == sorted(declared)
     assert frame["name"].unique().tolist() == ["Old cluster", "New cluster"]
     mine = frame[(frame["scaling"] == "strong") & (frame["variant"] == "ddp") & (frame["world_size"] == 2)]
     mine = mine[mine["workload"] == "mlp"]
@@ -196,6 +199,8 @@ def test_the_csv_has_every_point_of_every_study_in_si_units(out: Path, made: Pat
 def test_the_figure_has_its_ratios_and_says_what_failed(out: Path) -> None:
     assert sorted(path.suffix for path in (out / "figures").iterdir()) == [".csv", ".pdf", ".png", ".svg", ".txt"]
     drawn = pd.read_csv(out / "figures/mlp_comparison.csv")
+    own = FILES["figures/WORKLOAD_comparison.csv"].columns
+    assert drawn.columns.tolist() == [column.name for column in (*FILES["figures/FIGURE.csv"].columns, *own)]
     ratios = drawn[(drawn["y_name"] == "Throughput over that of A") & drawn["y"].notna()]
     frame = pd.read_csv(out / "comparison.csv")
     found = frame[frame["throughput_ratio"].notna() & ~frame["is_reference"]]

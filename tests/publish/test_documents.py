@@ -11,12 +11,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import facts_of, frames_of, page_of, results_of, rows_book, study_of
+from builders import WORKLOAD_FIGURES, facts_of, frames_of, page_of, results_of, rows_book, study_of
 from matplotlib.figure import Figure
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.errors import UserError
-from scalestudy.publish.figures import FIGURES, drawing
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
@@ -150,7 +150,7 @@ def frames(plan: Plan, summary: pd.DataFrame, epochs: pd.DataFrame | None = None
     return frames_of(plan, summary, epochs=epochs_of(plan) if epochs is None else epochs)
 
 
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", WORKLOAD_FIGURES)
 def test_figures_have_their_exact_size_and_embedded_fonts(plan: Plan, tmp_path: Path, name: str) -> None:
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
@@ -200,9 +200,9 @@ def test_figures_have_the_widths_of_the_paper(
     plan = make_plan(parse_study(content | {"report": {"paper": paper}}, source="x"))
     summary = summary_frame(plan, study_of(plan, TIMES))
     with paper_style():
-        figures = [drawing(name)(plan, "mlp", frames(plan, summary)).figure for name in FIGURES]
+        figures = [drawing(name)(plan, "mlp", frames(plan, summary)).figure for name in WORKLOAD_FIGURES]
     widths = [figure.get_figwidth() for figure in figures]
-    expected = [column_in if name in COLUMN_WIDE else page_in for name in FIGURES]
+    expected = [column_in if name in COLUMN_WIDE else page_in for name in WORKLOAD_FIGURES]
     assert widths == pytest.approx(expected, abs=0.001)
 
 
@@ -266,5 +266,5 @@ def test_a_figure_of_a_study_without_any_result_can_be_drawn(plan: Plan, tmp_pat
     assert summary["speedup"].isna().all()
     empty = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
     with paper_style():
-        for name in FIGURES:
+        for name in WORKLOAD_FIGURES:
             save_figure(drawing(name)(plan, "mlp", frames(plan, summary, empty)), tmp_path / name)

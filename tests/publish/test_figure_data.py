@@ -9,9 +9,9 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 from artists import assert_drawn
-from builders import NO_CALLS, frames_of, study_of
+from builders import NO_CALLS, WORKLOAD_FIGURES, frames_of, study_of
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.publish.figures import FIGURES, drawing
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import COLUMNS, Drawn
 from scalestudy.study.config.load import parse_study
@@ -49,7 +49,7 @@ def draw(plan: Plan, name: str, summary: pd.DataFrame, calls: pd.DataFrame = NO_
 
 
 @pytest.mark.parametrize("failing", [False, True], ids=["measured", "failing"])
-@pytest.mark.parametrize("name", list(FIGURES))
+@pytest.mark.parametrize("name", WORKLOAD_FIGURES)
 def test_the_picture_is_the_frame(content: dict[str, Any], name: str, failing: bool) -> None:
     """Of a study of two sizes of nodes, with forecasts, and in panels where there are many points."""
     plan = make_plan(parse_study(content | {"scales": ["1x2", "1x4", "2x2", "2x4"]}, source="x"))

@@ -9,7 +9,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
-from builders import frames_of, study_of
+from builders import WORKLOAD_FIGURES, frames_of, study_of
 from conftest import mlp_workload
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
@@ -19,7 +19,7 @@ from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish import labels
-from scalestudy.publish.figures import FIGURES, drawing
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.drawers.runs import grouped_runs
 from scalestudy.publish.figures.drawers.scaling import HOLLOW
 from scalestudy.publish.figures.style import paper_style
@@ -74,7 +74,7 @@ def study(series: int, paper: str) -> tuple[Plan, Frames]:
 
 
 @pytest.fixture(
-    scope="module", params=itertools.product(FIGURES, CASES), ids=lambda given: f"{given[0]}-{given[1]}"
+    scope="module", params=itertools.product(WORKLOAD_FIGURES, CASES), ids=lambda given: f"{given[0]}-{given[1]}"
 )
 def figure(request: pytest.FixtureRequest) -> Any:
     name, (series, paper) = request.param

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
-from builders import frames_of, page_of, printed_of, results_of, study_of, summary_of
+from builders import WORKLOAD_FIGURES, book_of, frames_of, page_of, printed_of, results_of, study_of, summary_of
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
+from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import drawing
+from scalestudy.publish.figures.shown import shown_figures
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.words.laws import laws, measured
@@ -102,16 +105,19 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
     ("report", "hollow", "larger"),
     [({}, True, True), ({"forecast_batches": []}, True, False), ({"forecast_scales": ["2x2"]}, True, True)],
 )
-def test_the_caption_on_the_page_speaks_of_what_the_figure_shows(
-    content: dict[str, Any], report: dict[str, Any], hollow: bool, larger: bool
+def test_the_caption_speaks_of_what_the_figure_shows(
+    content: dict[str, Any], report: dict[str, Any], hollow: bool, larger: bool, tmp_path: Path
 ) -> None:
     plan = make_plan(parse_study(content | {"report": {"overhead_reference": True} | report}, source="x"))
     results = results_of(plan, study_of(plan, TIMES))
+    frames = frames_of(plan, results.summary)
+    for name in WORKLOAD_FIGURES:
+        drawing(name).frame(plan, "mlp", frames).to_csv(tmp_path / f"mlp_{name}.csv")
     with paper_style():
-        figure = drawing("speedup_efficiency")(plan, "mlp", frames_of(plan, results.summary)).figure
-    page = page_of(plan, results)
-    assert ("Hollow: forecast." in page) == hollow
-    assert ("efficiency at larger batches" in page) == larger == (len(figure.axes) == 3)
+        figure = drawing("speedup_efficiency")(plan, "mlp", frames).figure
+    first, *_ = shown_figures(plan, tmp_path, document_facts(plan, results, book_of(plan, results))["forecasts"])
+    assert ("Hollow: forecasts" in first.caption) == hollow
+    assert ("larger batches" in first.caption) == larger == (len(figure.axes) == 3)
     assert ("forecast (hollow)" in [text.get_text() for text in figure.legends[0].get_texts()]) == hollow
 
 

@@ -12,14 +12,14 @@ import pandas as pd
 import pytest
 from bench.synthetic import make_study
 from browser import Page
-from builders import book_of, frames_of, page_from, page_of, printed_of, results_of, study_of
+from builders import WORKLOAD_FIGURES, book_of, frames_of, page_from, page_of, printed_of, results_of, study_of
 from conftest import mlp_workload
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.errors import UserError
 from scalestudy.publish.embedding import data_uri
-from scalestudy.publish.figures import FIGURES, drawing
+from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.book import Book
@@ -178,7 +178,7 @@ def test_a_thousand_runs_are_one_page_of_three_megabytes(
     )
     frames, drawn = frames_of(plan, results.summary, epochs=epochs), 0
     with paper_style():
-        for name in FIGURES:
+        for name in WORKLOAD_FIGURES:
             _, svg, *_ = save_figure(drawing(name)(plan, "workload-0", frames), tmp_path / name)
             drawn += len(data_uri(svg.read_text(encoding="utf-8")))
     assert drawn > 100_000

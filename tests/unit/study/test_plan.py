@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from scalestudy.study.config.load import parse_study
-from scalestudy.study.cost import plan_lines
 from scalestudy.study.plan import Plan, make_plan
 
 
@@ -84,11 +83,3 @@ def test_plan_survives_its_file(content: dict[str, Any]) -> None:
     again = Plan.model_validate_json(plan.model_dump_json())
     assert again == plan
     assert list(again.runs) == list(plan.runs)
-
-
-def test_cost_is_told_before_anything_runs(content: dict[str, Any]) -> None:
-    content["time_limit_min"] = 30
-    text = "\n".join(plan_lines(plan_of(content)))
-    # 4 single and 4 two-rank launches of at most half an hour: (4 + 8) / 2 device-hours
-    assert "8 launches" in text
-    assert "at most 6 device-hours and 4 hours" in text

@@ -16,4 +16,4 @@ def alone(target: Path) -> AbstractContextManager[object]:
     try:
         return exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
     except OSError as error:
-        raise UserError(f"{path.parent}: cannot be written to: {error.strerror}; --root names another") from None
+        raise UserError(f"{path.parent}: cannot be written to: {error.strerror}; --data names another") from None

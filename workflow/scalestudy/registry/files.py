@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.registry.column import Column
+from scalestudy.registry.drawn import COMPARED, TIDY
+from scalestudy.registry.figures import FIGURES
 from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
 from scalestudy.registry.points import POINT_COLUMNS
 from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
 
-_RUN_ID = Column("run_id", "run that the row is from")
+_RUN_ID = RUNS[0]
 _SCALING = Column(
     "scaling", "strong, weak, or reference for one process at a batch that strong scaling gives a rank"
 )
@@ -28,7 +31,7 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("protocol", "newest measurement protocol of the launches"),
         Column("base_variant", "variant that the point is compared with"),
         *(
-            Column(f"launches_{end}", f"launches that ended as {end.replace('_', ' ')}")
+            Column(f"launches_{end}", f"launches that ended as {end}")
             for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")
         ),
         Column("half_width_target", "half-width that the study asks for, over the step time"),
@@ -56,7 +59,8 @@ def _of_a_point() -> tuple[Column, ...]:
 
 
 def _named(columns: Sequence[Column], *names: str) -> tuple[Column, ...]:
-    return tuple(column for column in columns if column.name in names)
+    known = {column.name: column for column in columns}
+    return tuple(known[name] for name in names)
 
 
 @dataclass(frozen=True)
@@ -80,13 +84,39 @@ _FORECAST = (
         "overhead_model", "laws, laws_alike, as_measured or bucket_pipeline: how the overhead was extrapolated"
     ),
     *(
-        Column(f"law_{law}_weight", f"weight of the law of {law} growth of the overhead")
-        for law in ("constant", "share", "logarithmic", "linear", "usl")
+        Column(f"law_{law}_weight", f"weight of the law by which the overhead {grows}")
+        for law, grows in {
+            "constant": "is constant",
+            "share": "grows as 1 - 1/n of n ranks",
+            "logarithmic": "grows with the logarithm of the ranks",
+            "linear": "grows linearly with the ranks",
+            "usl": "follows the universal scalability law",
+        }.items()
     ),
     Column("refused", "why there is no forecast; none where there is one"),
     Column("refused_value", "number that the refusal names"),
     Column("refused_limit", "limit that the refusal names"),
     Column("refused_scale", "scale that the refusal names"),
+)
+_COMPARED = (
+    Column("study", "letter of the study: A is the first"),
+    Column("name", "name of the study"),
+    *_named(POINTS, "workload", "variant"),
+    Column("scaling", "strong, weak, or none for the plain model in one process"),
+    *_named(POINTS, "nodes", "devices_per_node", "batch_per_rank", "global_batch", "world_size"),
+    *_named(POINTS, "is_base", "base_variant", "launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
+    *_named(POINTS, "step_time_s", "throughput_samples_per_s", "efficiency"),
+    *_named(POINTS, "validation_accuracy"),
+    *_named(POINTS, "launches_unsteady", *(column.name for column in STEADINESS), "parameters"),
+    Column("throughput_ratio", "throughput over that of the first study", limits="interval"),
+    Column("throughput_shows", "faster, slower or no_difference: what that interval shows"),
+    Column("efficiency_difference", "efficiency less that of the first study", limits="interval"),
+    Column("efficiency_shows", "higher, lower or no_difference: what that interval shows"),
+    Column("accuracy_difference", "accuracy less that of the first study, by seed", limits="interval"),
+    Column("accuracy_shows", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
+    Column("pairs", "launches of one seed in both studies"),
+    Column("not_compared", "why there is no ratio; none where there is one"),
+    Column("is_reference", "whether it is one process at a batch that is nobody's base case"),
 )
 
 FILES: dict[str, File] = {
@@ -137,6 +167,16 @@ FILES: dict[str, File] = {
             _RUN_ID,
         ),
     ),
+    "comparison.csv": File("a point and study that has it, of `scalestudy compare`", _COMPARED),
+    "figures/FIGURE.csv": File("a point of a figure, drawn or missing", TIDY),
+    **{
+        f"figures/{'' if figure.of_study else 'WORKLOAD_'}{figure.name}.csv": File(
+            "the same as of every figure, with these columns on top", figure.columns
+        )
+        for figure in FIGURES.values()
+        if figure.columns
+    },
+    "figures/WORKLOAD_comparison.csv": File("the same as of every figure, with these columns on top", COMPARED),
     "runs/RUN/steps.parquet": File("a rank and step", STEPS),
     "runs/RUN/blocks.parquet": File("a rank and block of steps", BLOCKS),
     "runs/RUN/buckets.parquet": File("a rank, step and gradient bucket, in probes with timestamps", BUCKETS),

@@ -71,8 +71,8 @@ def _probes() -> Iterator[Column]:
         "imbalance": "slowest rank's own work less the mean, without synchronisation",
         "hook_cost": "overhead of the bucket timestamps",
         "exposed_hook": "exposed communication by the timestamps of gradient buckets",
-        "wait_time": "of it, waiting for the slowest rank",
-        "transfer_time": "of it, from then to the end of the last bucket",
+        "wait_time": "exposed communication by timestamps: waiting for the slowest rank",
+        "transfer_time": "exposed communication by timestamps: from then to the end of the last bucket",
         "hook_difference": "exposed communication by timestamps less that by DDP's logger",
     }.items():
         yield Column(f"{name}_s", meaning, "s", "interval")

@@ -16,10 +16,10 @@ from scalestudy.cli.naming import find_study, results_of
 @click.option("--config-json", metavar="JSON", help="The study as JSON instead, as Snakemake passes it.")
 def command(study: tuple[Path, ...], results: Path | None, config_json: str | None) -> int:
     """Write plan.json, with every run of a study, and print what it may cost."""
+    from scalestudy.cli.cost import plan_lines
     from scalestudy.record.files import write_json
     from scalestudy.registry.results import RESULTS
     from scalestudy.study.config.load import parse_json
-    from scalestudy.study.cost import plan_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(parse_json(config_json, source="config") if config_json else find_study(study, results))

@@ -13,8 +13,8 @@ from scalestudy.cli.naming import find_study, results_of
 @options.results
 def command(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
+    from scalestudy.cli.cost import plan_lines
     from scalestudy.record.finished import finished_lines
-    from scalestudy.study.cost import plan_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))

@@ -34,7 +34,7 @@ def command(
     arguments are Snakemake's own.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.study.cost import cost_lines
+    from scalestudy.cli.cost import cost_lines
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)

@@ -1,51 +1,60 @@
-"""Which figures of a workload a document has, and how they stand: over the page, or two in a row."""
+"""Which figures and tables a LaTeX document has, and how figures stand: over the page, or two in a row."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, TypedDict
 
 from scalestudy.errors import UserError
-from scalestudy.publish.figures.tidy import shows_something
+from scalestudy.publish.figures.shown import ShownFigure
 
-# As a reader goes through them; those over the page stand alone.
-ORDER = (
-    ("speedup_efficiency",),
-    ("step_breakdown",),
-    ("throughput", "memory"),
-    ("communication", "step_time_distribution"),
-    ("measured_forecast",),
-    ("epoch_time_detailed",),
-    ("accuracy",),
-)
-NAMES = [name for row in ORDER for name in row]
+Placed = dict[str, Any]
+"""A figure for a template: its `workload`, its `path` from the document, its `caption`, and if it is `wide`."""
 
 
-def figure_rows(workload: str, paths: Mapping[str, str], *, side_by_side: bool) -> list[list[dict[str, str]]]:
-    """Rows of figures with their `kind` and `path`. paths: of the figures that show something, by name."""
-    rows = []
-    for names in ORDER:
-        found = [
-            {"kind": name, "path": paths[f"{workload}_{name}"]} for name in names if f"{workload}_{name}" in paths
-        ]
-        rows += [found] if side_by_side else [[figure] for figure in found]
-    return [row for row in rows if row]
+class Known(TypedDict):
+    """What a document knows of all its numbers."""
+
+    launches: str
+    """How many there are of each point."""
+    intervals: bool
+    """Whether any speedup has one."""
 
 
-def shown_figures(results: Path, workloads: list[str], of_study: list[str]) -> dict[str, str]:
-    """Name of a figure -> its path as a document has it, of those in which something is drawn.
+def placed(figure: ShownFigure, study: Mapping[str, Any], known: Known) -> Placed:
+    """A figure with all that it has to say by itself in a paper. study: facts of study_view.
 
-    of_study: figures of the study as a whole. The CSV beside a figure has the points that are drawn; UserError
-    names a figure or a CSV that is missing.
+    Raises UserError where the figure is missing.
     """
-    found = {}
-    for stem in [*(f"{workload}_{name}" for workload in workloads for name in NAMES), *of_study]:
-        path = results / "figures" / f"{stem}.pdf"
-        if not path.exists():
-            raise UserError(f"{path}: missing; `scalestudy stage plot` draws it")
-        if shows_something(path.with_suffix(".csv")):
-            found[stem] = path.relative_to(results).as_posix()
-    return found
+    path = figure.path(".pdf")
+    if not path.exists():
+        raise UserError(f"{path}: missing; `scalestudy stage plot` draws it")
+    said = [f"Workload {figure.workload}." if figure.workload else "", figure.caption]
+    if figure.entry.has_base:
+        said.append(f"Base case: the plain model in one process ({study['base_variants']}).")
+    if figure.entry.intervals:
+        said += [study["intervals"], "Bars: these intervals." if known["intervals"] else ""]
+    else:
+        said.append(f"Without intervals; {known['launches']} of each point.")
+    return {
+        "workload": figure.workload,
+        "wide": figure.entry.wide,
+        "path": path.relative_to(figure.folder.parent).as_posix(),
+        "caption": " ".join(filter(None, said)),
+    }
+
+
+def figure_rows(figures: Sequence[Placed], *, side_by_side: bool) -> list[list[Placed]]:
+    """Rows of figures: one, or two of the same workload that are not wide."""
+    rows: list[list[Placed]] = []
+    for figure in figures:
+        last = rows[-1] if rows and side_by_side else []
+        if len(last) == 1 and not last[0]["wide"] and not figure["wide"]:
+            last.append(figure)
+        else:
+            rows.append([figure])
+    return rows
 
 
 def printing_tables(results: Path, names: Iterable[str]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -10,8 +10,10 @@ import pandas as pd
 
 from scalestudy.publish import labels
 from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
+from scalestudy.publish.documents.figures import Known, placed
 from scalestudy.publish.documents.report import latex_facts, launches_each
 from scalestudy.publish.environment import hardware_view
+from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.keys import point_key
 from scalestudy.publish.papers import PAPERS
@@ -29,23 +31,22 @@ def proposal_view(
     facts: dict[str, Any],
     *,
     tables: Mapping[str, str],
-    figures: Mapping[str, str],
+    figures: Sequence[ShownFigure],
 ) -> dict[str, Any]:
-    """Values for report/templates/proposal.tex. tables, figures: paths of those that print something, by name."""
+    """Values for report/templates/proposal.tex. tables: paths of those that print something, by name."""
     summary = results.summary[results.summary["scaling"] != "reference"]
+    known: Known = {"intervals": bool(summary["speedup_low"].notna().any()), "launches": launches_each(plan)}
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
-    foretold = {item["workload"] for item in facts["forecasts"] if not item["refused"]}
     return latex_facts(results, facts) | {
+        **known,
         "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
         "machine": hardware_view(results.environment.facts, IN_SHORT),
-        "launches_each": launches_each(plan),
-        "intervals": bool(summary["speedup_low"].notna().any()),
         "table": tables.get("proposal", ""),
         "figures": [
-            {"workload": workload, "path": figures[name], "forecast": workload in foretold}
-            for workload in plan.study.workloads
-            if (name := f"{workload}_speedup_efficiency") in figures
+            placed(figure, facts["study"], known)
+            for figure in figures
+            if figure.entry.name == "speedup_efficiency"
         ],
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scalestudy.publish.diagnoses import leading
-from scalestudy.publish.documents.figures import figure_rows
+from scalestudy.publish.documents.figures import Known, figure_rows, placed
+from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.forecasts import refusals
 from scalestudy.publish.launches import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import paper_of
@@ -19,22 +20,27 @@ BEFORE = (*FILES.values(), "environment")
 
 
 def report_view(
-    plan: Plan, results: Results, facts: dict[str, Any], *, tables: Mapping[str, str], figures: Mapping[str, str]
+    plan: Plan,
+    results: Results,
+    facts: dict[str, Any],
+    *,
+    tables: Mapping[str, str],
+    figures: Sequence[ShownFigure],
 ) -> dict[str, Any]:
-    """Values for report/templates/report.tex. tables, figures: paths of those that print something, by name."""
+    """Values for report/templates/report.tex. tables: paths of those that print something, by name."""
     page = paper_of(plan)
+    known: Known = {
+        "intervals": bool(results.summary["speedup_low"].notna().any()),
+        "launches": launches_each(plan),
+    }
     return latex_facts(results, facts) | {
         "page": page,
         "leading": leading(facts["diagnoses"], most=0),
         "tables": [tables[name] for name in BEFORE if name in tables],
         "provenance": tables.get("provenance", ""),
-        "figures": {
-            workload: figure_rows(workload, figures, side_by_side=page.two_columns)
-            for workload in plan.study.workloads
-        },
-        "crossover": figures.get("ddp_fsdp_crossover", ""),
-        "intervals": bool(results.summary["speedup_low"].notna().any()),
-        "launches_each": launches_each(plan),
+        "figures": figure_rows(
+            [placed(figure, facts["study"], known) for figure in figures], side_by_side=page.two_columns
+        ),
         "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }

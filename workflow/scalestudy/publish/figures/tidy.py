@@ -11,18 +11,12 @@ import pandas as pd
 
 from scalestudy.errors import UserError
 from scalestudy.publish.rounding import show
+from scalestudy.registry.drawn import TIDY
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COLUMNS = (
-    # What is shown. A row without y is a missing point; its outcome says why, where that is known.
-    *("panel", "x_name", "y_name", "series", "x", "y", "y_low", "y_high", "x_low", "x_high"),
-    *("kind", "outcome", "run"),
-    # How: the index among the styles, the entry in the legend, the name of the panel or heading of the rows.
-    *("style", "legend", "group"),
-)
-"""Of every figure; some have more. panel: from 1. series: its whole name, which the legend may shorten."""
+COLUMNS = tuple(column.name for column in TIDY)
 MEASURED, FORECAST, REFUSED = "measured", "forecast", "refused"
 """Kinds of points."""
 EMPTY = {"kind": MEASURED} | dict.fromkeys(("series", "outcome", "run", "legend", "group"), "")
@@ -45,7 +39,7 @@ class Frames:
 
 
 def tidy(parts: Sequence[pd.DataFrame], *own: str) -> pd.DataFrame:
-    """Parts put together, panel by panel, in COLUMNS and a figure's own columns; what a part lacks is empty.
+    """Parts put together, panel by panel, in TIDY columns and a figure's own; what a part lacks is empty.
 
     Limits that are equal are no interval and are left out.
     """

@@ -12,6 +12,7 @@ from typing import Any
 import psutil
 
 from scalestudy import __version__
+from scalestudy.record.fingerprint import PACKAGE
 
 PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
 
@@ -55,7 +56,7 @@ def cpu_name() -> str:
 
 def source_commit() -> tuple[str | None, bool | None]:
     """(commit, dirty) of the checkout this package runs from; (None, None) where it is none."""
-    root = Path(__file__).resolve().parents[3]
+    root = PACKAGE.parents[1]
     if not (root / ".git").exists():
         return None, None
     git = ["git", "-C", str(root)]

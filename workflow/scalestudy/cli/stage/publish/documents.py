@@ -18,18 +18,18 @@ def command(results: Path, called: str) -> int:
     """Write report.tex, proposal.tex, and an artifact description that a paper can \\input."""
     from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.documents.artifact import artifact_view
-    from scalestudy.publish.documents.figures import printing_tables, shown_figures
+    from scalestudy.publish.documents.figures import printing_tables
     from scalestudy.publish.documents.proposal import proposal_view
     from scalestudy.publish.documents.report import report_view
     from scalestudy.publish.facts import document_facts
-    from scalestudy.publish.figures import study_figures
+    from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
     plan, found, book = plan_of(results), results_of(results), book_of(results)
     facts = document_facts(plan, found, book)
     tables = printing_tables(results, NAMES)
-    figures = shown_figures(results, facts["workloads"], study_figures(plan))
+    figures = shown_figures(plan, results / "figures", facts["forecasts"])
     views = {
         "report": report_view(plan, found, facts, tables=tables, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=tables, figures=figures),

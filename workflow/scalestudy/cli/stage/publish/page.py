@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scalestudy.cli.options import of_results
 from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    from scalestudy.publish.figures.shown import ShownFigure
 
 
 @of_results("report as one self-contained page (report.html)")
@@ -18,24 +18,15 @@ def command(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import book_of, plan_of, results_of
     from scalestudy.publish.facts import document_facts
-    from scalestudy.publish.figures import FIGURES, study_figures
-    from scalestudy.publish.figures.tidy import shows_something
+    from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
-    plan, book, drawn = plan_of(results), book_of(results), results / "figures"
+    plan, book = plan_of(results), book_of(results)
     facts = document_facts(plan, results_of(results), book)
-    names = {workload: {name: f"{workload}_{name}" for name in FIGURES} for workload in facts["workloads"]}
-    of_study = {name: name for name in study_figures(plan)}
     facts |= {
-        "figures": {workload: _figures(drawn, mine) for workload, mine in names.items()},
-        "words": {workload: _words(drawn, mine) for workload, mine in names.items()},
-        "held_out": [
-            workload for workload in names if shows_something(drawn / f"{workload}_measured_forecast.csv")
-        ],
-        "study_figures": _figures(drawn, of_study),
-        "study_words": _words(drawn, of_study),
+        "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
         "book": book,
         "appendix": appendix_view(book.content, facts["forecasts"]),
     }
@@ -44,16 +35,19 @@ def command(results: Path) -> int:
     return 0
 
 
-def _figures(folder: Path, names: dict[str, str]) -> dict[str, Markup]:
-    """Figures as the page embeds them; names: what each is called -> the name of its file."""
+def _embedded(figure: ShownFigure) -> dict[str, Any]:
+    """A figure as the page embeds it. words: what it shows, for those who do not see it."""
     from scalestudy.publish.embedding import data_uri
 
-    return {name: data_uri(_read(folder / f"{file}.svg")) for name, file in names.items()}
-
-
-def _words(folder: Path, names: dict[str, str]) -> dict[str, str]:
-    """The description of each figure."""
-    return {name: _read(folder / f"{file}.txt").strip() for name, file in names.items()}
+    return {
+        "workload": figure.workload,
+        "title": figure.entry.title,
+        "wide": figure.entry.wide,
+        "caption": figure.caption,
+        "intervals": figure.entry.intervals,
+        "source": data_uri(_read(figure.path(".svg"))),
+        "words": _read(figure.path(".txt")).strip(),
+    }
 
 
 def _read(path: Path) -> str:

@@ -1,0 +1,44 @@
+"""Which figures of a study a document shows, and what it says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from scalestudy.publish.figures import figures_of, file_of
+from scalestudy.publish.figures.tidy import shows_something
+from scalestudy.registry.figures import FigureEntry
+from scalestudy.study.plan import Plan
+
+
+@dataclass(frozen=True)
+class ShownFigure:
+    """A figure in which something is drawn."""
+
+    entry: FigureEntry
+    workload: str
+    """'' where it is of the study as a whole."""
+    folder: Path
+    caption: str
+
+    def path(self, suffix: str) -> Path:
+        """Its file of that suffix, such as `.svg`."""
+        return self.folder / f"{file_of(self.entry, self.workload)}{suffix}"
+
+
+def shown_figures(plan: Plan, folder: Path, forecasts: Sequence[Mapping[str, Any]]) -> list[ShownFigure]:
+    """The figures in which something is drawn, by the CSV beside each. forecasts: facts of forecasts_view.
+
+    Raises UserError that names a CSV that is missing.
+    """
+    found = []
+    for entry, workload in figures_of(plan):
+        made = [item for item in forecasts if item["workload"] == workload and not item["refused"]]
+        batches = any(item["of"] == "batch" for item in made)
+        said = [entry.caption, entry.if_forecast if made else "", entry.if_larger_batches if batches else ""]
+        figure = ShownFigure(entry, workload, folder, " ".join(filter(None, said)))
+        if shows_something(figure.path(".csv")):
+            found.append(figure)
+    return found
