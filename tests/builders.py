@@ -15,14 +15,12 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures.tidy import Frames
-from scalestudy.publish.ledger import make_numbers, numbers_of_traces, point_numbers
-from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.results import Results
-from scalestudy.publish.sources import appendix_view
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.views.facts import document_facts
 from scalestudy.record.observation import (
     EPOCH_COLUMNS,
     PART_COLUMNS,
@@ -172,25 +170,25 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
     )
 
 
-def book_of(plan: Plan, results: Results) -> Book:
+def book_of(plan: Plan, results: Results) -> NumbersFile:
     """The numbers of these results, by key."""
-    return Book(make_numbers(plan, results))
+    return make_numbers(plan, results)
 
 
-def traces_book(traces: Sequence[Trace]) -> Book:
+def traces_book(traces: Sequence[Trace]) -> NumbersFile:
     """The numbers of traces, by key."""
     return book_from(dict(numbers_of_traces(traces)))
 
 
-def rows_book(summary: pd.DataFrame) -> Book:
+def rows_book(summary: pd.DataFrame) -> NumbersFile:
     """The numbers of the rows of a summary, by key."""
     return book_from(dict(point_numbers(summary)))
 
 
-def book_from(numbers: dict[str, Number]) -> Book:
+def book_from(numbers: dict[str, Number]) -> NumbersFile:
     """A book of these numbers alone."""
     nothing: dict[str, Any] = {"points": {}, "runs": {}, "aliases": {}, "renamed": {}}
-    return Book(NumbersFile(study="x", scalestudy="x", confidence=0.95, numbers=numbers, **nothing))
+    return NumbersFile(study="x", scalestudy="x", confidence=0.95, numbers=numbers, **nothing)
 
 
 def printed_of(plan: Plan, results: Results) -> dict[str, Any]:
@@ -240,7 +238,7 @@ def page_of(plan: Plan, results: Results) -> str:
     return page_from(document_facts(plan, results, book), book)
 
 
-def page_from(facts: dict[str, Any], book: Book) -> str:
+def page_from(facts: dict[str, Any], book: NumbersFile) -> str:
     """report.html of what documents print, and of numbers.json."""
     figures = [
         {
@@ -254,5 +252,5 @@ def page_from(facts: dict[str, Any], book: Book) -> str:
         for workload in facts["workloads"]
         for entry in OF_WORKLOAD
     ]
-    facts |= {"book": book, "appendix": appendix_view(book.content, facts["forecasts"]), "figures": figures}
+    facts |= {"numbers": book, "figures": figures}
     return render(DIRECTORY / "report.html", **facts)

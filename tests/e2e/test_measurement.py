@@ -21,7 +21,7 @@ from scalestudy.analyse.communication.arrivals import late_rank
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.launch.command import rank_command, rank_environment
-from scalestudy.publish.measured import notes_view
+from scalestudy.publish.views.rows import notes_view
 from scalestudy.record.observation import Observation
 from scalestudy.record.parts import read_parts
 from scalestudy.study.config.load import parse_study

@@ -11,11 +11,10 @@ from typing import Any
 import pytest
 from builders import page_of, printed_of, results_of, study_of
 from scalestudy.cli.main import main
-from scalestudy.publish.ledger import make_numbers
-from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.rounding import Shown
 from scalestudy.publish.results import Results
-from scalestudy.publish.rounding import Shown
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.document import write_document
@@ -103,7 +102,7 @@ def without_thresholds(text: str) -> str:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_tables(plan: Plan, results: Results, numbers: NumbersFile, name: Any) -> None:
-    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, Book(numbers), name))
+    text = render(DIRECTORY / "table.tex", **table_view(plan, results.summary, numbers, name))
     bodies = "".join(re.findall(r"\\midrule(.*?)\\bottomrule", text, flags=re.S))
     assert bodies or name in ("variants", "ddp_fsdp"), "this study has one distributed variant"
     assert unknown(re.sub(r"\\multicolumn\{\d+\}", "", bodies), numbers, plan) == []
@@ -148,12 +147,12 @@ def test_a_failed_point_has_its_outcome_where_a_number_would_be(numbers: Numbers
     number = numbers.numbers["mlp.ddp.strong.n4.speedup"]
     assert number.shown == Shown("OOM / timeout")
     assert isnan(number.value)
-    assert Book(numbers).find("mlp.ddp.strong.n4.forward_time_ms") is None
+    assert numbers.find("mlp.ddp.strong.n4.forward_time_ms") is None
 
 
 def test_a_shorter_key_is_one_that_can_mean_but_one_thing(numbers: NumbersFile) -> None:
-    assert Book(numbers).find("mlp.single.n1.step_time_ms") is not None
-    assert Book(numbers).find("mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
+    assert numbers.find("mlp.single.n1.step_time_ms") is not None
+    assert numbers.find("mlp.ddp.n2.step_time_ms") is None, "strong or weak?"
 
 
 @pytest.mark.parametrize(

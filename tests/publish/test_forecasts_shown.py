@@ -9,12 +9,12 @@ import pandas as pd
 import pytest
 from builders import WORKLOAD_FIGURES, book_of, frames_of, page_of, printed_of, results_of, study_of, summary_of
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
-from scalestudy.publish.facts import document_facts
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.shown import shown_figures
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.publish.words.laws import laws, measured
+from scalestudy.publish.views.facts import document_facts
+from scalestudy.publish.views.forecasts import laws, measured
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

@@ -10,7 +10,7 @@ import pytest
 from builders import results_of, study_of
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.trace.summary import OperatorTime, Trace
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.renamed import new_key
 from scalestudy.study.config.load import parse_study

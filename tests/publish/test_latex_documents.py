@@ -16,7 +16,7 @@ from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex

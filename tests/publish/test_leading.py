@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 from builders import page_of, printed_of, results_of, study_of
-from scalestudy.publish.diagnoses import MOST_LISTED, leading
 from scalestudy.publish.results import Results
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.views.diagnoses import MOST_LISTED, leading
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

@@ -20,12 +20,18 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import CollectiveTime, OperatorTime, Trace, TracesFile, TraceSummary
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
-from scalestudy.publish import labels
-from scalestudy.publish.measured import COMMUNICATION, communication_view, notes_view, parts_view, spread_view
-from scalestudy.publish.rounding import show_percent
+from scalestudy.publish.numbers.rounding import show_percent
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.publish.traces import NAME_WIDTH, traces_view
-from scalestudy.publish.view import rows_view
+from scalestudy.publish.views.rows import (
+    COMMUNICATION,
+    communication_view,
+    notes_view,
+    parts_view,
+    rows_view,
+    spread_view,
+)
+from scalestudy.publish.words import labels
 from scalestudy.record.document import write_document
 from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.config.load import parse_study
@@ -574,7 +580,7 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
         ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),
         ("environment", StudyEnvironment(facts={"device": ("cpu",)})),
         ("traces", TracesFile(traces=(TRACE,))),
-        ("numbers", rows_book(read).content),
+        ("numbers", rows_book(read)),
     ):
         write_document(tmp_path / f"{name}.json", content)
     assert main(["stage", "text", f"--results={tmp_path}"]) == 0

@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 from builders import diagnosed, rows_book, study_of
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.publish.diagnoses import diagnoses_view
 from scalestudy.publish.figures.points import distributed_series
-from scalestudy.publish.labels import places, ranks
-from scalestudy.publish.view import rows_view
+from scalestudy.publish.views.diagnoses import diagnoses_view
+from scalestudy.publish.views.rows import rows_view
+from scalestudy.publish.words.labels import places, ranks
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

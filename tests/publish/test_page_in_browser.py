@@ -17,7 +17,7 @@ from scalestudy.publish.embedding import compact, data_uri
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.results import Results
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

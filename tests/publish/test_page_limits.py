@@ -22,10 +22,9 @@ from scalestudy.publish.embedding import data_uri
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.publish.numbers.book import Book
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.phrases import Phrase, Piece
 from scalestudy.publish.results import Results
+from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from test_every_number import TIMES
@@ -101,8 +100,8 @@ def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, t
     plan, results = named
     facts, book = printed_of(plan, results), book_of(plan, results)
     harmless = page_from(facts, book)
-    other = NumbersFile.model_validate(renamed(book.content.model_dump(), "victim", HOSTILE[kind]))
-    hostile = page_from(renamed(facts, "victim", HOSTILE[kind]), Book(other))
+    other = NumbersFile.model_validate(renamed(book.model_dump(), "victim", HOSTILE[kind]))
+    hostile = page_from(renamed(facts, "victim", HOSTILE[kind]), other)
     assert harmless.count("victim") > 300
     assert facts["traces"] and facts["failed"] and facts["forecasts"] and facts["warnings"]
     assert "victim" not in hostile
@@ -123,7 +122,7 @@ def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, t
 def test_numbers_of_an_older_study_are_refused(named: tuple[Plan, Results]) -> None:
     plan, results = named
     facts, book = printed_of(plan, results), book_of(plan, results)
-    del book.content.numbers["victim.victim-ddp.weak.n2.step_time_ms"]
+    del book.numbers["victim.victim-ddp.weak.n2.step_time_ms"]
     with pytest.raises(UserError, match=r"victim-ddp\.weak\.n2\.step_time_ms: not in numbers\.json"):
         page_from(facts, book)
 

@@ -18,10 +18,10 @@ from scalestudy.cli.main import main
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.latex import numbers_view
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.numbers_tex import numbers_view
-from scalestudy.publish.rounding import Shown
+from scalestudy.publish.numbers.rounding import Shown
 from scalestudy.publish.templates import DIRECTORY, render
 from scalestudy.record.document import write_document
 from scalestudy.registry.tables import FILES

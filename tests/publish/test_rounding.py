@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import nan
 
 import pytest
-from scalestudy.publish.rounding import show, table_format
+from scalestudy.publish.numbers.rounding import show, table_format
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,7 @@ from math import nan
 from typing import Any
 
 from builders import rows_book, summary_of
-from scalestudy.publish.measured import work_view
-from scalestudy.publish.view import rows_view
+from scalestudy.publish.views.rows import rows_view, work_view
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 

@@ -15,7 +15,7 @@ from scalestudy.cli.naming import find_results, find_study, home
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
-from scalestudy.publish.ledger import make_numbers
+from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.record.document import write_document
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study

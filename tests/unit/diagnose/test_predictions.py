@@ -14,8 +14,8 @@ from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.context import usual
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at, saving
-from scalestudy.publish.diagnoses import diagnoses_view
-from scalestudy.publish.view import rows_view
+from scalestudy.publish.views.diagnoses import diagnoses_view
+from scalestudy.publish.views.rows import rows_view
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from builders import diagnosed, summary_of
 from scalestudy.diagnose.findings import Diagnosis
-from scalestudy.publish.rounding import show
+from scalestudy.publish.numbers.rounding import show
 from scalestudy.record.observation import PART_COLUMNS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan

@@ -8,11 +8,11 @@ from typing import Any
 import pandas as pd
 import pytest
 from scalestudy.analyse.point.efficiency_tree import efficiency_tree
-from scalestudy.publish.keys import law_key
-from scalestudy.publish.view import ACCURACY
+from scalestudy.publish.numbers.keys import law_key
+from scalestudy.publish.numbers.ledger import law_percents
+from scalestudy.publish.views.forecasts import laws, measured
 from scalestudy.publish.words import comparison
-from scalestudy.publish.words.laws import law_percents, laws, measured
-from scalestudy.publish.words.points import FACTORS, VERDICTS, methods, stopped
+from scalestudy.publish.words.points import ACCURACY, FACTORS, VERDICTS, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, Methods, Shows, Stopped, Verdict
 
 FORECAST = {"workload": "mlp", "variant": "ddp", "scaling": "strong", "world_size": 4, "nodes": 1}

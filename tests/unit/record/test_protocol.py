@@ -96,7 +96,7 @@ def test_changed_behaviour_has_to_be_declared(change: Callable, name: str, old: 
         ("train/place/placement.py", "Where a rank runs: its cores", "The place of a rank: its cores"),
         ("train/loop.py", "\n\n\n", "\n\n\n# a comment\n"),
         ("analyse/point/scaling.py", "return", "return 2 *"),
-        ("publish/view.py", "kept", "held"),
+        ("publish/views/rows.py", "kept", "held"),
         ("study/config/study.py", "repeats: int = Field(5", "repeats: int = Field(7"),
         ("__init__.py", "__version__ = ", "__version__ = 'later' + "),
     ],

@@ -16,7 +16,7 @@ from scalestudy.study.plan import Plan
 if TYPE_CHECKING:
     from scalestudy.analyse.study.environment import StudyEnvironment
     from scalestudy.diagnose.findings import Diagnosis
-    from scalestudy.publish.numbers.book import Book
+    from scalestudy.publish.numbers.model import NumbersFile
     from scalestudy.publish.results import Results
 
 
@@ -59,12 +59,11 @@ def environment_of(results: Path) -> StudyEnvironment:
     return read_document(results / RESULTS["environment"], StudyEnvironment)
 
 
-def book_of(results: Path) -> Book:
+def book_of(results: Path) -> NumbersFile:
     """The numbers of a study, by key."""
-    from scalestudy.publish.numbers.book import Book
     from scalestudy.publish.numbers.model import NumbersFile
 
-    return Book(read_document(results / RESULTS["numbers"], NumbersFile))
+    return read_document(results / RESULTS["numbers"], NumbersFile)
 
 
 def results_of(results: Path) -> Results:

@@ -8,7 +8,7 @@ from typing import Any
 from scalestudy.analyse.published import Recomputed, Table
 from scalestudy.diagnose.audit import Audit
 from scalestudy.importers.published import Printed
-from scalestudy.publish.rounding import DASH
+from scalestudy.publish.numbers.rounding import DASH
 
 ABOUT = ("model", "hardware", "strategy", "precision", "source")
 

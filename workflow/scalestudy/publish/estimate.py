@@ -8,7 +8,7 @@ from quantiphy import Quantity
 
 from scalestudy.analyse.costs.collectives import ALGORITHMS
 from scalestudy.analyse.costs.strategies import ELEMENT_BYTES, Setting, Traffic, traffic
-from scalestudy.publish.rounding import show
+from scalestudy.publish.numbers.rounding import show
 
 
 def estimate_view(setting: Setting, *, step_time_s: float | None, target: float) -> dict[str, Any]:

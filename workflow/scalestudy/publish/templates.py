@@ -18,21 +18,27 @@ DIRECTORY = Path(__file__).resolve().parents[3] / "report" / "templates"
 LONG_WORD = 20
 """Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    '"': "''",
-    "|": r"\textbar{}",
+_LATEX = str.maketrans(
+    {sign: f"\\{sign}" for sign in "{}$&#%_"}
+    | {
+        "\\": r"\textbackslash{}",
+        "^": r"\textasciicircum{}",
+        "~": r"\textasciitilde{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': "''",
+    }
+)
+_CODE = {sign: f"{sign}{{}}" for sign in "-<>,"} | {sign: f"{{\\char{ord(sign)}}}" for sign in "'\"`"}
+"""Punctuation of code; quotes are those of the keyboard in every encoding of a typewriter font."""
+_TEX: dict[str, Any] = {
+    "block_start_string": "<%",
+    "block_end_string": "%>",
+    "variable_start_string": "<<",
+    "variable_end_string": ">>",
+    "comment_start_string": "<#",
+    "comment_end_string": "#>",
 }
 
 
@@ -63,8 +69,7 @@ def script_hash(script: str) -> str:
 
 def latex(value: Any) -> str:
     """User text made harmless in LaTeX; a character that its fonts may lack is spelled as its code point."""
-    escaped = "".join(_LATEX.get(character, character) for character in str(value))
-    return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", escaped)
+    return re.sub(r"[^\x20-\x7e\xa1-\xff]", lambda m: f"(U+{ord(m[0]):04X})", str(value).translate(_LATEX))
 
 
 def breakable(value: Any) -> str:
@@ -72,7 +77,8 @@ def breakable(value: Any) -> str:
 
     Nothing is printed where a line is broken, so that what is copied from the page stays what it was.
     """
-    return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in _words(value))
+    words = re.split(r"(\s+)", str(value))
+    return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in words)
 
 
 def prose(value: Any) -> str:
@@ -85,20 +91,19 @@ def prose(value: Any) -> str:
 
 def code(value: Any) -> str:
     """A line of code for a typewriter font: every character as it is, also those that fonts would join."""
-    word = r"([\w./]+)"
-    parts = re.split(word, str(value).lstrip(" "))
-    indent = "\\ " * (len(str(value)) - len(str(value).lstrip(" ")))
-    return indent + "".join(breakable(part) if re.fullmatch(word, part) else _signs(part) for part in parts)
+    text = str(value).lstrip(" ")
+    indent = "\\ " * (len(str(value)) - len(text))
+    parts = re.split(r"([\w./]+)", text)  # words are at odd places
+    return indent + "".join(breakable(part) if index % 2 else _signs(part) for index, part in enumerate(parts))
+
+
+def _signs(text: str) -> str:
+    return "".join("\\penalty0\\ " if sign == " " else _CODE.get(sign) or latex(sign) for sign in text)
 
 
 def number(text: str) -> str:
     """A cell of an siunitx column: what is no number is braced, so that it is set as text."""
     return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{{{text}}}"
-
-
-def _words(value: Any) -> list[str]:
-    """Words and the spaces between them."""
-    return re.split(r"(\s+)", str(value))
 
 
 def _broken(word: str) -> str:
@@ -108,50 +113,20 @@ def _broken(word: str) -> str:
     return "".join(latex(portion) + place for portion, place in zip(portions, [*breaks, ""], strict=True))
 
 
-def _signs(text: str) -> str:
-    """Punctuation and spaces of code; quotes are those of the keyboard in every encoding of a typewriter font."""
-    kept = {
-        "-": "-{}",
-        "'": "{\\char39}",
-        '"': "{\\char34}",
-        "`": "{\\char96}",
-        "<": "<{}",
-        ">": ">{}",
-        ",": ",{}",
-    }
-    return "".join("\\penalty0\\ " if sign == " " else kept.get(sign) or latex(sign) for sign in text)
-
-
 def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
-    options: dict[str, Any] = {
-        "loader": jinja2.FileSystemLoader(directory),
-        "undefined": jinja2.StrictUndefined,
-        "trim_blocks": True,
-        "lstrip_blocks": True,
-        "keep_trailing_newline": True,
-    }
-    if suffix == ".tex":
-        options |= {
-            "block_start_string": "<%",
-            "block_end_string": "%>",
-            "variable_start_string": "<<",
-            "variable_end_string": ">>",
-            "comment_start_string": "<#",
-            "comment_end_string": "#>",
-        }
-    options["autoescape"] = suffix == ".html"
-    environment = jinja2.Environment(**options)
-    environment.filters |= {
-        "latex": latex,
-        "breakable": breakable,
-        "prose": prose,
-        "code": code,
-        "number": number,
-        "wrap": wrap,
-        "yaml": to_yaml,
-        "rule": underline,
-        "script_hash": script_hash,
-    }
+    """Jinja for templates with this suffix."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(directory),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=suffix == ".html",
+        **(_TEX if suffix == ".tex" else {}),
+    )
+    filters = (latex, breakable, prose, code, number, wrap, script_hash)
+    environment.filters |= {function.__name__: function for function in filters}
+    environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment
 
 

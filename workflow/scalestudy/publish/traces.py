@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scalestudy.analyse.trace.summary import OperatorTime, TimeOf, Trace
-from scalestudy.publish import labels
-from scalestudy.publish.keys import operator_key
-from scalestudy.publish.numbers.book import Book
-from scalestudy.publish.rounding import Shown, show, show_count, show_percent
+from scalestudy.publish.numbers.keys import operator_key
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.rounding import Shown, show, show_count, show_percent
+from scalestudy.publish.words import labels
 
 NAME_WIDTH = 44  # kernels have names of hundreds of characters
 
@@ -35,12 +35,12 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
             yield f"{name}.share_percent", show_percent(share), share, "%", f"share of {item.name}"
 
 
-def traces_view(traces: Sequence[Trace], book: Book) -> list[dict[str, Any]]:
+def traces_view(traces: Sequence[Trace], book: NumbersFile) -> list[dict[str, Any]]:
     """Each trace: what it is of, a sentence on its step, and its operators and collectives as rows of text."""
     return [_trace(trace, book, f"trace.{trace.run_id}") for trace in traces]
 
 
-def _trace(trace: Trace, book: Book, key: str) -> dict[str, Any]:
+def _trace(trace: Trace, book: NumbersFile, key: str) -> dict[str, Any]:
     where = labels.ranks(trace.world_size, trace.nodes)
     return {
         "of": f"{trace.workload}, {trace.variant}, {where}, batch {trace.batch_per_rank} per rank",
@@ -55,7 +55,7 @@ def _percent(share: float) -> tuple[Shown, float, str]:
     return show_count(share * 100), share * 100, "%"
 
 
-def _step(book: Book, trace: str) -> str:
+def _step(book: NumbersFile, trace: str) -> str:
     text = (
         "{steps} traced steps of {step_time_ms} ms (the profiler slows them): computation {computation_percent}%,"
         " other work {other_percent}%, nothing running {idle_percent}%"
@@ -67,7 +67,7 @@ def _step(book: Book, trace: str) -> str:
     return book.phrase(trace, text)
 
 
-def _row(book: Book, trace: str, item: TimeOf) -> dict[str, Any]:
+def _row(book: NumbersFile, trace: str, item: TimeOf) -> dict[str, Any]:
     name = item.name if len(item.name) <= NAME_WIDTH else item.name[: NAME_WIDTH - 3] + "..."
     key = f"{trace}.{_key(item)}"
     share = book.number(f"{key}.share_percent")

@@ -24,18 +24,18 @@ def command(results: Path, key: str) -> int:
     KEY is such as imdb.ddp.n4.speedup; the beginning of a key lists the keys that continue it.
     """
     from scalestudy.cli.inputs import book_of
-    from scalestudy.publish.number_text import number_text
+    from scalestudy.publish.numbers.provenance import number_text
     from scalestudy.publish.numbers.renamed import new_key
 
     book = book_of(results)
     found = book.find(key)
     if found is None:
         for full in book.full_keys(key):
-            if now := book.content.renamed.get(full) or new_key(full):
+            if now := book.renamed.get(full) or new_key(full):
                 raise UserError(f"{key}: the key is now {now}")
         path = results / RESULTS["numbers"]
-        raise UserError(f"{key}: no such number in {path}; {suggestion(book.content, key)}")
-    print(number_text(book.content, *found))
+        raise UserError(f"{key}: no such number in {path}; {suggestion(book, key)}")
+    print(number_text(book, *found))
     return 0
 
 

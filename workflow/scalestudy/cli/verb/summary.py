@@ -23,8 +23,8 @@ DOCUMENTS = (
 def command(results: Path) -> int:
     """Print a study's verdicts in a few lines, and where its results are."""
     from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of
-    from scalestudy.publish.diagnoses import diagnoses_view, leading
-    from scalestudy.publish.view import rows_view
+    from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+    from scalestudy.publish.views.rows import rows_view
 
     plan, book = plan_of(results), book_of(results)
     rows = rows_view(plan, table_of(results, "summary"), book)

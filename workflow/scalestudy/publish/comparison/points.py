@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from scalestudy.analyse.study.compare import NUMBERS, Comparison, Question
 from scalestudy.publish.numbers.model import Value
-from scalestudy.publish.numbers.quantities import shown_as, values_of
-from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import Shown
+from scalestudy.publish.numbers.rounding import Shown, shown_as, values_of
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared
 from scalestudy.registry.column import Column, Printed, Row
 from scalestudy.registry.points import QUANTITIES, ratio

@@ -10,7 +10,6 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.analyse.study.compare import Comparison, Question, Source
 from scalestudy.analyse.study.questions import code_differences, environment_differences, setting_differences
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.model import ComparedPoint, ComparedStudy, ComparisonFile, StudyAtPoint
 from scalestudy.publish.comparison.points import Rows, compared_points
 from scalestudy.publish.comparison.sentences import (
@@ -22,8 +21,9 @@ from scalestudy.publish.comparison.sentences import (
     summary_sentences,
 )
 from scalestudy.publish.environment import environment_view, hardware_view
-from scalestudy.publish.launches import dates_of
-from scalestudy.publish.rounding import DASH
+from scalestudy.publish.numbers.provenance import dates_of
+from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.words import labels
 from scalestudy.registry.codes import NotCompared
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes

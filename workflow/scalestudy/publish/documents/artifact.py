@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from scalestudy.publish.documents.report import latex_facts
-from scalestudy.publish.effort import effort_view
-from scalestudy.publish.numbers.book import Book
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.facts import effort_view
 from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
@@ -16,7 +16,7 @@ PLACES = ("path", "url", "sha256", "files")
 
 
 def artifact_view(
-    plan: Plan, results: Results, facts: dict[str, Any], *, book: Book, command: str
+    plan: Plan, results: Results, facts: dict[str, Any], *, book: NumbersFile, command: str
 ) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
     known = dict(facts["environment"])

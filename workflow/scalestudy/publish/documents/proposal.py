@@ -8,16 +8,16 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.publish import labels
-from scalestudy.publish.diagnoses import MOST_LISTED, by_series, by_verdict
 from scalestudy.publish.documents.figures import Known, placed
 from scalestudy.publish.documents.report import latex_facts, launches_each
 from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.figures.shown import ShownFigure
-from scalestudy.publish.forecasts import refusals
-from scalestudy.publish.keys import point_key
+from scalestudy.publish.numbers.keys import point_key
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.diagnoses import MOST_LISTED, by_series, by_verdict
+from scalestudy.publish.views.forecasts import refusals
+from scalestudy.publish.words import labels
 from scalestudy.registry.column import Row
 from scalestudy.registry.hardware import IN_SHORT
 from scalestudy.study.plan import Plan

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scalestudy.publish.diagnoses import leading
 from scalestudy.publish.documents.figures import Known, figure_rows, placed
 from scalestudy.publish.figures.shown import ShownFigure
-from scalestudy.publish.forecasts import refusals
-from scalestudy.publish.launches import codes_of, dates_of, is_dirty
+from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
+from scalestudy.publish.views.diagnoses import leading
+from scalestudy.publish.views.forecasts import refusals
 from scalestudy.registry.tables import FILES
 from scalestudy.study.plan import Plan
 

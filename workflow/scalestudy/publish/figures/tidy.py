@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pandas as pd
 
 from scalestudy.errors import UserError
-from scalestudy.publish.rounding import show
+from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.drawn import TIDY
 
 if TYPE_CHECKING:

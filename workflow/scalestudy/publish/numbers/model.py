@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from string import Formatter
 from typing import ClassVar, Literal
 
 from pydantic import ConfigDict
 
-from scalestudy.publish.rounding import Shown
+from scalestudy.errors import UserError
+from scalestudy.publish.numbers.rounding import DASH, Shown
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import IntervalMethod
+from scalestudy.registry.points import QUANTITIES
+
+DIGITS = 12
+"""Of a checksum or a commit: enough to tell them apart."""
+STATES: dict[bool | None, str] = {True: " (dirty)", False: " (clean)"}
 
 
 class Value(Part):
@@ -52,6 +62,16 @@ class PointSource(Part):
     runs: tuple[str, ...]
     base_runs: tuple[str, ...]
 
+    @property
+    def place(self) -> str:
+        """'2 ranks, batch 16 per rank, 32 global'."""
+        return f"{labels.place(vars(self))}, {self.global_batch} global"
+
+    @property
+    def where(self) -> str:
+        """'imdb, ddp, strong scaling, 2 ranks, batch 16 per rank, 32 global'."""
+        return f"{self.workload}, {self.variant}, {self.scaling} scaling, {self.place}"
+
 
 class RunSource(Part):
     """A run that numbers come from: its outcome, its record and the code."""
@@ -64,6 +84,16 @@ class RunSource(Part):
     commit: str | None = None
     dirty: bool | None = None
     started_at: str | None = None
+
+    @property
+    def record(self) -> str:
+        """The beginning of the checksum of its record; '' where it is not known."""
+        return (self.record_sha256 or "")[:DIGITS]
+
+    @property
+    def code(self) -> str:
+        """'commit 0123456789ab (clean)'; '' where it is not known."""
+        return f"commit {self.commit[:DIGITS]}{STATES.get(self.dirty, '')}" if self.commit else ""
 
 
 class NumbersFile(Document):
@@ -83,3 +113,50 @@ class NumbersFile(Document):
     """By key."""
     renamed: dict[str, str]
     """Key in scalestudy 0.1 -> its key now, for those that changed."""
+
+    def launches(self, run_ids: Sequence[str]) -> dict[str, RunSource]:
+        """Those of these launches that were made."""
+        found = {run_id: self.runs[run_id] for run_id in run_ids if run_id in self.runs}
+        return {run_id: run for run_id, run in found.items() if run.outcome != "unneeded"}
+
+    def number(self, key: str) -> Number | None:
+        """The number with this key; None where there is no such number."""
+        return self.numbers.get(key)
+
+    def shown(self, key: str) -> Shown:
+        """The text of a number; a dash where there is no such number."""
+        number = self.number(key)
+        return number.shown if number else Shown(DASH)
+
+    def piece(self, key: str, text: str = "{}") -> Piece:
+        """A number as a part of a sentence, which leads to its runs. text: what stands around it."""
+        return Piece(text.format(self.shown(key)), key if key in self.numbers else "")
+
+    def quantities(self, prefix: str) -> dict[str, Shown]:
+        """Every quantity of a point by its name."""
+        return {name: self.shown(f"{prefix}.{name}") for name in QUANTITIES}
+
+    def phrase(self, prefix: str, text: str) -> Phrase:
+        """'... {step_time_ms} ms ...' with the quantities of a point in the place of their names."""
+        pieces: list[Piece] = []
+        for before, name, *_ in Formatter().parse(text):
+            pieces.append(Piece(before))
+            if name is not None:
+                pieces.append(self.piece(f"{prefix}.{name}"))
+        return Phrase(*pieces)
+
+    def place_of(self, key: str) -> str:
+        """Where the runs behind a number are listed: its point, or its forecast."""
+        number = self.number(key)
+        if number is None:
+            raise UserError(f"{key}: not in numbers.json, which is older than the tables; run snakemake again")
+        return number.point or key.rpartition(".forecast.")[0] + ".forecast"
+
+    def find(self, key: str) -> tuple[str, Number] | None:
+        """(full key, number) for a key or a shorter one; None where there is no such number."""
+        return next(((full, self.numbers[full]) for full in self.full_keys(key) if full in self.numbers), None)
+
+    def full_keys(self, key: str) -> list[str]:
+        """The key, and what it is in full if its point is a shorter one."""
+        aliases = self.aliases.items()
+        return [key, *(f"{point}{key.removeprefix(at)}" for at, point in aliases if key.startswith(f"{at}."))]

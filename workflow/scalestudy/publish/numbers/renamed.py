@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from scalestudy.publish.diagnoses import PREDICTED
-from scalestudy.publish.keys import evidence_key, operator_key, point_key, prediction_key, slug
+from scalestudy.publish.numbers.keys import evidence_key, operator_key, point_key, recommendation_key, slug
 from scalestudy.publish.results import Results
+from scalestudy.publish.words.points import PREDICTED
 
 EVIDENCE = {
     "accuracy-against-the-base-case": "accuracy_difference",
@@ -73,7 +73,7 @@ def new_key(key: str) -> str | None:
 
 def renamed_keys(results: Results) -> dict[str, str]:
     """Key in 0.1 -> key now. A rank, by gain or by time, is taken as these results have it."""
-    return dict(_of_evidence(results)) | dict(_of_ranks(results))
+    return dict([*_of_evidence(results), *_of_ranks(results)])
 
 
 def _of_evidence(results: Results) -> Iterator[tuple[str, str]]:
@@ -93,7 +93,8 @@ def _of_ranks(results: Results) -> Iterator[tuple[str, str]]:
         point = point_key(vars(diagnosis))
         for rank, (cause, advice) in enumerate(diagnosis.recommendations, start=1):
             for name in PREDICTED:
-                yield f"{point}.recommendation{rank}.{name}", prediction_key(point, cause, advice.id, name)
+                now = f"{recommendation_key(point, cause, advice.id)}.{name}"
+                yield f"{point}.recommendation{rank}.{name}", now
     for trace in results.traces:
         for kind, items in (("operator", trace.summary.operators), ("collective", trace.summary.collectives)):
             for rank, item in enumerate(items, start=1):

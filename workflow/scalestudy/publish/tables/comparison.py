@@ -8,22 +8,21 @@ from typing import Any, NamedTuple
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS
-from scalestudy.publish import labels
 from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.comparison.points import Rows, compared_points, shown
-from scalestudy.publish.keys import slug
+from scalestudy.publish.numbers.keys import slug
+from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.papers import Paper
-from scalestudy.publish.rounding import DASH
-from scalestudy.publish.tables.headers import UNITS
-from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
+from scalestudy.publish.tables.layout import set_table
+from scalestudy.publish.tables.view import UNITS
+from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
 
 Cell = dict[str, str]
-"""`value` and `limits` as text."""
+"""`value` and `limits` as text; `wide`: as many characters as the limits are printed with."""
 
 HEADERS = {
     "step_time_ms": ("Step time", "", UNITS["ms"]),
@@ -40,7 +39,7 @@ LABEL_CHARACTERS = 24
 """Of a study's name, in the label that LaTeX knows the table by."""
 REPEATED = ("nodes", "world_size")
 ALIKE = r"\textsuperscript{\dag}"
-"""After an interval that shows no difference; as wide as one character."""
+"""After an interval that shows no difference."""
 SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points": "efficiency_shows"}
 
 
@@ -61,15 +60,10 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: P
     several_nodes = any(row["nodes"] > 1 for rows in compared for row in rows.values())
     places = [name for name in PLACES if name != "nodes" or several_nodes]
     columns = [column for column in _columns(letters) if _has_any(compared, column)]
-    made = [
-        group_of(workload, [_row(rows, places, columns) for rows in mine]) for workload, mine in groups.items()
+    made: list[dict[str, Any]] = [
+        {"title": workload, "rows": [_row(rows, places, columns) for rows in mine]}
+        for workload, mine in groups.items()
     ]
-    rows = [row for group in made for row in group["rows"]]
-    headers = [[PLACES[name]] for name in places] + [column.header for column in columns]
-    heads = [head(lines, [_measured(row["cells"][index]) for row in rows]) for index, lines in enumerate(headers)]
-    stub = stub_of(rows)
-    repeated = sum(name in REPEATED for name in places)
-    layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper)
     return {
         "study": {"version": __version__, "name": ", ".join(one.name for one in file.studies)},
         "studies": file.studies,
@@ -78,15 +72,14 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: P
         "others": labels.listed(letters[1:]),
         "confidence": f"{file.confidence:.0%}",
         "margin": labels.points(file.accuracy_margin),
-        "alike": any(ALIKE in cell["limits"] for row in rows for cell in row["cells"]),
+        "alike": any("wide" in cell for group in made for row in group["rows"] for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),
-        "parts": [
-            [panel(heads, part, indices, stacked=layout.stacked) for indices in layout.panels]
-            for part in portions(made, lines=(2 if layout.stacked else 1) * len(layout.panels))
-        ],
-        "layout": layout,
-        "stub_pt": stub_pt(stub),
-        "unsteady": any(row["unsteady"] for row in rows),
+        **set_table(
+            [*([PLACES[name]] for name in places), *(column.header for column in columns)],
+            made,
+            repeated=sum(name in REPEATED for name in places),
+            paper=paper,
+        ),
     }
 
 
@@ -133,13 +126,8 @@ def _cell(rows: Rows, column: Column) -> Cell:
     if value == DASH and column.name == "step_time_ms":
         value = row["failure"] or DASH
     if column.name in SHOWS and row[SHOWS[column.name]] == Shows.NO_DIFFERENCE:
-        limits += ALIKE
+        return {"value": value, "limits": f"{limits}{ALIKE}", "wide": f"{limits}+"}
     return {"value": value, "limits": limits if column.name in WITH_LIMITS else ""}
-
-
-def _measured(cell: Cell) -> Cell:
-    """With as many characters as are printed."""
-    return cell | {"limits": cell["limits"].replace(ALIKE, "+")}
 
 
 def _first(rows: Rows) -> Row:

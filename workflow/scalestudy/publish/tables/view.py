@@ -1,4 +1,4 @@
-"""A table as its template has it: columns with their formats, rows of cells as text."""
+"""Tables as their templates have them: columns with their formats, rows of cells as text."""
 
 from __future__ import annotations
 
@@ -7,17 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.publish.keys import point_key
-from scalestudy.publish.numbers.book import Book
+from scalestudy.analyse.point.rows import WORK, mostly_unsteady
+from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.publish.environment import as_text, hardware_view
+from scalestudy.publish.numbers.keys import point_key
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.rounding import DASH, printed_of
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import DASH
-from scalestudy.publish.tables.headers import header_lines
-from scalestudy.publish.tables.layout import choose_layout
-from scalestudy.publish.tables.panels import group_of, head, panel, portions, stub_of, stub_pt
-from scalestudy.publish.tables.rows import pick
-from scalestudy.publish.view import study_view
+from scalestudy.publish.tables.layout import set_table
+from scalestudy.publish.views.facts import study_view
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import HEADLINE, QUANTITIES
 from scalestudy.registry.tables import TABLES, Column, Table
@@ -28,36 +27,75 @@ PLACE = ("nodes", "ranks")
 """Where a row was measured: first in a table, and in every panel of a table that is cut into several."""
 IDENTITY = ("ranks", "nodes", "batch_per_rank", "global_batch", "launches_ok", "parameters")
 """Known of a point whatever became of its launches."""
+SOFTWARE = {"python": "Python"} | {
+    f"version of {name}": name for name in ("torch", "cuda", "nccl", "cudnn", "numpy", "transformers", "snakemake")
+}
+UNITS = {
+    "ms": r"\unit{\milli\second}",
+    "s": r"\unit{\second}",
+    "h": r"\unit{\hour}",
+    "samples/s": r"\unit{\per\second}",
+    "%": r"\unit{\percent}",
+    "GiB": r"\unit{\gibi\byte}",
+}
+"""As siunitx has them."""
 
 
-def table_view(plan: Plan, summary: pd.DataFrame, book: Book, name: Table) -> dict[str, Any]:
+def table_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile, name: Table) -> dict[str, Any]:
     """Values for report/templates/table.tex."""
     rows = [
-        row | {"shown": book.quantities(point_key(row))}
+        row | {"shown": numbers.quantities(point_key(row))}
         for row in pick(name, summary[summary["scaling"] != "reference"]).to_dict("records")
     ]
     columns = _columns(plan, name, rows)
-    groups = _groups(plan, rows, columns, scaling=TABLES[name].names_scaling)
-    made = [row for group in groups for row in group["rows"]]
-    heads = [
-        head(header_lines(column), [row["cells"][index] for row in made]) for index, column in enumerate(columns)
-    ]
-    stub = stub_of(made)
-    repeated = sum(column in PLACE for column in columns)
-    layout = choose_layout(stub, [head["width"] for head in heads], repeated=repeated, paper=paper_of(plan))
     return {
         "name": name.replace("_", "-"),
         "study": study_view(plan, summary),
         "about": TABLES[name].about,
-        "parts": [
-            [panel(heads, part, columns_of, stacked=layout.stacked) for columns_of in layout.panels]
-            for part in portions(groups, lines=(2 if layout.stacked else 1) * len(layout.panels))
-        ],
-        "layout": layout,
-        "stub_pt": stub_pt(stub),
-        "unsteady": any(row["unsteady"] for row in made),
         "ratios": any(column in columns for column in ("speedup", "efficiency_percent")),
+        **set_table(
+            [header_lines(column) for column in columns],
+            _groups(plan, rows, columns, scaling=TABLES[name].names_scaling),
+            repeated=sum(column in PLACE for column in columns),
+            paper=paper_of(plan),
+        ),
     }
+
+
+def environment_table_view(plan: Plan, summary: pd.DataFrame, environment: StudyEnvironment) -> dict[str, Any]:
+    """Values for report/templates/environment_table.tex."""
+    facts = environment.facts
+    software = [(name, as_text(facts[key])) for key, name in SOFTWARE.items() if facts.get(key)]
+    return {"study": study_view(plan, summary), "rows": [*hardware_view(facts), *software]}
+
+
+def pick(table: Table, rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the summary, without references, that a table has."""
+    if table in ("strong_scaling", "weak_scaling"):
+        mine = rows[rows["scaling"] == table.removesuffix("_scaling")]
+        return mine if (mine["world_size"] > 1).any() else mine.iloc[:0]
+    if table in ("variants", "ddp_fsdp"):
+        return _beside(rows, "variant" if table == "variants" else "strategy")
+    return rows
+
+
+def _beside(rows: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Distributed points at places where several variants, or several strategies, do the same work."""
+    found = rows[rows["world_size"] > 1]
+    together = found.groupby(WORK)[what].transform("nunique") > 1
+    return found[together].sort_values(WORK, kind="stable", key=_in_order)
+
+
+def _in_order(column: pd.Series) -> pd.Series:
+    """Names in the order of the study, numbers by size."""
+    return column if column.dtype.kind in "iuf" else pd.Series(pd.factorize(column)[0], index=column.index)
+
+
+def header_lines(quantity: str) -> list[str]:
+    """What stands over a column: two lines at the most, and the unit."""
+    printed = printed_of(QUANTITIES[quantity])
+    words = printed.header.split(" ", 1) if len(printed.header) > len("Step time") else [printed.header]
+    return [*words, f"({UNITS[printed.unit]})"] if printed.unit else words
 
 
 def _columns(plan: Plan, name: Table, rows: Sequence[Row]) -> list[Column]:
@@ -86,7 +124,7 @@ def _groups(plan: Plan, rows: Sequence[Row], columns: list[Column], *, scaling: 
             mine = [row for row in rows if (row["workload"], row["scaling"]) == (workload, how)]
             if mine:
                 title = f"{workload}, {how} scaling" if scaling else workload
-                groups.append(group_of(title, [_row(row, columns) for row in mine]))
+                groups.append({"title": title, "rows": [_row(row, columns) for row in mine]})
     return groups
 
 
@@ -94,14 +132,13 @@ def _row(row: Row, columns: list[Column]) -> dict[str, Any]:
     failure = failure_word(row)
     cells = []
     for column in columns:
-        number, printed = row["shown"][column], QUANTITIES[column].printed
-        assert printed is not None
+        number = row["shown"][column]
         text = failure if failure and column not in IDENTITY else number.value
-        cells.append({"value": text, "limits": number.limits if printed.with_limits else ""})
-    partial = outcomes(row) if 0 < row["launches_ok"] < row["launches"] else ""
+        limits = number.limits if printed_of(QUANTITIES[column]).with_limits else ""
+        cells.append({"value": text, "limits": limits})
     return {
         "variant": row["variant"],
-        "partial": partial,
+        "partial": outcomes(row) if 0 < row["launches_ok"] < row["launches"] else "",
         "unsteady": mostly_unsteady(row),
         "cells": cells,
     }

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from math import nan
+from typing import NamedTuple
+
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.diagnose.findings import Prediction
 from scalestudy.registry.codes import AccuracyKept, Methods, Stopped, Verdict
 from scalestudy.registry.column import Row
+from scalestudy.registry.words.points import ends
 
-VERDICTS = {
-    Verdict.HEALTHY: "healthy",
-    Verdict.UNDECIDED: "undecided",
-    Verdict.POOR: "poor",
-    Verdict.NEGATIVE_SCALING: "negative scaling",
-    Verdict.CONFOUNDED: "confounded",
-    Verdict.NOT_MEASURED: "not measured",
-}
+OUTCOME_WORDS = {"oom": "OOM"}
+VERDICTS = {verdict: verdict.replace("_", " ") for verdict in Verdict}
 WITHOUT_RATIO = (Verdict.CONFOUNDED, Verdict.NOT_MEASURED)
 """Verdicts that go without a speedup."""
 ACCURACY = {
@@ -33,6 +32,30 @@ FACTORS = {
     "transfer": "communication that nothing overlaps with, and the rest",
 }
 """What the factors of efficiency are shares of."""
+
+
+class Predicted(NamedTuple):
+    """A number of a prediction."""
+
+    field: str
+    said: str
+    """With the number's name in its place."""
+    unit: str = ""
+    factor: float = 1
+
+    def of(self, prediction: Prediction | None) -> Interval:
+        """In the printed unit; nan for what is not there."""
+        found = getattr(prediction, self.field, nan)
+        return (found if isinstance(found, Interval) else Interval(found)).scaled(self.factor)
+
+
+PREDICTED = {
+    "gain": Predicted("gain", "{gain} times the throughput"),
+    "step_time_ms": Predicted("step_time_s", "a step of {step_time_ms} ms", "ms", 1e3),
+    "speedup": Predicted("speedup", "speedup {speedup}"),
+    "efficiency_percent": Predicted("efficiency", "efficiency {efficiency_percent} %", "%", 100),
+    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {peak_memory_gib} GiB a rank", "GiB"),
+}
 METHODS = {
     Methods.NONE: "",
     Methods.AGREE: "agree within their intervals",
@@ -45,6 +68,13 @@ CHECKS = {
 }
 """A difference that should be nothing -> what it is between."""
 STOPPED = {Stopped.TARGET_REACHED: "target reached", Stopped.BUDGET_ENDED: "budget of launches ended"}
+
+
+def failure_word(row: Row) -> str:
+    """The word for a row of the summary without a single good launch, or ''."""
+    if row["launches_ok"]:
+        return ""
+    return " / ".join(OUTCOME_WORDS.get(word, word) for word in ends(row))
 
 
 def methods(row: Row) -> str:

@@ -21,9 +21,9 @@ def command(results: Path, called: str) -> int:
     from scalestudy.publish.documents.figures import printing_tables
     from scalestudy.publish.documents.proposal import proposal_view
     from scalestudy.publish.documents.report import report_view
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.publish.views.facts import document_facts
     from scalestudy.record.files import write_text
 
     plan, found, book = plan_of(results), results_of(results), book_of(results)

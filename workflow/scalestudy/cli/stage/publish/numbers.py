@@ -12,8 +12,8 @@ from scalestudy.registry.results import RESULTS
 def command(results: Path) -> int:
     """Write every number that the documents print, with its unit, interval and runs; also for LaTeX."""
     from scalestudy.cli.inputs import plan_of, results_of
-    from scalestudy.publish.ledger import make_numbers
-    from scalestudy.publish.numbers_tex import numbers_view
+    from scalestudy.publish.numbers.latex import numbers_view
+    from scalestudy.publish.numbers.ledger import make_numbers
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
     from scalestudy.record.files import write_text

@@ -17,18 +17,16 @@ if TYPE_CHECKING:
 def command(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import book_of, plan_of, results_of
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.figures.shown import shown_figures
-    from scalestudy.publish.sources import appendix_view
     from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.publish.views.facts import document_facts
     from scalestudy.record.files import write_text
 
     plan, book = plan_of(results), book_of(results)
     facts = document_facts(plan, results_of(results), book)
     facts |= {
         "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
-        "book": book,
-        "appendix": appendix_view(book.content, facts["forecasts"]),
+        "numbers": book,
     }
     write_text(results / RESULTS["page"], render(DIRECTORY / "report.html", **facts))
     print(results / RESULTS["page"])

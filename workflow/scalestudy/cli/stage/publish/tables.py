@@ -12,9 +12,8 @@ from scalestudy.registry.tables import FILES
 def command(results: Path) -> int:
     """Render the LaTeX tables of a study, each a fragment to \\input, and one of where the numbers come from."""
     from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of
-    from scalestudy.publish.tables.environment import environment_table_view
-    from scalestudy.publish.tables.provenance import provenance_view
-    from scalestudy.publish.tables.view import table_view
+    from scalestudy.publish.numbers.provenance import provenance_view
+    from scalestudy.publish.tables.view import environment_table_view, table_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.files import write_text
 
@@ -22,7 +21,7 @@ def command(results: Path) -> int:
     environment = environment_table_view(plan, summary, environment_of(results))
     made = {file: ("table.tex", table_view(plan, summary, book, name)) for name, file in FILES.items()} | {
         "environment": ("environment_table.tex", environment),
-        "provenance": ("provenance.tex", provenance_view(book.content)),
+        "provenance": ("provenance.tex", provenance_view(book)),
     }
     for name, (template, values) in made.items():
         write_text(results / "tables" / f"{name}.tex", render(DIRECTORY / template, **values))

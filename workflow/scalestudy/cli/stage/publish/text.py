@@ -12,8 +12,8 @@ from scalestudy.registry.results import RESULTS
 def command(results: Path) -> int:
     """Render the diagnostic report as plain text: 80 columns, for a terminal or a mail."""
     from scalestudy.cli.inputs import book_of, plan_of, results_of
-    from scalestudy.publish.facts import document_facts
     from scalestudy.publish.templates import DIRECTORY, render
+    from scalestudy.publish.views.facts import document_facts
     from scalestudy.record.files import write_text
 
     facts = document_facts(plan_of(results), results_of(results), book_of(results))

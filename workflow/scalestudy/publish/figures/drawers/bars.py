@@ -12,12 +12,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.publish import labels
 from scalestudy.publish.figures.panels import MOST_TOGETHER
 from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.study.plan import Plan

@@ -10,12 +10,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scalestudy.analyse.communication.collectives import GIB
-from scalestudy.publish import labels
 from scalestudy.publish.figures.panels import MOST_TOGETHER, panel_grid
 from scalestudy.publish.figures.points import THIN, Panel, draw_points, point_rows, usual_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks
 from scalestudy.publish.figures.tidy import Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
+from scalestudy.publish.words import labels
 from scalestudy.study.plan import Plan
 
 PANEL = Panel(1, "Message size", "Time of a call (ms)", look=partial(usual_look, **THIN))

@@ -14,7 +14,7 @@ from scalestudy.publish.figures.points import Panel, distributed_series, draw_pa
 from scalestudy.publish.figures.style import LINES, MARKERS, PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, tidy
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
+from scalestudy.publish.words.points import failure_word
 
 ONE_PROCESS_MARKER = "d"  # none of MARKERS
 

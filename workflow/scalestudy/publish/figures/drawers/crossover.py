@@ -11,13 +11,13 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from scalestudy.analyse.point.crossover import beside_ddp, overtaking
-from scalestudy.publish import labels
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
 from scalestudy.publish.figures.style import REFERENCE, legend_below, series_style
 from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
+from scalestudy.publish.numbers.rounding import show_scaled
 from scalestudy.publish.papers import paper_of
-from scalestudy.publish.results import failure_word
-from scalestudy.publish.rounding import show_scaled
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import LAUNCH_ENDS
 from scalestudy.registry.column import Row
 from scalestudy.study.plan import Plan

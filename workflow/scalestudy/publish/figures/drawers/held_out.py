@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.publish import labels
 from scalestudy.publish.figures.points import THIN, Panel, draw_panels, point_rows, usual_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import REFUSED, Drawer, Frames, describe, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
+from scalestudy.publish.words import labels
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.plan import Plan

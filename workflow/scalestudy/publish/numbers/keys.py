@@ -55,9 +55,14 @@ def evidence_key(point: str, cause: str, evidence: str) -> str:
     return f"{point}.finding.{cause}.{evidence}"
 
 
-def prediction_key(point: str, cause: str, recommendation: str, quantity: str) -> str:
-    """Key of what a recommendation for a cause should bring, by the ids of both."""
-    return f"{point}.recommendation.{cause}.{recommendation}.{quantity}"
+def recommendation_key(point: str, cause: str, recommendation: str) -> str:
+    """Key of a recommendation for a cause, by the ids of both; that of what it should bring begins with it."""
+    return f"{point}.recommendation.{cause}.{recommendation}"
+
+
+def effort_key(*words: str) -> str:
+    """Key of what launches took. words: workload and variant, or fewer, and the name of the quantity."""
+    return ".".join(["effort", *words])
 
 
 def operator_key(kind: str, name: str) -> str:

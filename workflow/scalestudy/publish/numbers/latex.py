@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.templates import latex
 
 NO_INTERVAL = "no interval"
-T = TypeVar("T")
 _UNITS = {"us": r"\ensuremath{\mu}s", "%": r"\%"}
 
 
@@ -18,12 +17,12 @@ def numbers_view(numbers: NumbersFile) -> dict[str, Any]:
     return {
         "study": numbers.study,
         "version": numbers.scalestudy,
-        "numbers": [{"key": key} | _item(number) for key, number in _also_short(numbers, numbers.numbers)],
-        "renamed": [{"key": key, "now": now} for key, now in _also_short(numbers, numbers.renamed)],
+        "numbers": [(key, _fields(number)) for key, number in _also_short(numbers, numbers.numbers)],
+        "renamed": _also_short(numbers, numbers.renamed),
     }
 
 
-def _also_short(numbers: NumbersFile, found: dict[str, T]) -> Iterator[tuple[str, T]]:
+def _also_short(numbers: NumbersFile, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What is found by key, then once more by the shorter key of its point."""
     yield from found.items()
     for short, point in numbers.aliases.items():
@@ -32,14 +31,11 @@ def _also_short(numbers: NumbersFile, found: dict[str, T]) -> Iterator[tuple[str
                 yield f"{short}{key.removeprefix(point)}", item
 
 
-def _item(number: Number) -> dict[str, str]:
+def _fields(number: Number) -> tuple[str, str, str, str]:
+    """(value, limits, unit, the digits alone) as the macros of the template have them."""
     shown = number.shown
-    return {
-        "value": _text(shown.value),
-        "limits": f"[{_text(shown.low)}, {_text(shown.high)}]" if shown.low else NO_INTERVAL,
-        "unit": _UNITS.get(number.unit, latex(number.unit)),
-        "raw": latex(shown.value),
-    }
+    limits = f"[{_text(shown.low)}, {_text(shown.high)}]" if shown.low else NO_INTERVAL
+    return _text(shown.value), limits, _UNITS.get(number.unit, latex(number.unit)), latex(shown.value)
 
 
 def _text(number: str) -> str:

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from math import floor, isfinite, isnan, log10
+from math import floor, isfinite, isnan, log10, nan
+
+from scalestudy.registry.column import Column, Printed, Row
+
+Values = tuple[float, float, float]
+"""A value and its limits; nan for what there is not."""
 
 DASH = "--"  # in the place of a number that does not exist; the row says why
 
@@ -26,12 +31,12 @@ class Shown:
         return f"{self.value} {self.limits}".strip()
 
 
-def show(value: float, low: float | None = None, high: float | None = None, *, factor: float = 1) -> Shown:
+def show(value: float, low: float = nan, high: float = nan, *, factor: float = 1) -> Shown:
     """Round to two significant digits of the interval's half-width; to three of the value without an interval."""
-    if value is None or isnan(value):  # None: as JSON has it
+    if isnan(value):
         return Shown(DASH)
     value = value * factor
-    if low is None or high is None or not (isfinite(low) and isfinite(high)):
+    if not (isfinite(low) and isfinite(high)):
         return Shown(_fixed(value, _decimals(value, significant=3)))
     low, high = low * factor, high * factor
     half_width, magnitude = (high - low) / 2, max(abs(value), abs(low), abs(high))
@@ -63,6 +68,27 @@ def show_scaled(number: float) -> Shown:
         if number >= size:
             return Shown(f"{number / size:.3g} {prefix}")
     return Shown(f"{number:.3g}")
+
+
+def printed_of(column: Column) -> Printed:
+    """How a column is printed that has to be."""
+    assert column.printed is not None, f"{column.name} is not printed"
+    return column.printed
+
+
+def values_of(row: Row, column: Column) -> Values:
+    """(value, low, high) in the printed unit; nan for what the row does not have."""
+    given = [float(row.get(name, nan)) * printed_of(column).factor for name in column.names]
+    value, low, high = given if len(given) > 1 else (*given, nan, nan)
+    return value, low, high
+
+
+def shown_as(column: Column, values: Values) -> Shown:
+    """The text of a value and its limits."""
+    if isnan(values[0]):
+        return Shown(DASH)
+    one = {"count": show_count, "share": show_percent, "scaled": show_scaled}.get(printed_of(column).rounding)
+    return one(values[0]) if one else show(*values)
 
 
 def table_format(numbers: list[str]) -> str:

@@ -8,14 +8,14 @@ from scalestudy.registry.column import Row
 from scalestudy.study.plan import Point
 
 
+def counted(number: int | str, word: str) -> str:
+    """'1 rank', '2 ranks'."""
+    return f"{number} {word}" if str(number) == "1" else f"{number} {word}s"
+
+
 def ranks(count: int, nodes: int = 1) -> str:
     """'1 rank', '2 ranks', '4 ranks on 2 nodes'."""
-    return (f"{count} rank" if count == 1 else f"{count} ranks") + on_nodes(nodes)
-
-
-def on_nodes(nodes: int) -> str:
-    """' on 2 nodes'; '' for one."""
-    return f" on {nodes} nodes" if nodes > 1 else ""
+    return counted(count, "rank") + (f" on {nodes} nodes" if nodes > 1 else "")
 
 
 def places(found: Iterable[tuple[int, int]]) -> str:
@@ -23,9 +23,7 @@ def places(found: Iterable[tuple[int, int]]) -> str:
     by_nodes: dict[int, list[int]] = {}
     for count, nodes in sorted(found, key=lambda place: place[::-1]):
         by_nodes.setdefault(nodes, []).append(count)
-    said = []
-    for nodes, counts in by_nodes.items():
-        said.append(listed([*map(str, counts[:-1]), ranks(counts[-1], nodes)]))
+    said = [listed([*map(str, counts[:-1]), ranks(counts[-1], nodes)]) for nodes, counts in by_nodes.items()]
     return ", ".join(said)
 
 
@@ -34,20 +32,9 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-def cores(count: int) -> str:
-    """'1 CPU core', '2 CPU cores'."""
-    return f"{count} CPU core" if count == 1 else f"{count} CPU cores"
-
-
-def micro_batches(count: int, size: int) -> str:
-    """'4 micro-batches of 2'; '' where a batch is passed as a whole."""
-    return f"{count} micro-batches of {size}" if count > 1 else ""
-
-
 def points(fraction: float) -> str:
     """A difference of percentages: '1 point', '0.5 points'."""
-    number = f"{100 * fraction:g}"
-    return f"{number} point" if number == "1" else f"{number} points"
+    return counted(f"{100 * fraction:g}", "point")
 
 
 def series(point: Point) -> str:
@@ -58,20 +45,29 @@ def series(point: Point) -> str:
     return f"{point.variant} {point.scaling}, {where}, batch {point.batch_per_rank} per rank"
 
 
+def place(row: Row) -> str:
+    """Where a point was measured: '4 ranks on 2 nodes, batch 16 per rank'."""
+    return f"{ranks(int(row['world_size']), int(row['nodes']))}, batch {int(row['batch_per_rank'])} per rank"
+
+
+def point(row: Row) -> str:
+    """'ddp strong, 2 ranks, batch 16 per rank'."""
+    return f"{row['variant']} {row['scaling']}, {place(row)}"
+
+
 def row(row: Row) -> str:
-    """A row of the summary: 'single, 1 rank, batch 32 per rank', 'ddp strong, 2 ranks, batch 16 per rank'."""
-    scaling = "" if row["world_size"] == 1 else f" {row['scaling']}"
-    where = ranks(int(row["world_size"]), int(row["nodes"]))
-    return f"{row['variant']}{scaling}, {where}, batch {int(row['batch_per_rank'])} per rank"
+    """The same without the way of scaling of one process: 'single, 1 rank, batch 32 per rank'."""
+    return f"{row['variant']}, {place(row)}" if row["world_size"] == 1 else point(row)
 
 
 def intervals(*, confidence: float, repeats: int, most_repeats: int, bootstrap: bool) -> str:
     """The sentence that says what the intervals are. bootstrap: whether a speedup has limits of that kind."""
     if repeats < 2:
         return "One launch of each point, so there are no intervals."
-    launches = f"{repeats}" if most_repeats == repeats else f"{repeats} to {most_repeats}"
+    more = most_repeats > repeats
+    launches = f"{repeats} to {most_repeats}" if more else f"{repeats}"
+    two_stage = f"; spread from the first {repeats}" if more else ""
     speedups = "; of speedups a hierarchical bootstrap" if bootstrap else ""
-    two_stage = "" if most_repeats == repeats else f"; spread from the first {repeats}"
     return (
         f"Geometric means over {launches} launches; intervals at {confidence:.0%} confidence"
         f" (Student's t on logarithms, Welch's for ratios{two_stage}{speedups})."

@@ -1,0 +1,221 @@
+"""The content of numbers.json, from the results of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import isnan, nan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy import __version__
+from scalestudy.analyse.forecast.columns import LAWS
+from scalestudy.analyse.study.effort import effort_frame
+from scalestudy.analyse.trace.summary import Trace
+from scalestudy.diagnose.findings import Diagnosis, Evidence
+from scalestudy.publish.numbers import keys
+from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource
+from scalestudy.publish.numbers.provenance import run_sources
+from scalestudy.publish.numbers.renamed import renamed_keys
+from scalestudy.publish.numbers.rounding import (
+    DASH,
+    Shown,
+    Values,
+    printed_of,
+    show,
+    show_count,
+    shown_as,
+    values_of,
+)
+from scalestudy.publish.results import Results
+from scalestudy.publish.traces import trace_numbers
+from scalestudy.publish.words.points import FACTORS, PREDICTED, failure_word
+from scalestudy.registry.codes import OverheadModel
+from scalestudy.registry.column import Column, Row
+from scalestudy.registry.points import HEADLINE, QUANTITIES
+from scalestudy.registry.words.points import outcomes
+from scalestudy.study.plan import Plan
+
+Entry = tuple[str, Number]
+
+EFFORT = {
+    "launches": ("launches", "", "launches made", 1.0),
+    "wall_time_min": ("wall_time_s", "min", "wall time of the launches, one after another", 1 / 60),
+    "device_hours": ("device_time_s", "h", "hours of all devices: wall time times ranks", 1 / 3600),
+}
+"""Name in a key -> (column of the effort's frame, unit, what it is, from the column's unit to the printed one)."""
+LEAST_WEIGHT = 0.005
+"""Of a law of overhead that is told: less would read as 0 %."""
+
+
+def make_numbers(plan: Plan, results: Results) -> NumbersFile:
+    """The content of numbers.json."""
+    points = _points(plan, results.summary)
+    entries = [
+        *point_numbers(results.summary),
+        *_of_forecasts(results.forecasts, points),
+        *_of_factors(results.factors),
+        *_of_findings(results.findings),
+        *numbers_of_traces(results.traces),
+        *_of_effort(results.runs),
+    ]
+    numbers = dict(entries)
+    assert len(numbers) == len(entries), "two numbers with one key"
+    confidence = plan.study.report.confidence
+    words = {"interval": f"{confidence:.0%} confidence", "range": "range of launches", "none": "none"}
+    return NumbersFile(
+        study=plan.study.name,
+        scalestudy=__version__,
+        confidence=confidence,
+        points=points,
+        runs=run_sources(results.runs),
+        aliases=keys.aliases(plan.points),
+        numbers={
+            key: number.model_copy(update={"limits": words[number.limits]}) for key, number in numbers.items()
+        },
+        renamed={old: new for old, new in renamed_keys(results).items() if new in numbers},
+    )
+
+
+def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
+    rows = {keys.point_key(row): row for row in summary.to_dict("records")}
+    at = {point.runs: keys.key_of(point) for point in reversed(plan.points)}
+    return {
+        (key := keys.key_of(point)): PointSource(
+            **point.model_dump(exclude={"runs", "base", "equal_batch"}),
+            world_size=point.world_size,
+            outcomes=outcomes(rows[key]),
+            interval=rows[key]["interval"],
+            base=at.get(point.base),
+            runs=point.runs,
+            base_runs=point.base,
+        )
+        for point in plan.points
+    }
+
+
+def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
+    """All quantities of every point; where a point has none, the outcome stands for the headline."""
+    for row in summary.to_dict("records"):
+        point, failed = keys.point_key(row), failure_word(row)
+        for name, column in QUANTITIES.items():
+            text, values, unit, what = _read(row, column)
+            if text.value == DASH and failed and name in HEADLINE:
+                text = Shown(failed)
+            if text.value != DASH:
+                yield f"{point}.{name}", _number(text, values, unit, what, limits=column.limits, point=point)
+
+
+def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) -> Iterator[Entry]:
+    """Each with the points that it rests on."""
+    for row in forecasts.to_dict("records"):
+        behind = tuple(_points_behind(row, points))
+        for name in HEADLINE:
+            text, values, unit, what = _read(row, QUANTITIES[name])
+            if text.value != DASH:
+                number = _number(text, values, unit, f"forecast: {what}", rests_on=behind)
+                yield f"{keys.forecast_key(row)}.{name}", number
+        for law, percent in law_percents(row).items():
+            what = f"weight of the law of overhead: {law}"
+            yield keys.law_key(row, law), _number(show_count(percent), percent, "%", what, rests_on=behind)
+
+
+def _points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
+    """Keys of points that a forecast rests on: base case and series; of another batch, one process by batch."""
+    mine = {key: point for key, point in points.items() if point.workload == row["workload"]}
+    named = (row["variant"], row["scaling"])
+    series = [key for key, point in mine.items() if (point.variant, point.scaling) == named]
+    bases = dict.fromkeys(base for key in series if (base := mine[key].base))
+    if row["forecast_of"] == "scale":
+        return [*(key for key in bases if key not in series), *series]
+    here = [key for key in series if key == keys.point_key(row)]
+    variants = {mine[key].variant for key in bases}
+    alone = [key for key, point in mine.items() if point.world_size == 1 and point.variant in variants]
+    return [*alone, *here]
+
+
+def law_weights(row: Row) -> dict[str, float]:
+    """The weight of every law of overhead in a forecast, the heaviest first."""
+    found = {law: row[f"law_{law}_weight"] for law in LAWS}
+    return dict(sorted(((law, w) for law, w in found.items() if not isnan(w)), key=lambda item: -item[1]))
+
+
+def law_percents(row: Row) -> dict[str, int]:
+    """Those in per cent, rounded; empty where none was weighed."""
+    if row["overhead_model"] != OverheadModel.LAWS:
+        return {}
+    return {law: round(100 * weight) for law, weight in law_weights(row).items() if weight >= LEAST_WEIGHT}
+
+
+def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
+    for row in factors.to_dict("records"):
+        limits = row["share"] * 100, row["share_low"] * 100, row["share_high"] * 100
+        what = f"factor of efficiency: {FACTORS[row['factor']]}"
+        yield keys.factor_key(row), _number(show(*limits), limits, "%", what, point=keys.point_key(row))
+
+
+def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
+    for diagnosis in diagnoses:
+        point = keys.point_key(vars(diagnosis))
+        for kind, share in diagnosis.bottleneck.shares.items():
+            number = _number(show_count(100 * share), 100 * share, "%", f"share of {kind} in a step", point=point)
+            yield keys.share_key(point, kind), number
+        for finding in diagnosis.findings:
+            for item in finding.evidence:
+                what = f"evidence for {finding.cause}: {item.name}"
+                limits = (item.value, item.low, item.high)
+                number = _number(_evidence_shown(item), limits, item.unit, what, point=point)
+                yield keys.evidence_key(point, finding.cause, item.id), number
+        for cause, advice in diagnosis.recommendations:
+            brings, what = keys.recommendation_key(point, cause, advice.id), f"prediction for: {advice.change}"
+            for name, quantity in PREDICTED.items():
+                found = quantity.of(advice.prediction)
+                if not isnan(found.value):
+                    limits = (found.value, found.low, found.high)
+                    number = _number(show(*limits), limits, quantity.unit, what, point=point)
+                    yield f"{brings}.{name}", number
+
+
+def _evidence_shown(item: Evidence) -> Shown:
+    """The number of a piece of evidence; what was counted, in full."""
+    counted = isnan(item.low) and not item.unit and (item.value or 0.5).is_integer()
+    return show_count(item.value) if counted else show(item.value, item.low, item.high)
+
+
+def numbers_of_traces(traces: Sequence[Trace]) -> Iterator[Entry]:
+    """All numbers of the summaries of traces."""
+    for trace in traces:
+        for name, text, value, unit, what in trace_numbers(trace):
+            yield f"trace.{trace.run_id}.{name}", _number(text, value, unit, what)
+
+
+def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
+    """What all launches took, those of each workload, and those of each of its variants."""
+    frame = effort_frame(runs)
+    portions: dict[tuple[str, ...], pd.DataFrame] = {(): frame}
+    for workload, mine in frame.groupby("workload", sort=False):
+        portions[str(workload),] = mine
+        for variant, part in mine.groupby("variant", sort=False):
+            portions[str(workload), str(variant)] = part
+    for words, part in portions.items():
+        for name, (column, unit, what, factor) in EFFORT.items():
+            value = float(part[column].sum()) * factor
+            text = show(value) if unit else show_count(value)
+            yield keys.effort_key(*words, name), _number(text, value, unit, what)
+
+
+def _read(row: Row, column: Column) -> tuple[Shown, Values, str, str]:
+    """(text, value and limits, unit, what it is) of a column."""
+    values = values_of(row, column)
+    return shown_as(column, values), values, printed_of(column).unit, column.meaning
+
+
+def _number(
+    text: Shown, values: Values | float, unit: str, what: str, *, limits: str = "interval", **source: Any
+) -> Number:
+    """limits: what they are, where the text has any. source: `point`, or what it rests on."""
+    value, low, high = values if isinstance(values, tuple) else (values, nan, nan)
+    if not text.low:
+        low, high, limits = nan, nan, "none"
+    source = {"point": None} | source
+    return Number(value=value, low=low, high=high, unit=unit, shown=text, limits=limits, what=what, **source)

@@ -1,0 +1,115 @@
+"""Diagnoses as a reader sees them: evidence, shares, and what each recommendation should bring, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Recommendation
+from scalestudy.publish.numbers.keys import evidence_key, point_key, recommendation_key, share_key
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase, joined
+from scalestudy.publish.words.points import PREDICTED, VERDICTS, WITHOUT_RATIO
+
+LEAST_SHARE = 0.005
+"""Of a step that is told: less would read as 0 %."""
+MOST_LISTED = 8
+"""Points that a summary tells one by one; of more it tells the largest scales, and the verdicts of the others."""
+
+
+def diagnoses_view(
+    diagnoses: Sequence[Diagnosis], rows: list[dict[str, Any]], numbers: NumbersFile
+) -> list[dict[str, Any]]:
+    """Each diagnosis with the row it speaks of and everything in it as text."""
+    by_key = {row["key"]: row for row in rows}
+    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], numbers) for diagnosis in diagnoses]
+
+
+def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
+    """All diagnoses where there are no more than `most`; else that of each series' largest scale.
+
+    A series is a variant and way of scaling of a workload. `others` says what is found of its other scales:
+    'healthy on 2 and 4 ranks; undecided on 8 ranks'; '' where there are none.
+    """
+    if len(diagnoses) <= most:
+        return [diagnosis | {"others": ""} for diagnosis in diagnoses]
+    found = []
+    for *smaller, largest in by_series(diagnoses):
+        said = "; ".join(f"{verdict} on {places}" for verdict, places in by_verdict(smaller))
+        found.append(largest | {"others": said})
+    return found
+
+
+def by_series(diagnoses: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Those of each series, from the smallest scale to the largest."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {}
+    for diagnosis in diagnoses:
+        series = diagnosis["workload"], diagnosis["variant"], diagnosis["scaling"]
+        found.setdefault(series, []).append(diagnosis)
+    return [sorted(mine, key=lambda one: (one["world_size"], one["nodes"])) for mine in found.values()]
+
+
+def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    """('healthy', '2 and 4 ranks'), in the order in which verdicts come up."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for diagnosis in diagnoses:
+        found.setdefault(diagnosis["verdict"], []).append((diagnosis["world_size"], diagnosis["nodes"]))
+    return [(verdict, labels.places(places)) for verdict, places in found.items()]
+
+
+def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile) -> dict[str, Any]:
+    point = row["key"]
+    return dict(diagnosis) | {
+        "code": diagnosis.verdict,
+        "verdict": VERDICTS[diagnosis.verdict],
+        "has_ratio": diagnosis.verdict not in WITHOUT_RATIO,
+        "ranks": row["ranks_text"],
+        "row": row,
+        "causes": ", ".join(f.cause for f in diagnosis.findings if f.cause != diagnosis.verdict),
+        "limited_by": _limited_by(numbers, diagnosis.bottleneck, point),
+        "findings": [
+            dict(finding)
+            | {"evidence": [_evidence(numbers, point, finding.cause, item) for item in finding.evidence]}
+            for finding in diagnosis.findings
+        ],
+        "recommendations": [
+            dict(item) | {"cause": cause, "prediction": _prediction(numbers, point, cause, item)}
+            for cause, item in diagnosis.recommendations
+        ],
+    }
+
+
+def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:
+    """'communication (communication 41%, compute 38%, launch 21%)'; '' where it is not known."""
+    shares = sorted(bottleneck.shares.items(), key=lambda item: -item[1])
+    said = [
+        Phrase(f"{kind} ", numbers.piece(share_key(point, kind), "{}%"))
+        for kind, share in shares
+        if share >= LEAST_SHARE
+    ]
+    return Phrase(f"{bottleneck.kind} (", joined(said), ")") if said else Phrase(bottleneck.kind)
+
+
+def _evidence(numbers: NumbersFile, point: str, cause: str, item: Evidence) -> Phrase:
+    unit = f" {item.unit}" if item.unit else ""
+    threshold = f" ({item.threshold})" if item.threshold else ""
+    return Phrase(f"{item.name}: ", numbers.piece(evidence_key(point, cause, item.id)), f"{unit}{threshold}")
+
+
+def _prediction(numbers: NumbersFile, point: str, cause: str, recommendation: Recommendation) -> Phrase:
+    """What a recommendation should bring, in a sentence; or why that cannot be told."""
+    prediction = recommendation.prediction
+    if prediction is None:
+        return Phrase(f"Not predicted: {recommendation.unpredicted}")
+    key = recommendation_key(point, cause, recommendation.id)
+    brings = joined(
+        [
+            numbers.phrase(key, quantity.said)
+            for name, quantity in PREDICTED.items()
+            if numbers.number(f"{key}.{name}")
+        ]
+    )
+    if prediction.assumes == AS_MEASURED:
+        return Phrase("Measured: ", brings, ".")
+    return Phrase("Predicted: ", brings, f", {prediction.assumes}.")

@@ -1,0 +1,99 @@
+"""Everything that the text report and the page may print, by name: the same facts for both, another template."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from scalestudy import __version__
+from scalestudy.analyse.study.effort import effort_frame
+from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
+from scalestudy.publish.numbers.keys import effort_key
+from scalestudy.publish.numbers.ledger import EFFORT
+from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.numbers.rounding import DASH, Shown
+from scalestudy.publish.results import Results
+from scalestudy.publish.traces import traces_view
+from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+from scalestudy.publish.views.forecasts import forecasts_view
+from scalestudy.publish.views.rows import add_factors, rows_view
+from scalestudy.publish.words import labels
+from scalestudy.record.protocol import older_runs
+from scalestudy.registry.codes import IntervalMethod
+from scalestudy.study.plan import Plan
+
+
+def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[str, Any]:
+    """Values for report/templates/performance_report.txt and report.html."""
+    rows = rows_view(plan, results.summary, numbers)
+    add_factors(rows, results.factors, numbers)
+    needed = results.runs[results.runs["outcome"] != "unneeded"]
+    failed = needed[needed["outcome"] != "ok"]
+    diagnoses = diagnoses_view(results.findings, rows, numbers)
+    return {
+        "study": study_view(plan, results.summary),
+        "workloads": list(plan.study.workloads),
+        "rows": rows,
+        "diagnoses": diagnoses,
+        "leading": leading(diagnoses),
+        "forecasts": forecasts_view(results.forecasts, numbers),
+        "hardware": hardware_view(results.environment.facts),
+        "environment": environment_view(results.environment.facts),
+        "warnings": warnings_view(results.environment, launches=len(needed)),
+        "protocols": older_runs(needed["protocol"]),
+        "runs": len(needed),
+        "unneeded": len(results.runs) - len(needed),
+        "traces": traces_view(results.traces, numbers),
+        "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
+        "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
+    }
+
+
+def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
+    """Head and caption facts of a study."""
+    study = plan.study
+    distributed = summary[summary["world_size"] > 1]
+    return {
+        "name": study.name,
+        "description": study.description,
+        "confidence": f"{study.report.confidence:.0%}",
+        "accuracy_margin": labels.points(study.report.accuracy_margin),
+        "target_efficiency": f"{study.report.target_efficiency:.0%}",
+        "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
+        "intervals": labels.intervals(
+            confidence=study.report.confidence,
+            repeats=study.repeats,
+            most_repeats=study.most_repeats,
+            bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any()),
+        ),
+        "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
+        "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
+        "version": __version__,
+    }
+
+
+def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:
+    """What a study took: `workloads`, each with its variants in the study's order; `total`; `untimed` launches."""
+    frame = effort_frame(runs)
+    made = set(zip(frame["workload"], frame["variant"], strict=True))
+
+    def took(*words: str) -> dict[str, Shown]:
+        return {name: numbers.shown(effort_key(*words, name)) for name in EFFORT}
+
+    return {
+        "workloads": [
+            {
+                "workload": workload,
+                "variants": [
+                    {"variant": variant} | took(workload, variant)
+                    for variant in plan.study.variants
+                    if (workload, variant) in made
+                ],
+                **took(workload),
+            }
+            for workload in plan.study.workloads
+        ],
+        "total": took(),
+        "untimed": int((frame["launches"] - frame["timed"]).sum()),
+    }

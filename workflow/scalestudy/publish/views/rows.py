@@ -1,0 +1,206 @@
+"""Points of a study as documents print them: text, rounded and labelled. Templates arrange, they never compute."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.point.rows import mostly_unsteady, waits_for_one
+from scalestudy.publish.numbers.keys import factor_key, point_key
+from scalestudy.publish.numbers.model import Number, NumbersFile
+from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase
+from scalestudy.publish.words.points import ACCURACY, FACTORS, failure_word, methods, stopped
+from scalestudy.registry.codes import AccuracyKept, Methods
+from scalestudy.registry.column import Row
+from scalestudy.registry.points import PARTS, SPLIT, WHOLE
+from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
+from scalestudy.study.plan import Plan
+
+COMMUNICATION = (
+    ("differential_ms", "synchronisation, all told", "blocks with it against blocks without"),
+    ("exposed_span_ms", "of it exposed communication", "DDP's logger"),
+    ("interference_ms", "of it interference", "backward computation slowed meanwhile"),
+    ("synchronisation_remainder_ms", "remainder", "what the two leave unexplained"),
+    ("exposed_hook_ms", "exposed communication again", "stamps of every gradient bucket"),
+    ("wait_time_ms", "of it waiting", "until the latest rank is ready"),
+    ("transfer_time_ms", "of it transfer", "from then to the end of the last bucket"),
+    ("imbalance_ms", "imbalance of the ranks' own work", "slowest less mean, without synchronisation"),
+    ("hook_cost_ms", "price of the stamps", "the differential with them less without"),
+)
+
+
+def rows_view(plan: Plan, summary: pd.DataFrame, numbers: NumbersFile) -> list[dict[str, Any]]:
+    """The summary's rows as text, grouped by workload; reference rows are left to the CSV."""
+    kept = summary[summary["scaling"] != "reference"]
+    return [
+        _row(row, numbers, workload.target_accuracy)
+        for name, workload in plan.study.workloads.items()
+        for _, row in kept[kept["workload"] == name].iterrows()
+    ]
+
+
+def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str, Any]:
+    point = point_key(row)
+    steps, micro_batch = int(row["accumulation_steps"]), int(row["micro_batch"])
+    return {
+        **numbers.quantities(point),
+        **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},
+        **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
+        "key": point,
+        "ranks": row["world_size"],
+        "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
+        "point": labels.point(row),
+        "work": work_view(numbers, point),
+        "micro_batches": f"{steps} micro-batches of {micro_batch}" if steps > 1 else "",
+        "settings": row["settings"] if isinstance(row["settings"], str) else "",  # nan: an empty field of a CSV
+        "outcomes": outcomes(row),
+        "failure": failure_word(row),
+        "has_speedup": not isnan(row["speedup"]),
+        "has_overhead": not isnan(row["overhead_s"]),
+        "accuracy_kept": _accuracy_kept(numbers, point, row),
+        "target_accuracy": f"{target:.0%}" if target else "",
+        "time_to_accuracy": _time_to_accuracy(numbers, point, row),
+        "has_accuracy": not isnan(row["validation_accuracy"]),
+        "memory": memory_view(numbers, point),
+        "spread": spread_view(numbers, point),
+        "parts": parts_view(numbers, point),
+        "communication": communication_view(numbers, point),
+        "methods": methods(row),
+        "methods_disagree": row["methods"] == Methods.DISAGREE,
+        "network": network_view(numbers, point),
+        "notes": notes_view(numbers, point, row),
+        "unsteady": mostly_unsteady(row),
+        "stopped_because": stopped(row),
+    }
+
+
+def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: NumbersFile) -> None:
+    """`factors` of every row of rows_view, from the root down; empty for single processes.
+
+    factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
+    """
+    trees: dict[str, list[dict[str, Any]]] = {}
+    for _, factor in factors.iterrows():
+        key, meaning = factor_key(factor), FACTORS[factor["factor"]]
+        shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
+        trees.setdefault(point_key(factor), []).append({**factor, **shown})
+    for row in rows:
+        tree = trees.get(row["key"], [])
+        row["factors"] = tree if len(tree) > 1 else []
+
+
+def _accuracy_kept(numbers: NumbersFile, point: str, row: Row) -> Phrase:
+    """What the comparison with the base case's accuracy shows, in words; '' for the base case, or without any."""
+    if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
+        return Phrase()
+    if isnan(row["accuracy_difference"]):
+        return Phrase("not compared: no launch of the base case has the same seed")
+    kept = ACCURACY[row["accuracy_kept"]]
+    return numbers.phrase(point, f"{kept}: difference {{accuracy_difference_points}} points")
+
+
+def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
+    """Training time to the target accuracy and its speedup, in words."""
+    reached, launches = int(row["launches_at_accuracy"]), int(row["launches_ok"])
+    if not reached:
+        return Phrase(f"reached by none of {launches} launches")
+    if reached < launches:
+        return Phrase(f"reached by {reached} of {launches} launches only")
+    said = f"{{time_to_accuracy_s}} s of training ({reached} of {launches} launches)"
+    if numbers.number(f"{point}.time_to_accuracy_speedup"):
+        said += ", speedup {time_to_accuracy_speedup}"
+    return numbers.phrase(point, said)
+
+
+def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, str]]:
+    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
+    hidden = (WHOLE,) if numbers.number(f"{point}.exposed_span_ms") else SPLIT
+    found = []
+    for part, (name, _) in PARTS.items():
+        time, share = (numbers.number(f"{point}.{part}_{unit}") for unit in ("ms", "share_percent"))
+        if part not in hidden and time and share and time.value:
+            # A difference of two measurements, such as backward computation, may be below zero.
+            bar = f"{min(max(share.value, 0), 100):.1f}%"
+            shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
+            found.append({"name": name, "part": part, **shown})
+    return found
+
+
+def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
+    """name, quantity, ms with limits, how it was measured, whether it differs from 0, of what was probed."""
+    lines = []
+    for quantity, name, how in COMMUNICATION:
+        number = numbers.number(f"{point}.{quantity}")
+        if number:
+            nothing = "not distinguishable from zero" if number.low <= 0 <= number.high else ""
+            lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
+    return lines
+
+
+def memory_view(numbers: NumbersFile, point: str) -> Phrase:
+    """Memory of the rank that has most: on the device where it counts its own, and resident on the host."""
+    said = "{peak_resident_gib} GiB resident at the most, {mean_resident_gib} on average, one rank"
+    if numbers.number(f"{point}.peak_allocated_gib"):
+        allocated = "{peak_allocated_gib} GiB allocated at the most, {mean_allocated_gib} on average"
+        said = f"{allocated}; {{peak_reserved_gib}} reserved; {said}"
+    return numbers.phrase(point, said)
+
+
+def spread_view(numbers: NumbersFile, point: str) -> Phrase:
+    """How much steps and launches scatter, as coefficients of variation."""
+    launches = ", launches {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
+    return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}")
+
+
+def network_view(numbers: NumbersFile, point: str) -> Phrase:
+    """The all-reduce on the idle network, in a sentence; '' where it was not measured."""
+    if not numbers.number(f"{point}.all_reduce_bus_gib_per_s"):
+        return Phrase()
+    fitted = numbers.number(f"{point}.all_reduce_latency_us")
+    latency = ", latency {all_reduce_latency_us} us" if fitted else ""
+    bandwidth = "bus bandwidth {all_reduce_bus_gib_per_s} GiB/s at the largest message"
+    return numbers.phrase(point, f"All-reduce on the idle network: {bandwidth}{latency}")
+
+
+def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]:
+    """What a reader of this row has to mind: sentences, perhaps none."""
+    notes = [Phrase(text) for text in (unsteady(row), memory_growth(row)) if text]
+    if row["launches_left_out"]:
+        older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
+        notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
+    if waits_for_one(row):
+        late = (
+            f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
+            " buckets, on average {lateness_ms} ms ({lateness_share_percent}% of a step) after those of the other"
+            " ranks"
+        )
+        notes.append(numbers.phrase(point, late))
+    if row["methods"] == Methods.DISAGREE:
+        notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
+    if row["allocation_retries"] > 0:
+        retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
+        notes.append(Phrase(f"{retries}: memory is short"))
+    return notes
+
+
+def work_view(numbers: NumbersFile, point: str) -> str:
+    """What a step has to do: parameters, arithmetic and how fast it was done, bytes that a rank sends."""
+    names = ("parameters", "flop_per_sample", "flop_per_s_per_rank", "sent_mib_per_step")
+    parameters, flop, rate, sent = (numbers.number(f"{point}.{name}") for name in names)
+    said = []
+    if parameters:
+        said.append(f"{parameters.shown} parameters")
+    if flop:
+        done = f", {_joined(rate, 'FLOP/s')} a rank" if rate else ""
+        said.append(f"{_joined(flop, 'FLOP')} a sample{done}")
+    if sent and sent.value > 0:
+        said.append(f"each rank sends {sent.shown} MiB a step")
+    return "; ".join(said)
+
+
+def _joined(number: Number, unit: str) -> str:
+    """'1.28 GFLOP', '12 FLOP': from 1000 on it has a prefix."""
+    return f"{number.shown}{'' if number.value >= 1000 else ' '}{unit}"
