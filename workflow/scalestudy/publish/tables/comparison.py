@@ -72,7 +72,7 @@ def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: P
         "others": labels.listed(letters[1:]),
         "confidence": f"{file.confidence:.0%}",
         "margin": labels.points(file.accuracy_margin),
-        "alike": any("wide" in cell for group in made for row in group["rows"] for cell in row["cells"]),
+        "alike": any(cell.get("wide") for group in made for row in group["rows"] for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),
         **set_table(
             [*([PLACES[name]] for name in places), *(column.header for column in columns)],
