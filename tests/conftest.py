@@ -191,7 +191,7 @@ def make_checkout(target: Path) -> Checkout:
         if source.is_symlink():
             (target / name).symlink_to(source.readlink())
         elif source.is_dir():
-            # Compiled files are copied, which saves each checkout from compiling; not those that are being written.
+            # Compiled files are copied, so that no checkout compiles; not those that are being written.
             ignore = shutil.ignore_patterns("*.egg-info", "*.pyc.*")
             shutil.copytree(source, target / name, ignore=ignore)
         else:

@@ -93,9 +93,9 @@ def test_both_documents_say_the_same(plan: Plan) -> None:
         assert f"speedup      {item['speedup']}\n" in text
         assert str(item["speedup"].limits) in page
     for row in facts["rows"]:
-        assert [factor["name"] for factor in row["factors"]] in ([], ["efficiency", "batch", "parallel"])
+        assert [factor["factor"] for factor in row["factors"]] in ([], ["efficiency", "batch", "parallel"])
         for factor in row["factors"]:
-            said = f"{factor['name']} {factor['share_percent']} % {factor['meaning']}"
+            said = f"{factor['factor']} {factor['share_percent']} % {factor['meaning']}"
             assert said in " ".join(text.split())
             assert factor["share_percent"].limits in page
     assert max(map(len, text.splitlines())) <= 80

@@ -20,7 +20,6 @@ from scalestudy.publish.numbers.rounding import show, table_format
         ((-0.0001, -0.02, 0.02), "0.000 [-0.020, 0.020]"),
         ((0.13, 0.0005, 20.0), "0.13 [0.00, 20.00]"),
         ((1.23456, nan, nan), "1.23"),
-        ((1.0, None, None), "1.00"),
         ((123456.0, nan, nan), "123000"),
         ((0.0, nan, nan), "0.00"),
         ((nan, nan, nan), "--"),
