@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from scalestudy.analyse.study.compare import NUMBERS, Comparison, Question
 from scalestudy.publish.numbers.model import Value
-from scalestudy.publish.numbers.rounding import Shown, shown_as, values_of
+from scalestudy.publish.numbers.rounding import Shown, printed_of, shown_as, values_of
 from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared
 from scalestudy.registry.column import Column, Printed, Row
@@ -62,10 +62,7 @@ def shown(row: Row, name: str) -> Shown:
 def _numbers_of(row: Row) -> dict[str, Value]:
     found = {}
     for name, column in _COMPARED.items():
-        assert column.printed is not None
         value, low, high = values = values_of(row, column)
-        text = shown_as(column, values)
-        found[name] = Value(
-            value=value, low=low, high=high, unit=column.printed.unit, shown=text, what=column.meaning
-        )
+        unit, text = printed_of(column).unit, shown_as(column, values)
+        found[name] = Value(value=value, low=low, high=high, unit=unit, shown=text, what=column.meaning)
     return found
