@@ -115,7 +115,9 @@ def test_the_caption_speaks_of_what_the_figure_shows(
         drawing(name).frame(plan, "mlp", frames).to_csv(tmp_path / f"mlp_{name}.csv")
     with paper_style():
         figure = drawing("speedup_efficiency")(plan, "mlp", frames).figure
-    first, *_ = shown_figures(plan, tmp_path, document_facts(plan, results, book_of(plan, results))["forecasts"])
+    facts = document_facts(plan, results, book_of(plan, results))
+    first, *others = shown_figures(plan, tmp_path, facts["forecasts"])
+    assert not {"accuracy", "epoch_time_detailed"} & {figure.entry.name for figure in others}, "no epoch: empty"
     assert ("Hollow: forecasts" in first.caption) == hollow
     assert ("larger batches" in first.caption) == larger == (len(figure.axes) == 3)
     assert ("forecast (hollow)" in [text.get_text() for text in figure.legends[0].get_texts()]) == hollow
