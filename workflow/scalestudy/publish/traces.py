@@ -41,9 +41,8 @@ def traces_view(traces: Sequence[Trace], book: NumbersFile) -> list[dict[str, An
 
 
 def _trace(trace: Trace, book: NumbersFile, key: str) -> dict[str, Any]:
-    where = labels.ranks(trace.world_size, trace.nodes)
     return {
-        "of": f"{trace.workload}, {trace.variant}, {where}, batch {trace.batch_per_rank} per rank",
+        "of": f"{trace.workload}, {trace.variant}, {labels.place(vars(trace))}",
         "run_id": trace.run_id,
         "step": _step(book, key),
         "operators": [_row(book, key, item) for item in trace.summary.operators],

@@ -23,11 +23,8 @@ MOST = 8
 
 def point_text(row: Row) -> str:
     """'ddp strong, 2 ranks, batch 16 per rank'; 'single, one process, batch 32'."""
-    batch = int(row["batch_per_rank"])
-    if row["scaling"] == ONE_PROCESS:
-        return f"{row['variant']}, one process, batch {batch}"
-    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
-    return f"{row['variant']} {row['scaling']}, {ranks}, batch {batch} per rank"
+    alone = row["scaling"] == ONE_PROCESS
+    return f"{row['variant']}, one process, batch {row['batch_per_rank']}" if alone else labels.point(row)
 
 
 def summary_sentences(points: Sequence[Rows], studies: Sequence[Source]) -> list[str]:
