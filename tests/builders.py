@@ -14,7 +14,7 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
-from scalestudy.publish.figures.frames import Frames
+from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.numbers.ledger import make_numbers, numbers_of_traces, point_numbers
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.results import Results

@@ -17,9 +17,9 @@ from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import drawing
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.tables.view import table_view
 from scalestudy.publish.templates import DIRECTORY, latex, render
 from scalestudy.study.config.load import parse_study

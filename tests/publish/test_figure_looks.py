@@ -21,8 +21,8 @@ from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing
 from scalestudy.publish.figures.drawers.runs import grouped_runs
 from scalestudy.publish.figures.drawers.scaling import HOLLOW
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.words import labels
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

@@ -37,7 +37,7 @@ ALLOWED = {
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
     "diagnose/causes/size.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
-    "publish/comparison/named.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
+    "publish/comparison/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),

@@ -50,7 +50,7 @@ def source(letter: str, content: dict[str, Any], times: dict[Any, Any] | None = 
     keys = {(spec.workload, spec.world_size, spec.batch_per_rank) for spec in plan.runs.values()}
     given = {key: (times or OLD).get(key, [0.01] * plan.study.repeats) for key in keys}
     runs = study_of(plan, given, **options)
-    return Source(letter, plan, summary_frame(plan, runs), runs, environment=StudyEnvironment(facts={}))
+    return Source(letter, letter, "", plan, summary_frame(plan, runs), runs, StudyEnvironment(facts={}))
 
 
 def row(comparison: Comparison, letter: str = "B", **where: Any) -> pd.Series:
@@ -219,7 +219,7 @@ def test_what_is_not_the_same_question_is_refused_with_its_key(
     """A base case that differs takes with it what is held against it."""
     found = compare_studies([source("A", content), source("B", changed(content, key, value))])
     assert {refusal.variant for refusal in found.refusals} == variants
-    assert {item.key for refusal in found.refusals for item in refusal.differences} == {named}
+    assert {key for refusal in found.refusals for key in refusal.keys} == {named}
     theirs = found.points[found.points["study"] == "B"]
     refused = theirs[theirs["variant"].isin(variants)]
     assert set(refused["not_compared"]) == {NotCompared.OTHER_QUESTION}
@@ -244,9 +244,9 @@ def test_conditions_are_no_part_of_the_question_and_are_told(
 ) -> None:
     first, other = source("A", content), source("B", changed(content, key, value))
     assert compare_studies([first, other]).refusals == ()
-    (difference,) = setting_differences([first.plan, other.plan])
-    assert difference.key.startswith(key)
-    assert str(difference.values[1]) in str(value)
+    ((found, values),) = setting_differences([first.plan, other.plan]).items()
+    assert found.startswith(key)
+    assert str(values[1]) in str(value)
 
 
 def test_where_data_lie_is_a_condition_and_their_checksum_is_not(content: dict[str, Any]) -> None:
@@ -255,10 +255,10 @@ def test_where_data_lie_is_a_condition_and_their_checksum_is_not(content: dict[s
     moved = changed(content, "workloads.mlp.data.path", "/there/book.txt")
     first, other = source("A", content), source("B", moved)
     assert compare_studies([first, other]).refusals == ()
-    (difference,) = setting_differences([first.plan, other.plan])
-    assert difference.values == ("/here/book.txt", "/there/book.txt")
+    (values,) = setting_differences([first.plan, other.plan]).values()
+    assert values == ("/here/book.txt", "/there/book.txt")
     edited = source("B", changed(moved, "workloads.mlp.data.sha256", "b" * 64))
-    keys = {item.key for refusal in compare_studies([first, edited]).refusals for item in refusal.differences}
+    keys = {key for refusal in compare_studies([first, edited]).refusals for key in refusal.keys}
     assert keys == {"workloads.mlp.data.sha256"}
 
 
@@ -266,7 +266,7 @@ def test_a_model_that_was_built_with_other_parameters_is_refused(content: dict[s
     other = source("B", content)
     other.summary["parameters"] = 1001
     found = compare_studies([source("A", content), other])
-    assert found.refusals[0].differences[0].values == (1000, 1001)
+    assert list(found.refusals[0].keys.values()) == [(1000, 1001)]
 
 
 def test_failures_are_counted_and_have_no_ratio(content: dict[str, Any]) -> None:

@@ -189,7 +189,7 @@ def test_studies_of_protocols_that_do_not_compare_are_not_compared(
     second(EVERYTHING)
     later = runs.assign(protocol=2)
     sources = [
-        Source(letter, plan, summary_frame(plan, frame), frame, environment={})
+        Source(letter, letter, "", plan, summary_frame(plan, frame), frame, environment={})
         for letter, frame in (("A", runs), ("B", later))
     ]
     points = compare_studies(sources).points

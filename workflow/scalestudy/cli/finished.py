@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from string import ascii_uppercase
 
 from scalestudy.analyse.study.compare import Source
 from scalestudy.cli.inputs import environment_of, plan_of, table_of
 from scalestudy.errors import UserError
-from scalestudy.publish.comparison.named import Named
 from scalestudy.registry.results import RESULTS
 
 MOST = len(ascii_uppercase)
@@ -19,7 +19,7 @@ SUMMARY = RESULTS["summary"]
 OF_A_POINT = ("scaling", "nodes", "devices_per_node", "batch_per_rank", "global_batch")
 
 
-def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
+def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Source]:
     """The studies by letter, in the order given. names: `WHICH=NAME` of the command line."""
     if not 2 <= len(folders) <= MOST:
         raise UserError(f"two studies at least are compared, and {MOST} at the most; given: {len(folders)}")
@@ -32,11 +32,8 @@ def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Named]:
             f"report.confidence differs: {said}; intervals of two levels cannot be compared. Set one in the"
             " studies' files and run snakemake again: nothing is measured anew"
         )
-    labels = _labels(folders, [source.plan.study.name for source in sources], names)
-    return [
-        Named(source=source, name=label, folder=str(folder))
-        for source, label, folder in zip(sources, labels, folders, strict=True)
-    ]
+    labels = _labels(folders, [source.name for source in sources], names)
+    return [replace(source, name=label) for source, label in zip(sources, labels, strict=True)]
 
 
 def read_finished(folder: Path, letter: str) -> Source:
@@ -49,6 +46,8 @@ def read_finished(folder: Path, letter: str) -> Source:
         )
     source = Source(
         letter=letter,
+        name=plan.study.name,
+        folder=str(folder),
         plan=plan,
         summary=table_of(folder, "summary"),
         runs=table_of(folder, "runs"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isnan
 from typing import Any
 
 from scalestudy.analyse.published import Recomputed, Table
@@ -16,7 +17,7 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
     """Values for report/templates/audit.txt, a case each."""
     return [
         {
-            "case": audit.case,
+            "audit": audit,
             "about": _about(audit.table),
             "base": _base(audit.table),
             "unit": _unit(audit.table),
@@ -24,26 +25,18 @@ def audit_view(audits: list[Audit]) -> list[dict[str, Any]]:
                 _row(scale, strong=audit.strong, other=scale.row in audit.table.other_bases)
                 for scale in audit.table.scales
             ],
-            "remarks": [
-                {
-                    "head": remark.kind.upper() + ("" if remark.gpus is None else f" on {remark.gpus}"),
-                    **vars(remark),
-                }
-                for remark in audit.remarks
-            ],
         }
         for audit in audits
     ]
 
 
 def _about(table: Table) -> str:
-    rows = [scale.row for scale in table.scales]
-    words = []
-    for name in ABOUT:
-        labels = dict.fromkeys(row.label(name) for row in rows if row.label(name))
-        words += [" and ".join(labels)] if labels else []
-    scaling = " and ".join(dict.fromkeys(row.label("scaling") for row in rows if row.label("scaling")))
-    return ", ".join(words) + (f"; {scaling} scaling as printed" if scaling else "")
+    said = {
+        name: " and ".join(filter(None, dict.fromkeys(scale.row.label(name) for scale in table.scales)))
+        for name in (*ABOUT, "scaling")
+    }
+    scaling = said.pop("scaling")
+    return ", ".join(filter(None, said.values())) + (f"; {scaling} scaling as printed" if scaling else "")
 
 
 def _base(table: Table) -> str:
@@ -63,11 +56,11 @@ def _row(scale: Recomputed, *, strong: bool, other: bool) -> dict[str, str]:
     row = scale.row
     return {
         "gpus": f"{row.gpus} {row.label('strategy')}" if other else str(row.gpus),
-        "throughput": _plain(scale.throughput.value),
-        "speedup": _beside(_fixed(scale.speedup.value, 2), row.printed_speedup, 1),
-        "efficiency": _beside(_fixed(scale.efficiency.value * 100, 1), row.printed_efficiency, 100),
-        "per_doubling": _fixed(scale.per_doubling_efficiency * 100, 1),
-        "karp_flatt": _fixed(scale.karp_flatt, 3) if strong else DASH,
+        "throughput": _text(scale.throughput.value, ".6g"),
+        "speedup": _beside(_text(scale.speedup.value, ".2f"), row.printed_speedup, 1),
+        "efficiency": _beside(_text(scale.efficiency.value * 100, ".1f"), row.printed_efficiency, 100),
+        "per_doubling": _text(scale.per_doubling_efficiency * 100, ".1f"),
+        "karp_flatt": _text(scale.karp_flatt, ".3f") if strong else DASH,
     }
 
 
@@ -76,9 +69,5 @@ def _beside(computed: str, printed: Printed | None, factor: float) -> str:
     return computed if printed is None else f"{computed} ({printed.value * factor:.4g})"
 
 
-def _fixed(value: float, decimals: int) -> str:
-    return DASH if value != value else f"{value:.{decimals}f}"
-
-
-def _plain(value: float) -> str:
-    return DASH if value != value else f"{value:.6g}"
+def _text(value: float, form: str) -> str:
+    return DASH if isnan(value) else format(value, form)

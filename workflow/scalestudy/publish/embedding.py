@@ -8,7 +8,7 @@ What is not as matplotlib writes it today is left as it is.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from urllib.parse import quote
 
 from markupsafe import Markup
@@ -92,21 +92,14 @@ def _without_idle_ids(svg: str) -> str:
 
 def _without_bare_groups(svg: str) -> str:
     """Groups that say nothing, opened."""
-
-    def parts() -> Iterator[str]:
-        kept: list[bool] = []
-        for part in re.split(r"(<g>|<g [^>]*[^/]>|<g/>|</g>)", svg):
-            if part == "<g/>":
-                continue
-            if part.startswith(("<g>", "<g ")):
-                kept.append(part != "<g>")
-                if not kept[-1]:
-                    continue
-            elif part == "</g>" and not kept.pop():
-                continue
-            yield part
-
-    return "".join(parts())
+    parts: list[str] = []
+    bare: list[bool] = []
+    for part in re.split(r"(<g>|<g [^>]*[^/]>|</g>)", svg.replace("<g/>", "")):
+        if part.startswith(("<g>", "<g ")):
+            bare.append(part == "<g>")
+        of_bare = bare.pop() if part == "</g>" else part == "<g>"
+        parts += [] if of_bare else [part]
+    return "".join(parts)
 
 
 def _styles_as_classes(svg: str) -> str:
@@ -176,7 +169,7 @@ def _short_names(svg: str) -> str:
     return re.sub(r'(href="|url\()#([\w.-]+)', lambda match: f"{match[1]}#{ids.get(match[2], match[2])}", svg)
 
 
-def _with_rules(svg: str, rules: Iterator[str] | list[str]) -> str:
+def _with_rules(svg: str, rules: Iterable[str]) -> str:
     return svg.replace("</style>", "".join(rules) + "</style>", 1)
 
 

@@ -15,17 +15,13 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
     """Values for report/templates/estimate.txt. step_time_s: of one process at the batch of a rank, if known."""
     size, ranks, link = setting.size, setting.ranks, setting.link
     return {
-        "setting": {
+        "setting": vars(setting)
+        | {
             "parameters": _text(setting.parameters, ""),
-            "dtype": setting.dtype,
             "element_bytes": ELEMENT_BYTES[setting.dtype],
             "size": _text(size, "B"),
-            "ranks": ranks,
             "bandwidth": _text(link.bandwidth_bytes_per_s, "B/s"),
             "latency": _text(link.latency_s, "s"),
-            "blocks": setting.blocks,
-            "accumulation_steps": setting.accumulation_steps,
-            "optimizer_states": setting.optimizer_states,
         },
         "algorithms": [
             {
@@ -36,11 +32,10 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
             for algorithm in ALGORITHMS
         ],
         "strategies": [
-            {
-                "name": item.strategy,
+            vars(item)
+            | {
                 "bytes": _text(item.bytes_sent, "B"),
                 "time": _text(item.time_s, "s"),
-                "collectives": item.collectives,
                 "state": show(item.state_bytes / 2**30).value,
                 **({} if step_time_s is None else _scaling(item, ranks, step_time_s, target)),
             }

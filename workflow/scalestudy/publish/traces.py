@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from scalestudy.analyse.trace.summary import OperatorTime, TimeOf, Trace, TraceSummary
+from scalestudy.analyse.trace.summary import OperatorTime, TimeOf, Trace
 from scalestudy.publish.numbers.keys import operator_key
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.rounding import Shown, show, show_count, show_percent
@@ -19,17 +19,17 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
     summary, step_s = trace.summary, trace.summary.step_time_s
     yield "step_time_ms", show(step_s, factor=1e3), step_s * 1e3, "ms", "traced step"
     yield "steps", show_count(summary.steps), summary.steps, "", "traced steps"
-    for kind, share in _shares(summary).items():
-        yield f"{kind}_percent", Shown(f"{share * 100:.0f}"), share * 100, "%", f"{kind} of a traced step"
+    yield "computation_percent", *_percent(summary.computation_time_s / step_s), "computation of a traced step"
+    yield "other_percent", *_percent(summary.other_time_s / step_s), "other of a traced step"
+    yield "idle_percent", *_percent(summary.idle_time_s / step_s), "idle of a traced step"
     if summary.hidden_share is not None:
-        share = summary.collective_time_s / step_s * 100
-        yield "collectives_percent", Shown(f"{share:.0f}"), share, "%", "collectives of a traced step"
-        hidden = summary.hidden_share * 100
-        yield "hidden_percent", Shown(f"{hidden:.0f}"), hidden, "%", "of the collectives, behind computation"
+        yield "collectives_percent", *_percent(summary.collective_time_s / step_s), "collectives of a traced step"
+        yield "hidden_percent", *_percent(summary.hidden_share), "of the collectives, behind computation"
     for item in (*summary.operators, *summary.collectives):
         name = _key(item)
+        calls = Shown(f"{round(item.calls_per_step, 1):g}")
         yield f"{name}.time_ms", show(item.time_s, factor=1e3), item.time_s * 1e3, "ms", item.name
-        yield f"{name}.calls", _calls(item), item.calls_per_step, "", f"calls a step of {item.name}"
+        yield f"{name}.calls", calls, item.calls_per_step, "", f"calls a step of {item.name}"
         if isinstance(item, OperatorTime):
             share = item.share * 100
             yield f"{name}.share_percent", show_percent(share), share, "%", f"share of {item.name}"
@@ -37,27 +37,21 @@ def trace_numbers(trace: Trace) -> Iterator[tuple[str, Shown, float, str, str]]:
 
 def traces_view(traces: Sequence[Trace], book: NumbersFile) -> list[dict[str, Any]]:
     """Each trace: what it is of, a sentence on its step, and its operators and collectives as rows of text."""
-    found = []
-    for trace in traces:
-        where = labels.ranks(trace.world_size, trace.nodes)
-        rows = [_row(book, f"trace.{trace.run_id}", item) for item in trace.summary.operators]
-        collectives = [_row(book, f"trace.{trace.run_id}", item) for item in trace.summary.collectives]
-        of = f"{trace.workload}, {trace.variant}, {where}, batch {trace.batch_per_rank} per rank"
-        step = _step(book, f"trace.{trace.run_id}")
-        found.append(
-            {"of": of, "run_id": trace.run_id, "step": step, "operators": rows, "collectives": collectives}
-        )
-    return found
+    return [_trace(trace, book, f"trace.{trace.run_id}") for trace in traces]
 
 
-def _shares(summary: TraceSummary) -> dict[str, float]:
-    """Of a step, what adds up to it but for collectives that nothing overlaps with."""
-    seconds = {
-        "computation": summary.computation_time_s,
-        "other": summary.other_time_s,
-        "idle": summary.idle_time_s,
+def _trace(trace: Trace, book: NumbersFile, key: str) -> dict[str, Any]:
+    return {
+        "of": f"{trace.workload}, {trace.variant}, {labels.place(vars(trace))}",
+        "run_id": trace.run_id,
+        "step": _step(book, key),
+        "operators": [_row(book, key, item) for item in trace.summary.operators],
+        "collectives": [_row(book, key, item) for item in trace.summary.collectives],
     }
-    return {kind: time_s / summary.step_time_s for kind, time_s in seconds.items()}
+
+
+def _percent(share: float) -> tuple[Shown, float, str]:
+    return show_count(share * 100), share * 100, "%"
 
 
 def _step(book: NumbersFile, trace: str) -> str:
@@ -67,8 +61,9 @@ def _step(book: NumbersFile, trace: str) -> str:
     )
     if book.number(f"{trace}.hidden_percent"):
         text += ", collectives {collectives_percent}%, {hidden_percent}% of which behind computation"
-        return book.phrase(trace, text)
-    return book.phrase(trace, f"{text}; no collective")
+    else:
+        text += "; no collective"
+    return book.phrase(trace, text)
 
 
 def _row(book: NumbersFile, trace: str, item: TimeOf) -> dict[str, Any]:
@@ -86,7 +81,3 @@ def _row(book: NumbersFile, trace: str, item: TimeOf) -> dict[str, Any]:
 
 def _key(item: TimeOf) -> str:
     return operator_key("operator" if isinstance(item, OperatorTime) else "collective", item.name)
-
-
-def _calls(item: TimeOf) -> Shown:
-    return Shown(f"{round(item.calls_per_step, 1):g}")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -15,33 +15,33 @@ from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
-from scalestudy.analyse.study.questions import Difference, question_differences
+from scalestudy.analyse.study.questions import Differences, question_differences
+from scalestudy.record.document import Part
 from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
+from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
 """What stands for the way of scaling of the plain model in one process: it is one question, whatever is scaled
 from it."""
 
+NUMBERS = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
+"""Quantities of a point that studies are compared by."""
 # Taken over from the summary of each study.
 MEASURED = (
     *("launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
-    *("step_time_s", "step_time_s_low", "step_time_s_high"),
-    *("throughput_samples_per_s", "throughput_samples_per_s_low", "throughput_samples_per_s_high"),
-    *("efficiency", "efficiency_low", "efficiency_high"),
-    *("validation_accuracy", "validation_accuracy_min", "validation_accuracy_max"),
+    *(column for name in NUMBERS for column in QUANTITIES[name].names),
     *("launches_unsteady", "steadiness", *SEEN, "parameters"),
 )
 OF_A_RECORD = ("record_sha256", "step_time_s")
 
 
-class Question(NamedTuple):
-    """What makes points of two studies the same one."""
+class Question(Part):
+    """What makes points of two studies the same one. `scaling` is ONE_PROCESS for the plain model."""
 
     workload: str
     variant: str
     scaling: str
-    """`strong` or `weak`; ONE_PROCESS for the plain model."""
     nodes: int
     devices_per_node: int
     batch_per_rank: int
@@ -53,63 +53,56 @@ class Source:
     """A study as its stages left it. The summary has a row for every point of the plan, in its order."""
 
     letter: str
+    name: str
+    """As the user gave it, or the study's own."""
+    folder: str
+    """As the user gave it."""
     plan: Plan
     summary: pd.DataFrame
     runs: pd.DataFrame
     environment: StudyEnvironment
 
-    def asked(self) -> dict[Question, Asked]:
-        """The point of each question; the base case before a reference at the same batch."""
-        found: dict[Question, Asked] = {}
+    @property
+    def answers(self) -> dict[Question, Answer]:
+        """What it has of each question; the base case before a reference at the same batch."""
+        found: dict[Question, Answer] = {}
         for point, (_, row) in zip(self.plan.points, self.summary.iterrows(), strict=True):
-            alone = self.plan.study.variants[point.variant].strategy == "single"
-            content = point.model_dump(include=set(Question._fields))
-            question = Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
-            found.setdefault(question, Asked(self, point, row))
+            found.setdefault(self._question(point), Answer(self, point, row))
         return found
+
+    def _question(self, point: Point) -> Question:
+        alone = self.plan.study.variants[point.variant].strategy == "single"
+        content = point.model_dump(include=set(Question.model_fields))
+        return Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A point of a study, and its row of the summary."""
+class Answer:
+    """A point of a study, with its row of the summary."""
 
     source: Source
     point: Point
     row: pd.Series
 
-    @cached_property
+    @property
     def launches(self) -> pd.DataFrame:
-        """Its rows of runs.csv."""
-        runs = self.source.runs
-        return runs[runs["run_id"].isin(self.point.runs)]
+        """Rows of runs.csv of its launches."""
+        return self.source.runs[self.source.runs["run_id"].isin(self.point.runs)]
 
     @cached_property
     def good(self) -> pd.DataFrame:
-        """Launches that came to their end with steady steps, of one measurement protocol."""
+        """Those of them that came to their end with steady steps, of one measurement protocol."""
         mine = self.launches
         return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
 
-    @property
-    def throughputs(self) -> Sample:
-        """Samples a second of its good launches."""
-        return launches_of(self.good, "throughput_samples_per_s", self.source.plan.study)
 
-    @property
-    def accuracies(self) -> pd.Series:
-        """Validation accuracy of its good launches, by their seed."""
-        seeds = [self.source.plan.runs[run_id].seed for run_id in self.good["run_id"]]
-        return pd.Series(self.good["validation_accuracy"].to_numpy(float), index=seeds, dtype=float)
+class RefusedVariant(Part):
+    """A variant that asks another question than in the first study, with the keys that make it one."""
 
-
-@dataclass(frozen=True)
-class Refusal:
-    """A workload and variant that two studies have by name, and that are not the same in them."""
-
-    letter: str
-    """Of the study that differs from the first."""
+    study: str
     workload: str
     variant: str
-    differences: tuple[Difference, ...]
+    keys: Differences
 
 
 @dataclass(frozen=True)
@@ -118,7 +111,7 @@ class Comparison:
 
     points: pd.DataFrame
     """A row per question and study that has it: see compare_studies."""
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[RefusedVariant, ...]
 
     @property
     def compared(self) -> pd.DataFrame:
@@ -141,66 +134,88 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
     confidence already. Launches of two studies are independent samples.
     """
-    asked = [source.asked() for source in sources]
-    refusals = [refusal for others in asked[1:] for refusal in _refusals(asked[0], others)]
-    refused = {(item.letter, item.workload, item.variant) for item in refusals}
+    first, *others = answers = [source.answers for source in sources]
+    refusals = [refusal for other in others for refusal in _refusals(first, other)]
+    refused = {(item.study, item.workload, item.variant) for item in refusals}
     rows = []
-    for question in dict.fromkeys(question for points in asked for question in points):
-        first = asked[0].get(question)
-        mine = [_row(question, points[question], first, refused) for points in asked if question in points]
-        if first:
-            others = [row["not_compared"] for row in mine[1:]] or [NotCompared.ONLY_IN_FIRST]
-            mine[0]["not_compared"] = NotCompared.NONE if NotCompared.NONE in others else others[0]
+    for question in dict.fromkeys(question for study in answers for question in study):
+        mine = [
+            _row(question, study[question], first.get(question), refused) for study in answers if question in study
+        ]
+        if question in first:
+            why_not = [row["not_compared"] for row in mine[1:]] or [NotCompared.ONLY_IN_FIRST]
+            mine[0]["not_compared"] = NotCompared.NONE if NotCompared.NONE in why_not else why_not[0]
         alone = question.scaling == ONE_PROCESS and not any(row["is_base"] for row in mine)
         rows += [row | {"is_reference": alone} for row in mine]
     return Comparison(pd.DataFrame(rows), tuple(refusals))
 
 
-def _refusals(mine: dict[Question, Asked], theirs: dict[Question, Asked]) -> list[Refusal]:
+def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]) -> list[RefusedVariant]:
     """Variants of workloads that are not the same in two studies, with every key that differs at any point."""
-    found: dict[tuple[str, str, str], dict[str, Difference]] = {}
-    for question, first in mine.items():
-        if other := theirs.get(question):
-            points = [(one.source.plan, one.point) for one in (first, other)]
-            differences = question_differences(*points) or _built_differently(question, first.row, other.row)
-            key = (other.source.letter, question.workload, question.variant)
-            found.setdefault(key, {}).update({difference.key: difference for difference in differences})
-    return [Refusal(*key, tuple(differences.values())) for key, differences in found.items() if differences]
+    found: dict[tuple[str, str, str], Differences] = {}
+    for question, mine in first.items():
+        if theirs := other.get(question):
+            differences = question_differences((mine.source.plan, mine.point), (theirs.source.plan, theirs.point))
+            differences = differences or _built_differently(question, mine.row, theirs.row)
+            key = (theirs.source.letter, question.workload, question.variant)
+            found.setdefault(key, {}).update(differences)
+    return [
+        RefusedVariant(study=letter, workload=workload, variant=variant, keys=differences)
+        for (letter, workload, variant), differences in found.items()
+        if differences
+    ]
 
 
-def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> list[Difference]:
+def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> Differences:
     """Models of the same settings that have not as many parameters: libraries differ in what they build."""
     counts = (row["parameters"], other["parameters"])
     if counts[0] == counts[1] or any(map(isnan, counts)):
-        return []
-    return [Difference(f"parameters of {question.workload} as it was built", tuple(map(int, counts)))]
+        return {}
+    return {f"parameters of {question.workload} as it was built": tuple(map(int, counts))}
 
 
 def _row(
-    question: Question, mine: Asked, first: Asked | None, refused: set[tuple[str, str, str]]
+    question: Question, mine: Answer, first: Answer | None, refused: set[tuple[str, str, str]]
 ) -> dict[str, Any]:
-    study, why_not = mine.source.plan.study, _why_not(question, mine, first, refused)
-    ratio = difference = accuracy = NOTHING
-    kept, pairs = AccuracyKept.NONE, 0
-    if first and first is not mine and why_not is NotCompared.NONE:
-        report = first.source.plan.study.report
-        ratio = ratio_on_logs(mine.throughputs, first.throughputs, confidence=report.confidence)
-        if not (
-            mine.row["is_base"] or first.row["is_base"]
-        ):  # which have an efficiency of 1 by what the word means
-            difference = less(Interval.of(mine.row, "efficiency"), Interval.of(first.row, "efficiency"))
-        accuracy, shown = compare_accuracy(
-            mine.accuracies, first.accuracies, margin=report.accuracy_margin, confidence=report.confidence
-        )
-        pairs = int((mine.accuracies - first.accuracies).notna().sum())
-        kept = shown if pairs else kept
+    why_not = NotCompared.NONE
+    if first is None:
+        why_not = NotCompared.NOT_IN_FIRST
+    elif first is mine:
+        first = None
+    elif (mine.source.letter, question.workload, question.variant) in refused:
+        why_not = NotCompared.OTHER_QUESTION
+    elif _shared(first.launches, mine.launches):
+        why_not = NotCompared.SAME_LAUNCHES
+    elif not are_comparable(mine.good, first.good):
+        why_not = NotCompared.OTHER_PROTOCOL
     return {
         "study": mine.source.letter,
-        **question._asdict(),
+        **dict(question),
         "world_size": mine.point.world_size,
         "is_base": bool(mine.row["is_base"]),
-        "base_variant": study.base_of(mine.point.variant),
+        "base_variant": mine.source.plan.study.base_of(mine.point.variant),
         **{name: mine.row[name] for name in MEASURED},
+        **_against(first if why_not is NotCompared.NONE else None, mine),
+        "not_compared": why_not,
+    }
+
+
+def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
+    """The columns of a comparison with the first study; those of nothing without it."""
+    ratio, difference, accuracy, kept, pairs = NOTHING, NOTHING, NOTHING, AccuracyKept.NONE, 0
+    if first:
+        report = first.source.plan.study.report
+        ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=report.confidence)
+        # A base case has an efficiency of 1 by what the word means.
+        if not (mine.row["is_base"] or first.row["is_base"]):
+            difference = less(*(Interval.of(one.row, "efficiency") for one in (mine, first)))
+        accuracies = [_accuracies(one) for one in (mine, first)]
+        pairs = int((accuracies[0] - accuracies[1]).notna().sum())
+        if pairs:
+            accuracy, kept = compare_accuracy(
+                *accuracies, margin=report.accuracy_margin, confidence=report.confidence
+            )
+    return {
         **ratio.columns("throughput_ratio"),
         **difference.columns("efficiency_difference"),
         **accuracy.columns("accuracy_difference"),
@@ -208,22 +223,7 @@ def _row(
         "efficiency_shows": shows(difference, than=0, below=Shows.LOWER, above=Shows.HIGHER),
         "accuracy_shows": kept,
         "pairs": pairs,
-        "not_compared": why_not,
     }
-
-
-def _why_not(
-    question: Question, mine: Asked, first: Asked | None, refused: set[tuple[str, str, str]]
-) -> NotCompared:
-    if first is None:
-        return NotCompared.NOT_IN_FIRST
-    if first is mine:
-        return NotCompared.NONE
-    if (mine.source.letter, question.workload, question.variant) in refused:
-        return NotCompared.OTHER_QUESTION
-    if _shared(first.launches, mine.launches):
-        return NotCompared.SAME_LAUNCHES
-    return NotCompared.NONE if are_comparable(mine.good, first.good) else NotCompared.OTHER_PROTOCOL
 
 
 def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
@@ -235,6 +235,17 @@ def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Sho
     if interval.high < than:
         return below
     return above if interval.low > than else Shows.NO_DIFFERENCE
+
+
+def _throughputs(answer: Answer) -> Sample:
+    return launches_of(answer.good, "throughput_samples_per_s", answer.source.plan.study)
+
+
+def _accuracies(answer: Answer) -> pd.Series:
+    """Validation accuracy of good launches, by their seed."""
+    good = answer.good
+    seeds = [answer.source.plan.runs[run_id].seed for run_id in good["run_id"]]
+    return pd.Series(good["validation_accuracy"].to_numpy(float), index=seeds, dtype=float)
 
 
 def _shared(first: pd.DataFrame, second: pd.DataFrame) -> bool:

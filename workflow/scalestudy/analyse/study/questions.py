@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
@@ -20,21 +19,16 @@ CONDITIONS = ("repeat", "seed", "host", "measure", "profile_steps")
 MATCHED = ("workload", "variant", "nodes", "devices_per_node", "batch_per_rank")
 # Of a study: what it is about and how it is shown. `workloads` and `variants` are compared spec by spec.
 NOT_A_SETTING = ("name", "description", "scales", "variants", "workloads", "report")
-OF_CODE = {"protocol": "measurement protocol", "fingerprint": "fingerprint of the code that measured"}
 PLACES = ("path", "url")
 """Keys of data that say where they lie."""
 NOT_SET = "not set"
 
 
-@dataclass(frozen=True)
-class Difference:
-    """A key with its values, one a study, as a study's file or a record has them."""
-
-    key: str
-    values: tuple[Any, ...]
+Differences = dict[str, tuple[Any, ...]]
+"""Keys with their values, one a study, as a study's file or a record has them."""
 
 
-def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -> list[Difference]:
+def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -> Differences:
     """Where two points with one name are not the same question: keys of the study's file with both values.
 
     The base cases belong to the question, since efficiencies are held against them. Where data lie is no part of
@@ -43,20 +37,22 @@ def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -
     name = first[1].variant
     bases = [plan.study.base_of(name) for plan, _ in (first, other)]
     if bases[0] != bases[1]:
-        return [Difference(f"variants.{name}.base", tuple(bases))]
-    found: dict[str, Difference] = {}
+        return {f"variants.{name}.base": tuple(bases)}
+    found: Differences = {}
     for which in ("runs", "base"):
         asked = [_asked(plan, getattr(point, which)) for plan, point in (first, other)]
-        found |= {item.key: item for item in _differences(*asked) if not _only_a_place(item)}
-    return list(found.values())
+        found |= {key: given for key, given in _differences(*asked).items() if not _only_a_place(key, given)}
+    return found
 
 
-def setting_differences(plans: Sequence[Plan]) -> list[Difference]:
+def setting_differences(plans: Sequence[Plan]) -> Differences:
     """Settings of the studies that are no part of a question: host, lengths of measurements, seeds, limits."""
+    studies = [plan.study for plan in plans]
     variants, workloads = (
-        set.intersection(*(set(getattr(plan.study, part)) for plan in plans)) for part in ("variants", "workloads")
+        sorted(set.intersection(*(set(getattr(study, part)) for study in studies)))
+        for part in ("variants", "workloads")
     )
-    return _differences(*(_settings(plan.study, variants, workloads) for plan in plans))
+    return _differences(*(_settings(study, variants, workloads) for study in studies))
 
 
 def environment_differences(environments: Sequence[StudyEnvironment]) -> list[dict[str, list[Any]]]:
@@ -74,13 +70,14 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
     return [{name: _sorted(facts[name]) for name in differing if name in facts} for facts in given]
 
 
-def code_differences(runs: Sequence[pd.DataFrame]) -> list[Difference]:
+def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
     """Measurement protocols and fingerprints of the code that measured, where not all studies have the same.
 
     runs: of runs.csv.
     """
+    columns = {"measurement protocol": "protocol", "fingerprint of the code that measured": "fingerprint"}
     said = [
-        {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for column, name in OF_CODE.items()}
+        {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for name, column in columns.items()}
         for frame in runs
     ]
     return _differences(*said)
@@ -98,40 +95,30 @@ def _owner(spec: RunSpec, key: str) -> str:
     return f"variants.{spec.variant}" if of_the_variant else f"workloads.{spec.workload}"
 
 
-def _differences(*flat: dict[str, Any]) -> list[Difference]:
+def _differences(*flat: dict[str, Any]) -> Differences:
     """Keys that have more than one value, in the order of the first."""
-    found = []
-    for key in dict.fromkeys(key for one in flat for key in one):
-        values = tuple(NOT_SET if one.get(key) is None else one[key] for one in flat)
-        if any(value != values[0] for value in values):
-            found.append(Difference(key, values))
-    return found
+    keys = dict.fromkeys(key for one in flat for key in one)
+    found = {key: tuple(NOT_SET if one.get(key) is None else one[key] for one in flat) for key in keys}
+    return {key: values for key, values in found.items() if any(value != values[0] for value in values)}
 
 
-def _only_a_place(difference: Difference) -> bool:
+def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:
     """Whether a key tells where data lie, and not what they are."""
-    _, _, part, *rest = difference.key.split(".")
+    _, _, part, *rest = key.split(".")
     if part != "data" or not rest:
         return False
-    return rest[-1] in PLACES or (rest[-1] == "sha256" and NOT_SET in difference.values)
+    return rest[-1] in PLACES or (rest[-1] == "sha256" and NOT_SET in values)
 
 
-def _settings(study: Study, variants: set[str], workloads: set[str]) -> dict[str, Any]:
+def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -> dict[str, Any]:
     """By their keys; of these variants the environment, and of these workloads where the data lie."""
-    data = {name: study.workloads[name].data.model_dump(mode="json") for name in sorted(workloads)}
+    environments = {name: {"environment": study.variants[name].environment} for name in variants}
+    data = {name: {"data": study.workloads[name].data.model_dump(mode="json")} for name in workloads}
+    places = {key: value for key, value in _flat(data).items() if key.split(".")[-1] in PLACES}
     return {
         **_flat(study.model_dump(mode="json", exclude=set(NOT_A_SETTING))),
-        **{
-            f"variants.{name}.environment.{key}": value
-            for name in sorted(variants)
-            for key, value in study.variants[name].environment.items()
-        },
-        **{
-            f"workloads.{name}.data.{key}": value
-            for name, content in data.items()
-            for key, value in _flat(content).items()
-            if key.split(".")[-1] in PLACES
-        },
+        **_flat(environments, "variants."),
+        **{f"workloads.{key}": value for key, value in places.items()},
         "report.accuracy_margin": study.report.accuracy_margin,
     }
 

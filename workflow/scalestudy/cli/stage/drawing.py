@@ -10,9 +10,9 @@ from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import drawing, figures_of, file_of
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.figures.tidy import Frames
 
 
 def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:

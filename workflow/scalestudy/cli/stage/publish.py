@@ -115,7 +115,7 @@ def documents(results: Path, called: str) -> int:
     views = {
         "report": report_view(plan, found, facts, tables=printing, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=printing, figures=figures),
-        "artifact_description": artifact_view(plan, found, book, command=called),
+        "artifact_description": artifact_view(plan, found, facts, book=book, command=called),
     }
     for name, values in views.items():
         print(_write(results / f"{name}.tex", f"{name}.tex", values))

@@ -14,8 +14,7 @@ from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
-    from scalestudy.analyse.study.compare import Comparison
-    from scalestudy.publish.comparison.named import Named
+    from scalestudy.analyse.study.compare import Comparison, Source
 
 
 @options.verb(short_help="compare studies: ratios with intervals, and what differs between them")
@@ -42,10 +41,11 @@ def compare(
     """
     from scalestudy.analyse.study.compare import compare_studies
     from scalestudy.cli.finished import read_studies
-    from scalestudy.publish.comparison.named import plain
-    from scalestudy.publish.comparison.record import comparison_file, comparison_frame
+    from scalestudy.publish.comparison.points import points_of
+    from scalestudy.publish.comparison.record import comparison_file, comparison_frame, comparison_view
     from scalestudy.publish.comparison.sentences import nothing_in_common
-    from scalestudy.publish.comparison.view import comparison_view
+    from scalestudy.publish.comparison.spelling import plain
+    from scalestudy.publish.papers import paper_of
     from scalestudy.publish.tables.comparison import comparison_table_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
@@ -54,19 +54,21 @@ def compare(
     folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
     folders += [find_results((), folder) for folder in results]
     folders += [find_results(study, None)] if study else []
-    named = read_studies(folders, name)
+    sources = read_studies(folders, name)
     refuse_place(out, folders)
-    comparison = compare_studies([one.source for one in named])
+    comparison = compare_studies(sources)
     if not len(comparison.compared):
-        raise UserError(nothing_in_common(comparison, named))
-    text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(comparison, named)))
-    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(comparison, named))
+        raise UserError(nothing_in_common(comparison, sources))
+    points = points_of(comparison)
+    facts = comparison_file(comparison, sources, points)
+    text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(facts, points)))
+    paper = paper_of(sources[0].plan)
+    table = render(DIRECTORY / "comparison.tex", **comparison_table_view(facts, points, paper))
     write_text(out / "comparison.txt", text)
     write_text(out / "comparison.tex", table)
-    write_text(out / "comparison.csv", comparison_frame(comparison, named).to_csv(index=False))
-    facts = comparison_file(comparison, named)
+    write_text(out / "comparison.csv", comparison_frame(comparison, sources).to_csv(index=False))
     write_document(out / "comparison.json", facts)
-    figures = draw_figures(comparison, named, out / "figures")
+    figures = draw_figures(comparison, sources, out / "figures")
     for sentence in facts.summary:
         print(plain(sentence))
     print(f"{out}/comparison.txt, .tex, .csv, .json; {out}/figures: {', '.join(figures)}")
@@ -82,7 +84,7 @@ def refuse_place(out: Path, folders: Sequence[Path]) -> None:
             raise UserError(f"--out {out}: is the folder of a study; name one for the comparison")
 
 
-def draw_figures(comparison: Comparison, named: Sequence[Named], folder: Path) -> list[str]:
+def draw_figures(comparison: Comparison, sources: Sequence[Source], folder: Path) -> list[str]:
     """Draw a figure of every workload that is compared: their names."""
     from scalestudy.publish.figures.drawers.comparison import comparison as drawer
     from scalestudy.publish.figures.save import save_figure
@@ -91,5 +93,5 @@ def draw_figures(comparison: Comparison, named: Sequence[Named], folder: Path) -
     workloads = list(dict.fromkeys(comparison.compared["workload"]))
     for workload in workloads:
         with paper_style():
-            save_figure(drawer(named, comparison, workload), folder / f"{workload}_comparison")
+            save_figure(drawer(sources, comparison, workload), folder / f"{workload}_comparison")
     return [f"{workload}_comparison" for workload in workloads]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
+from scalestudy.analyse.study.compare import Question, RefusedVariant
 from scalestudy.analyse.study.environment import WarningCount
 from scalestudy.publish.numbers.model import Value
 from scalestudy.record.document import Document, Part
@@ -36,29 +37,13 @@ class StudyAtPoint(Part):
     """By name, those that there are."""
 
 
-class ComparedPoint(Part):
+class ComparedPoint(Question):
     """A point that studies have in common, or that one of them has."""
 
-    workload: str
-    variant: str
-    scaling: str
-    nodes: int
-    devices_per_node: int
-    batch_per_rank: int
-    global_batch: int
     world_size: int
     point: str
     studies: dict[str, StudyAtPoint]
     """By letter."""
-
-
-class RefusedVariant(Part):
-    """A variant that asks another question than in the first study, with the keys that make it one."""
-
-    study: str
-    workload: str
-    variant: str
-    keys: dict[str, tuple[Any, ...]]
 
 
 class ComparisonFile(Document):

@@ -1,4 +1,4 @@
-"""A comparison as files that programs read: comparison.json and comparison.csv."""
+"""A comparison as the files that hold it: what programs read (JSON, CSV), and what comparison.txt says of it."""
 
 from __future__ import annotations
 
@@ -8,74 +8,108 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.study.compare import Comparison
-from scalestudy.publish.comparison.conditions import conditions_view
-from scalestudy.publish.comparison.model import ComparisonFile
-from scalestudy.publish.comparison.named import Named
-from scalestudy.publish.comparison.quantities import numbers_of
+from scalestudy.analyse.study.compare import Comparison, Question, Source
+from scalestudy.analyse.study.questions import code_differences, environment_differences, setting_differences
+from scalestudy.publish.comparison.model import ComparedPoint, ComparedStudy, ComparisonFile, StudyAtPoint
+from scalestudy.publish.comparison.points import Rows, compared_points
 from scalestudy.publish.comparison.sentences import (
     missing_sentences,
     point_text,
-    question_columns,
     refused_sentences,
+    remarks,
+    setting_texts,
+    summary_sentences,
 )
-from scalestudy.publish.comparison.view import sentences, study_view
+from scalestudy.publish.environment import environment_view, hardware_view
+from scalestudy.publish.numbers.provenance import dates_of
+from scalestudy.publish.numbers.rounding import DASH
+from scalestudy.publish.words import labels
+from scalestudy.registry.codes import NotCompared
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
 
+NOT_RECORDED = "not recorded"
 CODES = ("throughput_shows", "efficiency_shows", "accuracy_shows", "not_compared")
 
 
-def comparison_file(comparison: Comparison, named: Sequence[Named]) -> ComparisonFile:
-    """The content of comparison.json."""
-    report = named[0].source.plan.study.report
-    points = comparison.points.groupby(question_columns(), sort=False, dropna=False)
-    conditions = conditions_view(named)
-    content = {
-        "scalestudy": __version__,
-        "confidence": report.confidence,
-        "accuracy_margin": report.accuracy_margin,
-        "studies": [study_view(one) for one in named],
-        "summary": sentences(comparison, named),
-        "points": [_point(rows) for _, rows in points],
-        **{name: _by_letter(conditions[name]) for name in ("environment", "settings")},
-        "warnings": {one.letter: one.source.environment.warnings for one in named},
-        "refused": [
-            {
-                "study": refusal.letter,
-                "workload": refusal.workload,
-                "variant": refusal.variant,
-                "keys": {item.key: item.values for item in refusal.differences},
-            }
-            for refusal in comparison.refusals
-        ],
-        "not_compared": [*refused_sentences(comparison, named), *missing_sentences(comparison.points, named)],
-    }
-    return ComparisonFile.model_validate(content)
+def comparison_file(comparison: Comparison, studies: Sequence[Source], points: Sequence[Rows]) -> ComparisonFile:
+    """The content of comparison.json. points: as points_of has them."""
+    letters, report = [one.letter for one in studies], studies[0].plan.study.report
+    settings = setting_differences([one.plan for one in studies]) | code_differences([one.runs for one in studies])
+    return ComparisonFile(
+        scalestudy=__version__,
+        confidence=report.confidence,
+        accuracy_margin=report.accuracy_margin,
+        studies=tuple(_study(one) for one in studies),
+        summary=tuple(summary_sentences(points, studies)),
+        points=tuple(_point(rows) for rows in points),
+        environment=_environment(studies),
+        settings={key: dict(zip(letters, setting_texts(given), strict=True)) for key, given in settings.items()},
+        warnings={one.letter: one.environment.warnings for one in studies},
+        refused=comparison.refusals,
+        not_compared=(*refused_sentences(comparison, letters[0]), *missing_sentences(points, letters)),
+    )
 
 
-def _by_letter(view: Sequence[dict[str, Any]]) -> dict[str, dict[str, str]]:
-    return {item["name"]: {value["letter"]: value["text"] for value in item["values"]} for item in view}
-
-
-def comparison_frame(comparison: Comparison, named: Sequence[Named]) -> pd.DataFrame:
+def comparison_frame(comparison: Comparison, studies: Sequence[Source]) -> pd.DataFrame:
     """comparison.csv: a row per point and study, in SI units, with the study's name beside its letter."""
-    names = {one.letter: one.name for one in named}
+    names = {one.letter: one.name for one in studies}
     frame = comparison.points.copy()
     frame.insert(1, "name", frame["study"].map(names))
     return frame
 
 
-def _point(rows: pd.DataFrame) -> dict[str, Any]:
-    first = rows.iloc[0]
-    return {
-        **{name: first[name] for name in (*question_columns(), "world_size")},
-        "point": point_text(first),
-        "studies": {
-            row["study"]: {
-                "outcomes": outcomes(row),
-                **{name: row[name] for name in ("launches", "launches_ok", *CODES)},
-                "numbers": numbers_of(row),
-            }
-            for _, row in rows.iterrows()
+def comparison_view(file: ComparisonFile, points: Sequence[Rows]) -> dict[str, Any]:
+    """Values for report/templates/comparison.txt: the file, and what can be said of the points."""
+    margin = labels.points(file.accuracy_margin)
+    others = [row for rows in points for row in list(rows.values())[1:]]
+    return file.model_dump(exclude={"points"}) | {
+        "confidence": f"{file.confidence:.0%}",
+        "one_in": f"{1 / (1 - file.confidence):.0f}",
+        "workloads": {
+            workload: [
+                {"point": point_text(first), "rows": [first, *others], "remarks": _remarks(first, others, margin)}
+                for first, *others in (rows.values() for rows in mine)
+            ]
+            for workload, mine in compared_points(points).items()
         },
+        "references": sum(row["is_reference"] and row["not_compared"] == NotCompared.NONE for row in others),
     }
+
+
+def _remarks(first: Row, others: Sequence[Row], margin: str) -> list[str]:
+    """Each once: what is said of the first study may be said beside every other."""
+    return list(dict.fromkeys(text for row in others for text in remarks(first, row, margin=margin)))
+
+
+def _study(one: Source) -> ComparedStudy:
+    made = one.runs[one.runs["outcome"] != "unneeded"]
+    return ComparedStudy(
+        letter=one.letter,
+        name=one.name,
+        study=one.plan.study.name,
+        folder=one.folder,
+        launches=len(made),
+        measured=dates_of(made),
+    )
+
+
+def _point(rows: Rows) -> ComparedPoint:
+    first = next(iter(rows.values()))
+    known = {name: first[name] for name in (*Question.model_fields, "world_size")}
+    studies = {letter: _at_point(row) for letter, row in rows.items()}
+    return ComparedPoint(**known, point=point_text(first), studies=studies)
+
+
+def _at_point(row: Row) -> StudyAtPoint:
+    known = {name: row[name] for name in ("launches", "launches_ok", *CODES)}
+    numbers = {name: number for name, number in row["numbers"].items() if number.shown.value != DASH}
+    return StudyAtPoint(**known, outcomes=outcomes(row), numbers=numbers)
+
+
+def _environment(studies: Sequence[Source]) -> dict[str, dict[str, str]]:
+    """Facts that differ, by their names for readers: the text of each study by its letter."""
+    differing = environment_differences([one.environment for one in studies])
+    said = [dict([*hardware_view(facts), *environment_view(facts)]) for facts in differing]
+    table = pd.DataFrame(said, index=[one.letter for one in studies]).fillna(NOT_RECORDED)
+    return {str(name): dict(texts) for name, texts in table.items()}

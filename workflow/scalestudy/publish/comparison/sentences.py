@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isnan
-
-import pandas as pd
+from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Refusal
-from scalestudy.publish.comparison.conditions import setting_texts
-from scalestudy.publish.comparison.named import Named, plain
-from scalestudy.publish.comparison.quantities import shown
+from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Source
+from scalestudy.publish.comparison.points import Rows, shown
+from scalestudy.publish.comparison.spelling import plain
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
-from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes, unsteady
@@ -25,37 +23,54 @@ MOST = 8
 
 def point_text(row: Row) -> str:
     """'ddp strong, 2 ranks, batch 16 per rank'; 'single, one process, batch 32'."""
-    batch = int(row["batch_per_rank"])
-    if row["scaling"] == ONE_PROCESS:
-        return f"{row['variant']}, one process, batch {batch}"
-    ranks = labels.ranks(int(row["world_size"]), int(row["nodes"]))
-    return f"{row['variant']} {row['scaling']}, {ranks}, batch {batch} per rank"
+    alone = row["scaling"] == ONE_PROCESS
+    return f"{row['variant']}, one process, batch {row['batch_per_rank']}" if alone else labels.point(row)
 
 
-def workload_sentence(workload: str, first: Named, other: Named, rows: pd.DataFrame) -> str:
-    """What a study shows beside the first one. rows: of the other study, those that are compared."""
-    if rows["is_reference"].all():  # also where there are none
-        what = "only single processes at other batches are" if len(rows) else "nothing is"
-        return f"{workload}: {what} compared of {other.title} with {first.title}; the last list says why."
-    rows = rows[~rows["is_reference"]]
-    measured = rows[rows["throughput_ratio"].notna()]
-    if not len(measured):
+def summary_sentences(points: Sequence[Rows], studies: Sequence[Source]) -> list[str]:
+    """One for every workload that two studies have, and every study that is held against the first."""
+    first, *others = studies
+    by_workload: dict[str, list[Rows]] = {}
+    for rows in points:
+        by_workload.setdefault(next(iter(rows.values()))["workload"], []).append(rows)
+    return [
+        _workload_sentence(workload, first, other, [rows[other.letter] for rows in mine if other.letter in rows])
+        for workload, mine in by_workload.items()
+        if any(first.letter in rows for rows in mine)
+        for other in others
+        if any(other.letter in rows for rows in mine)
+    ]
+
+
+def _workload_sentence(workload: str, first: Source, other: Source, rows: Sequence[Row]) -> str:
+    """What a study shows beside the first one. rows: of the other study."""
+    mine, theirs = _title(other), _title(first)
+    compared = [row for row in rows if row["not_compared"] == NotCompared.NONE]
+    rows = [row for row in compared if not row["is_reference"]]
+    if not rows:
+        what = "only single processes at other batches are" if compared else "nothing is"
+        return f"{workload}: {what} compared of {mine} with {theirs}; the last list says why."
+    measured = [row for row in rows if row["throughput_shows"] != Shows.NONE]
+    if not measured:
         count = "the one point" if len(rows) == 1 else f"none of {len(rows)} points"
         was = "was not" if len(rows) == 1 else "was"
-        return f"{workload}: {count} {was} measured in both {first.title} and {other.title}."
-    row = measured.iloc[measured["world_size"].argmax()]
-    said = (
-        f"{workload}: {other.title} is {shown(row, 'throughput_ratio')} times as fast as {first.title} at"
-        f" {point_text(row)}"
-    )
+        return f"{workload}: {count} {was} measured in both {theirs} and {mine}."
+    row = max(measured, key=lambda row: row["world_size"])
+    ratio = shown(row, "throughput_ratio")
+    said = f"{workload}: {mine} is {ratio} times as fast as {theirs} at {point_text(row)}"
     said += AFTER_RATIO.get(row["throughput_shows"], "")
     return f"{said}. {_counts(rows)}" if len(rows) > 1 else f"{said}."
 
 
-def _counts(rows: pd.DataFrame) -> str:
+def _title(study: Source) -> str:
+    """'Old cluster (A)'; the letter alone where that is the name."""
+    return study.letter if study.name == study.letter else f"{study.name} ({study.letter})"
+
+
+def _counts(rows: Sequence[Row]) -> str:
     """'2 of 5 points are faster, 1 is slower, 2 are not distinguishable.'"""
-    found = {code: int((rows["throughput_shows"] == code).sum()) for code in COUNTED}
-    said = [(count, COUNTED[code][count > 1]) for code, count in found.items() if count]
+    found = Counter(row["throughput_shows"] for row in rows)
+    said = [(found[code], words[found[code] > 1]) for code, words in COUNTED.items() if found[code]]
     (count, words), *rest = said
     if count == found[Shows.NO_DIFFERENCE] == len(rows):
         return "Neither point is distinguishable." if count == 2 else f"None of {count} points is distinguishable."
@@ -84,7 +99,7 @@ def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
 
 
 def _speed(first: Row, row: Row) -> str:
-    failed = [f"{word} in {one['study']}" for one in (first, row) if (word := failure_word(one))]
+    failed = [f"{word} in {one['study']}" for one in (first, row) if (word := one["failure"])]
     if failed:
         return f"no ratio ({', '.join(failed)})"
     return SPEED[row["throughput_shows"]].format(first=first["study"], other=row["study"])
@@ -101,74 +116,68 @@ def _accuracy(first: Row, row: Row, margin: str) -> str:
     return f"{both}; difference {shown(row, 'accuracy_difference_points')} points: {words}"
 
 
-def refused_sentence(refusals: Sequence[Refusal], first: Named, other: Named) -> str:
-    """Why a workload is not compared. refusals: of one workload and one study."""
-    differences = {item.key: item for refusal in refusals for item in refusal.differences}
-    keys = "; ".join(
-        f"{item.key} is {mine} in {first.letter} and {theirs} in {other.letter}"
-        for item in differences.values()
-        for mine, theirs in [setting_texts(item)]
-    )
-    variants = ", ".join(refusal.variant for refusal in refusals)
-    return (
-        f"{refusals[0].workload} ({variants}), {other.letter} against {first.letter}: not the same question:"
-        f" {keys}"
-    )
+def setting_texts(values: Sequence[Any]) -> list[str]:
+    """Values of a key as a study's file has them."""
+    return [str(value).lower() if isinstance(value, bool) else str(value) for value in values]
 
 
-def refused_sentences(comparison: Comparison, named: Sequence[Named]) -> list[str]:
-    """One for every workload and study that has something refused."""
-    found = []
-    for other in named[1:]:
-        mine = [refusal for refusal in comparison.refusals if refusal.letter == other.letter]
-        for workload in dict.fromkeys(refusal.workload for refusal in mine):
-            theirs = [refusal for refusal in mine if refusal.workload == workload]
-            found.append(f"{refused_sentence(theirs, named[0], other)}.")
-    return found
+def refused_sentences(comparison: Comparison, first: str) -> list[str]:
+    """Why a workload is not compared: one for every workload and study that has something refused.
+
+    first: the letter of the first study.
+    """
+    variants: dict[tuple[str, str], list[str]] = {}
+    keys: dict[tuple[str, str], dict[str, str]] = {}
+    for refusal in comparison.refusals:
+        which = (refusal.study, refusal.workload)
+        variants.setdefault(which, []).append(refusal.variant)
+        for key, values in refusal.keys.items():
+            mine, theirs = setting_texts(values)
+            keys.setdefault(which, {})[key] = f"{key} is {mine} in {first} and {theirs} in {refusal.study}"
+    return [
+        f"{workload} ({', '.join(variants[letter, workload])}), {letter} against {first}: not the same question:"
+        f" {'; '.join(said.values())}."
+        for (letter, workload), said in keys.items()
+    ]
 
 
-def nothing_in_common(comparison: Comparison, named: Sequence[Named]) -> str:
+def nothing_in_common(comparison: Comparison, studies: Sequence[Source]) -> str:
     """Why there is nothing to compare: what is not the same question, and what each study has."""
-    refused = [plain(text) for text in refused_sentences(comparison, named)]
+    refused = [plain(text) for text in refused_sentences(comparison, studies[0].letter)]
     if refused:
         return "\n".join(["nothing can be compared", *(f"  {text}" for text in refused)])
+    rows = comparison.points.to_dict("records")
     lines = ["the studies have no point in common"]
-    for one in named:
-        mine = comparison.points[comparison.points["study"] == one.letter]
+    if any(row["not_compared"] == NotCompared.SAME_LAUNCHES for row in rows):
+        lines = ["the studies are the same launches; one is a copy of the other"]
+    for one in studies:
         texts = [
-            f"{row['workload']}: {point_text(row)}, {row['global_batch']} global" for _, row in mine.iterrows()
+            f"{row['workload']}: {point_text(row)}, {row['global_batch']} global"
+            for row in rows
+            if row["study"] == one.letter
         ]
         more = f"; and {len(texts) - MOST} more" if len(texts) > MOST else ""
         lines.append(f"  {one.letter} ({one.folder}): {'; '.join(texts[:MOST])}{more}")
-    if (comparison.points["not_compared"] == NotCompared.SAME_LAUNCHES).any():
-        lines[0] = "the studies are the same launches; one is a copy of the other"
     return "\n".join(lines)
 
 
-def missing_sentences(points: pd.DataFrame, named: Sequence[Named]) -> list[str]:
+def missing_sentences(points: Sequence[Rows], letters: Sequence[str]) -> list[str]:
     """What not every study has, and what two have from the same launches; a sentence for each workload."""
-    letters = [one.letter for one in named]
-    having: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for _, rows in points.groupby(question_columns(), sort=False):
-        row = rows.iloc[0]
+    missing: dict[str, list[str]] = {}
+    same: dict[str, list[str]] = {}
+    for rows in points:
+        first, *others = rows.values()
+        text = point_text(first)
         if len(rows) < len(letters):
-            having.setdefault((row["workload"], tuple(rows["study"])), []).append(point_text(row))
-    found = [
-        f"{workload}, {_only(have, letters)}: {'; '.join(texts)}." for (workload, have), texts in having.items()
-    ]
-    same = points[points["not_compared"] == NotCompared.SAME_LAUNCHES]
-    for (workload, letter), rows in same[same["study"] != letters[0]].groupby(["workload", "study"], sort=False):
-        texts = "; ".join(point_text(row) for _, row in rows.iterrows())
-        found.append(f"{workload}, the same launches in {letters[0]} and {letter}: {texts}.")
-    return found
+            missing.setdefault(f"{first['workload']}, {_only(list(rows), letters)}", []).append(text)
+        for row in others:
+            if row["not_compared"] == NotCompared.SAME_LAUNCHES:
+                where = f"{row['workload']}, the same launches in {letters[0]} and {row['study']}"
+                same.setdefault(where, []).append(text)
+    return [f"{what}: {'; '.join(texts)}." for what, texts in (*missing.items(), *same.items())]
 
 
-def question_columns() -> list[str]:
-    """What makes rows of several studies one point."""
-    return ["workload", "variant", "scaling", "nodes", "devices_per_node", "batch_per_rank", "global_batch"]
-
-
-def _only(have: tuple[str, ...], letters: list[str]) -> str:
+def _only(have: Sequence[str], letters: Sequence[str]) -> str:
     """'only in A'; of three studies also 'in A and B, not in C'."""
     lacking = [letter for letter in letters if letter not in have]
     return f"only in {have[0]}" if len(have) == 1 else f"in {labels.listed(have)}, not in {labels.listed(lacking)}"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from scalestudy.publish.environment import environment_view, hardware_view
+from scalestudy.publish.documents.report import latex_facts
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.results import Results
-from scalestudy.publish.views.facts import effort_view, study_view
+from scalestudy.publish.views.facts import effort_view
 from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
@@ -16,23 +15,19 @@ PLACES = ("path", "url", "sha256", "files")
 """Keys of a data set that say where it is."""
 
 
-def artifact_view(plan: Plan, results: Results, book: NumbersFile, *, command: str) -> dict[str, Any]:
+def artifact_view(
+    plan: Plan, results: Results, facts: dict[str, Any], *, book: NumbersFile, command: str
+) -> dict[str, Any]:
     """Values for report/templates/artifact_description.tex. command: what runs the study; '' where not known."""
-    facts, environment = dict(environment_view(results.environment.facts)), results.environment
-    versions = {"Python": "python"} | environment.packages
-    made = results.runs[results.runs["outcome"] != "unneeded"]
-    return {
-        "study": study_view(plan, results.summary),
-        "hardware": hardware_view(results.environment.facts),
-        "hosts": facts.get("nodes") or facts.get("host", ""),
-        "versions": [(name, facts[fact]) for name, fact in versions.items() if fact in facts],
-        "variables": [(name, facts[fact]) for name, fact in environment.variables.items() if fact in facts],
+    known = dict(facts["environment"])
+    versions = {"Python": "python"} | results.environment.packages
+    variables = results.environment.variables
+    return latex_facts(results, facts) | {
+        "hosts": known.get("nodes") or known.get("host", ""),
+        "versions": [(name, known[fact]) for name, fact in versions.items() if fact in known],
+        "variables": [(name, known[fact]) for name, fact in variables.items() if fact in known],
         "data": _data(plan),
         "effort": effort_view(plan, results.runs, book),
-        "unneeded": len(results.runs) - len(made),
-        "dates": dates_of(made),
-        "code": codes_of(made),
-        "dirty": is_dirty(made),
         "command": command,
     }
 

@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.publish.documents.figures import Known, placed
-from scalestudy.publish.documents.report import launches_each
+from scalestudy.publish.documents.report import latex_facts, launches_each
 from scalestudy.publish.environment import hardware_view
 from scalestudy.publish.figures.shown import ShownFigure
 from scalestudy.publish.numbers.keys import point_key
-from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import PAPERS
 from scalestudy.publish.results import Results
 from scalestudy.publish.views.diagnoses import MOST_LISTED, by_series, by_verdict
@@ -36,16 +35,13 @@ def proposal_view(
 ) -> dict[str, Any]:
     """Values for report/templates/proposal.tex. tables: paths of those that print something, by name."""
     summary = results.summary[results.summary["scaling"] != "reference"]
-    made = results.runs[results.runs["outcome"] != "unneeded"]
     known: Known = {"intervals": bool(summary["speedup_low"].notna().any()), "launches": launches_each(plan)}
     forecasts = [item for item in facts["forecasts"] if item["of"] == "scale"]
-    return facts | {
+    return latex_facts(results, facts) | {
         **known,
         "page": PAPERS["ieee"],  # the widest: whatever the paper, a proposal is short
         "most_pages": MOST_PAGES,
         "machine": hardware_view(results.environment.facts, IN_SHORT),
-        "dates": dates_of(made),
-        "code": codes_of(made),
         "table": tables.get("proposal", ""),
         "figures": [
             placed(figure, facts["study"], known)
@@ -55,7 +51,6 @@ def proposal_view(
         "costs": _costs(plan, summary, facts),
         "scale_forecasts": forecasts,
         "refusals": refusals(forecasts),
-        "dirty": is_dirty(made),
         "repeats": plan.study.repeats,
     }
 
@@ -63,21 +58,22 @@ def proposal_view(
 def _costs(plan: Plan, summary: pd.DataFrame, facts: dict[str, Any]) -> list[dict[str, Any]]:
     """By workload: the base case, and every distributed point with its verdict, cost and memory."""
     shown = {row["key"]: row for row in facts["rows"]}
-    verdicts = {diagnosis["row"]["key"]: diagnosis for diagnosis in facts["diagnoses"]}
+    diagnoses = {diagnosis["row"]["key"]: diagnosis for diagnosis in facts["diagnoses"]}
     found = []
     for workload in plan.study.workloads:
         rows = [
-            _cost(row, verdicts, shown[point_key(row)])
+            _cost(row, shown[point_key(row)]) | {"diagnosis": diagnoses.get(point_key(row))}
             for row in summary[summary["workload"] == workload].to_dict("records")
             if row["world_size"] > 1 or row["is_base"]
         ]
         bases = {row["variant"]: row for row in rows if row["is_base"]}
+        points = [row for row in rows if not row["is_base"]]
         found.append(
             {
                 "workload": workload,
                 "bases": list(bases.values()),
-                "points": [row for row in rows if not row["is_base"]],
-                "series": _series([row for row in rows if not row["is_base"] and row["diagnosis"]]),
+                "points": points,
+                "series": _series([row for row in points if row["diagnosis"]]),
                 "heaviest": _heaviest(rows),
             }
         )
@@ -105,16 +101,7 @@ def _heaviest(rows: list[dict[str, Any]]) -> dict[str, Any] | None:
     return max(measured, key=lambda row: row["peak_gib"], default=None)
 
 
-def _cost(row: Row, verdicts: Mapping[str, Any], shown: Mapping[str, Any]) -> dict[str, Any]:
+def _cost(row: Row, shown: dict[str, Any]) -> dict[str, Any]:
     """shown: the row as documents print it."""
-    return {
-        "is_base": bool(row["is_base"]),
-        "variant": row["variant"],
-        "failure": shown["failure"],
-        "diagnosis": verdicts.get(shown["key"]),
-        "hours": shown["device_hours_per_million_samples"],
-        "per_doubling": shown["per_doubling_efficiency_percent"],
-        "where": labels.row(row),
-        "memory": shown["memory"],
-        "peak_gib": row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"],
-    }
+    peak_gib = row["peak_resident_gib"] if isnan(row["peak_allocated_gib"]) else row["peak_allocated_gib"]
+    return shown | {"where": labels.row(row), "peak_gib": peak_gib}

@@ -7,7 +7,7 @@ from typing import Any
 
 from scalestudy.publish.documents.figures import Known, figure_rows, placed
 from scalestudy.publish.figures.shown import ShownFigure
-from scalestudy.publish.numbers.provenance import codes_of, dates_of
+from scalestudy.publish.numbers.provenance import codes_of, dates_of, is_dirty
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.publish.views.diagnoses import leading
@@ -33,11 +33,8 @@ def report_view(
         "intervals": bool(results.summary["speedup_low"].notna().any()),
         "launches": launches_each(plan),
     }
-    made = results.runs[results.runs["outcome"] != "unneeded"]
-    return facts | {
+    return latex_facts(results, facts) | {
         "page": page,
-        "dates": dates_of(made),
-        "code": codes_of(made),
         "leading": leading(facts["diagnoses"], most=0),
         "tables": [tables[name] for name in BEFORE if name in tables],
         "provenance": tables.get("provenance", ""),
@@ -47,6 +44,12 @@ def report_view(
         "refusals": refusals(facts["forecasts"]),
         "batches_forecast": any(item["of"] == "batch" and not item["refused"] for item in facts["forecasts"]),
     }
+
+
+def latex_facts(results: Results, facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts that all documents share, and what the LaTeX documents all say of the launches."""
+    made = results.runs[results.runs["outcome"] != "unneeded"]
+    return facts | {"dates": dates_of(made), "code": codes_of(made), "dirty": is_dirty(made)}
 
 
 def launches_each(plan: Plan) -> str:

@@ -17,16 +17,13 @@ from scalestudy.publish.figures.tidy import FORECAST, shown
 
 APART_PT, WIDEST_PT = 3.0, 30.0
 """Between series that are drawn side by side, and between the first and the last of them."""
+THIN: dict[str, Any] = {"capsize": 2.0, "elinewidth": 0.7}
+"""The look of bars where there are many."""
 
 
-def usual_look(row: pd.Series) -> dict[str, Any]:
+def usual_look(row: pd.Series, **more: Any) -> dict[str, Any]:
     """How a series is drawn, by its first row: the style of its index, and bars."""
-    return series_style(int(row["style"])) | {"capsize": 2.5, "elinewidth": 0.8}
-
-
-def thin_look(row: pd.Series) -> dict[str, Any]:
-    """The same with thinner bars, where there are many."""
-    return usual_look(row) | {"capsize": 2.0, "elinewidth": 0.7}
+    return series_style(int(row["style"])) | {"capsize": 2.5, "elinewidth": 0.8} | more
 
 
 class Panel(NamedTuple):

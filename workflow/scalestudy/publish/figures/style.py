@@ -11,8 +11,7 @@ import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
-from matplotlib.legend import Legend
-from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator, ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
 HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
@@ -72,9 +71,8 @@ def counts_of(numbers: Iterable[float]) -> list[int]:
 def doubling_axis(axes: Axes, counts: Sequence[int]) -> None:
     """A log2 axis with ticks at these counts alone, in ascending order."""
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator(counts))
+    axes.set_xticks(counts, list(map(str, counts)))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.set_xlim(min(counts) / 2**0.35, max(counts) * 2**0.35)
 
 
@@ -93,21 +91,14 @@ def legend_below(figure: Figure, *panels: Axes, last: str = "", order: Sequence[
     """
     found: dict[str, Any] = {}
     for axes in panels:
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
-            found[label] = handle
+        handles, labels = axes.get_legend_handles_labels()
+        found |= dict(zip(labels, handles, strict=True))
     entries = {name: found[name] for name in (*order, *found) if name in found}
     if last in entries:
         entries[last] = entries.pop(last)
-    if not entries:
-        return
-    columns = min(MOST_COLUMNS, len(entries))
-    legend = _legend(figure, entries, columns)
-    while columns > 1 and legend.get_window_extent().width > WIDEST_LEGEND * figure.bbox.width:
+    for columns in range(min(MOST_COLUMNS, len(entries)), 0, -1):
+        legend = figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)
+        if columns == 1 or legend.get_window_extent().width <= WIDEST_LEGEND * figure.bbox.width:
+            figure.set_figheight(figure.get_figheight() + LEGEND_LINE_IN * -(-len(entries) // columns))
+            return
         legend.remove()
-        columns -= 1
-        legend = _legend(figure, entries, columns)
-    figure.set_figheight(figure.get_figheight() + LEGEND_LINE_IN * -(-len(entries) // columns))
-
-
-def _legend(figure: Figure, entries: dict[str, Any], columns: int) -> Legend:
-    return figure.legend(entries.values(), entries.keys(), loc="outside lower center", ncols=columns)

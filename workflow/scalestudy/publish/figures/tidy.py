@@ -1,8 +1,9 @@
-"""The tidy frame of a figure, with a row for every point, drawn or missing; the same in words; what makes both."""
+"""From a study's tables to a figure: its tidy frame, with a row for every point, drawn or missing; its words."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +20,22 @@ COLUMNS = tuple(column.name for column in TIDY)
 MEASURED, FORECAST, REFUSED = "measured", "forecast", "refused"
 """Kinds of points."""
 EMPTY = {"kind": MEASURED} | dict.fromkeys(("series", "outcome", "run", "legend", "group"), "")
+
+
+@dataclass(frozen=True)
+class Frames:
+    """The tables of a study, as `scalestudy stage aggregate` wrote them."""
+
+    summary: pd.DataFrame
+    epochs: pd.DataFrame
+    forecasts: pd.DataFrame
+    collectives: pd.DataFrame
+    quantiles: pd.DataFrame
+    held_out: pd.DataFrame
+
+    def measured(self, workload: str) -> pd.DataFrame:
+        """Rows of the summary that a figure of a workload shows; references are left to the CSV."""
+        return self.summary[(self.summary["workload"] == workload) & (self.summary["scaling"] != "reference")]
 
 
 def tidy(parts: Sequence[pd.DataFrame], *own: str) -> pd.DataFrame:

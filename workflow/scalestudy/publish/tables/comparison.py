@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison
-from scalestudy.publish.comparison.named import Named
-from scalestudy.publish.comparison.quantities import shown
-from scalestudy.publish.comparison.view import compared_points, study_view
+from scalestudy.analyse.study.compare import ONE_PROCESS
+from scalestudy.publish.comparison.model import ComparisonFile
+from scalestudy.publish.comparison.points import Rows, compared_points, shown
 from scalestudy.publish.numbers.keys import slug
 from scalestudy.publish.numbers.rounding import DASH
-from scalestudy.publish.papers import paper_of
+from scalestudy.publish.papers import Paper
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.tables.view import UNITS
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.comparison import ACCURACY_CELL
-from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes
 
-Cell = dict[str, Any]
-Rows = Mapping[str, Row]
-"""Of a point, by the letter of the study."""
+Cell = dict[str, str]
+"""`value` and `limits` as text; `wide`: as many characters as the limits are printed with."""
 
+HEADERS = {
+    "step_time_ms": ("Step time", "", UNITS["ms"]),
+    "throughput_ratio": ("Throughput", "over", ""),
+    "efficiency_percent": ("Effic.", "", UNITS["%"]),
+    "efficiency_difference_points": ("Effic.", "less", "points"),
+    "accuracy_percent": ("Acc.", "", UNITS["%"]),
+    "accuracy_shows": ("Acc.", "to", ""),
+}
+"""Number of a row, or the word for the accuracy -> what it is, how it compares with the first study, its unit."""
+WITH_LIMITS = ("step_time_ms", "throughput_ratio", "efficiency_difference_points")
 PLACES = {"nodes": "Nodes", "world_size": "Ranks", "batch_per_rank": "Batch"}
 LABEL_CHARACTERS = 24
 """Of a study's name, in the label that LaTeX knows the table by."""
@@ -37,115 +44,96 @@ SHOWS = {"throughput_ratio": "throughput_shows", "efficiency_difference_points":
 
 
 class Column(NamedTuple):
-    """A number, or a word, of one study."""
+    """A number, or the word for the accuracy, of one study."""
 
-    header: tuple[str, ...]
+    header: list[str]
     letter: str
     name: str
-    """Of COMPARED, or of a column of words."""
-    limits: bool = False
+    """Of HEADERS."""
 
 
-def comparison_table_view(comparison: Comparison, named: Sequence[Named]) -> dict[str, Any]:
-    """Values for report/templates/comparison.tex."""
-    groups = {
-        workload: [{row["study"]: row for row in rows.to_dict("records")} for rows in points]
-        for workload, points in compared_points(comparison.points).items()
-    }
-    points = [point for group in groups.values() for point in group]
-    first = named[0].letter
-    places = [name for name in PLACES if name != "nodes" or any(point[first]["nodes"] > 1 for point in points)]
-    columns = [column for column in _columns([one.letter for one in named]) if _has_any(points, column, first)]
+def comparison_table_view(file: ComparisonFile, points: Sequence[Rows], paper: Paper) -> dict[str, Any]:
+    """Values for report/templates/comparison.tex. points: as points_of has them."""
+    groups = compared_points(points)
+    compared = [rows for mine in groups.values() for rows in mine]
+    letters = [one.letter for one in file.studies]
+    several_nodes = any(row["nodes"] > 1 for rows in compared for row in rows.values())
+    places = [name for name in PLACES if name != "nodes" or several_nodes]
+    columns = [column for column in _columns(letters) if _has_any(compared, column)]
     made: list[dict[str, Any]] = [
-        {"title": title, "rows": [_row(point, places, columns, first) for point in group]}
-        for title, group in groups.items()
+        {"title": workload, "rows": [_row(rows, places, columns) for rows in mine]}
+        for workload, mine in groups.items()
     ]
-    report = named[0].source.plan.study.report
     return {
-        "study": {"version": __version__, "name": ", ".join(one.name for one in named)},
-        "studies": [study_view(one) for one in named],
-        "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in named))) or "studies",
-        "first": first,
-        "others": labels.listed([one.letter for one in named[1:]]),
-        "confidence": f"{report.confidence:.0%}",
-        "margin": labels.points(report.accuracy_margin),
-        "alike": any(cell["alike"] for group in made for row in group["rows"] for cell in row["cells"]),
+        "study": {"version": __version__, "name": ", ".join(one.name for one in file.studies)},
+        "studies": file.studies,
+        "label": "-".join(filter(None, (slug(one.name)[:LABEL_CHARACTERS] for one in file.studies))) or "studies",
+        "first": letters[0],
+        "others": labels.listed(letters[1:]),
+        "confidence": f"{file.confidence:.0%}",
+        "margin": labels.points(file.accuracy_margin),
+        "alike": any(cell.get("wide") for group in made for row in group["rows"] for cell in row["cells"]),
         "accuracy": any(column.name == "accuracy_percent" for column in columns),
         **set_table(
             [*([PLACES[name]] for name in places), *(column.header for column in columns)],
             made,
             repeated=sum(name in REPEATED for name in places),
-            paper=paper_of(named[0].source.plan),
+            paper=paper,
         ),
     }
 
 
 def _columns(letters: Sequence[str]) -> Iterator[Column]:
-    """In the order of the table. What is of the first study alone has no ratio."""
+    """In the order of the table. What compares with the first study has no column of that."""
     first, *others = letters
-    for letter in letters:
-        yield Column(("Step time", letter, f"({UNITS['ms']})"), letter, "step_time_ms", limits=True)
-    for letter in others:
-        yield Column(("Throughput", f"{letter} over {first}"), letter, "throughput_ratio", limits=True)
-    for letter in letters:
-        yield Column(("Effic.", letter, f"({UNITS['%']})"), letter, "efficiency_percent")
-    for letter in others:
-        yield Column(
-            ("Effic.", f"{letter} less {first}", "(points)"), letter, "efficiency_difference_points", limits=True
-        )
-    for letter in letters:
-        yield Column(("Acc.", letter, f"({UNITS['%']})"), letter, "accuracy_percent")
-    for letter in others:
-        yield Column(("Acc.", f"{letter} to {first}"), letter, "accuracy_shows")
+    for name, (what, relation, unit) in HEADERS.items():
+        for letter in others if relation else letters:
+            whose = f"{letter} {relation} {first}" if relation else letter
+            yield Column([what, whose, *([f"({unit})"] if unit else [])], letter, name)
 
 
-def _has_any(points: Sequence[Rows], column: Column, first: str) -> bool:
+def _has_any(points: Sequence[Rows], column: Column) -> bool:
     """Whether a column has anything to say; that there is no accuracy is not said in every row."""
     if column.name == "accuracy_shows":
-        return any(
-            letter in point and shown(point[letter], "accuracy_percent").value != DASH
-            for point in points
-            for letter in (first, column.letter)
-        )
-    cells = [_cell(point, column, first) for point in points]
-    return any(cell["value"] != DASH for cell in cells)
+        return any(_has_accuracy(row) for rows in points for row in (_first(rows), rows.get(column.letter)) if row)
+    return any(_cell(rows, column)["value"] != DASH for rows in points)
 
 
-def _row(point: Rows, places: Sequence[str], columns: Sequence[Column], first: str) -> dict[str, Any]:
-    row = point[first]
+def _row(rows: Rows, places: Sequence[str], columns: Sequence[Column]) -> dict[str, Any]:
+    first = _first(rows)
     partial = [
-        f"{letter}: {outcomes(one)}" for letter, one in point.items() if 0 < one["launches_ok"] < one["launches"]
+        f"{letter}: {outcomes(row)}" for letter, row in rows.items() if 0 < row["launches_ok"] < row["launches"]
     ]
     return {
-        "variant": row["variant"] if row["scaling"] == ONE_PROCESS else f"{row['variant']} {row['scaling']}",
+        "variant": first["variant"] + ("" if first["scaling"] == ONE_PROCESS else f" {first['scaling']}"),
         "partial": "; ".join(partial),
-        "unsteady": any(mostly_unsteady(one) for one in point.values()),
-        "cells": [_text(f"{row[name]:.0f}") for name in places]
-        + [_cell(point, column, first) for column in columns],
+        "unsteady": any(mostly_unsteady(row) for row in rows.values()),
+        "cells": [
+            *({"value": f"{first[name]:.0f}", "limits": ""} for name in places),
+            *(_cell(rows, column) for column in columns),
+        ],
     }
 
 
-def _cell(point: Rows, column: Column, first: str) -> Cell:
-    row = point.get(column.letter)
+def _cell(rows: Rows, column: Column) -> Cell:
+    row = rows.get(column.letter)
     if row is None:
-        return _text(DASH)
+        return {"value": DASH, "limits": ""}
     if column.name == "accuracy_shows":
-        return _text(_accuracy_word(row, point[first]))
-    number = shown(row, column.name)
-    if number.value == DASH and column.name == "step_time_ms":
-        return _text(failure_word(row) or DASH)
-    alike = row.get(SHOWS.get(column.name, ""), None) == Shows.NO_DIFFERENCE
-    return _text(number.value, number.limits, alike=alike) if column.limits else _text(number.value)
+        tested = _has_accuracy(row) and _has_accuracy(_first(rows))
+        return {"value": ACCURACY_CELL[row["accuracy_shows"]] if tested else DASH, "limits": ""}
+    value, limits = shown(row, column.name).value, shown(row, column.name).limits
+    if value == DASH and column.name == "step_time_ms":
+        value = row["failure"] or DASH
+    if column.name in SHOWS and row[SHOWS[column.name]] == Shows.NO_DIFFERENCE:
+        return {"value": value, "limits": f"{limits}{ALIKE}", "wide": f"{limits}+"}
+    return {"value": value, "limits": limits if column.name in WITH_LIMITS else ""}
 
 
-def _text(value: str, limits: str = "", *, alike: bool = False) -> Cell:
-    """`wide`: as many characters as the limits are printed with."""
-    wide = f"{limits}+" if alike else limits
-    return {"value": value, "limits": f"{limits}{ALIKE}" if alike else limits, "wide": wide, "alike": alike}
+def _first(rows: Rows) -> Row:
+    """The first study's, which every point has that is compared."""
+    return next(iter(rows.values()))
 
 
-def _accuracy_word(row: Row, first: Row) -> str:
-    """What the test of equivalence shows; a dash where there was nothing to test."""
-    if DASH in (shown(row, "accuracy_percent").value, shown(first, "accuracy_percent").value):
-        return DASH
-    return ACCURACY_CELL[row["accuracy_shows"]]
+def _has_accuracy(row: Row) -> bool:
+    return shown(row, "accuracy_percent").value != DASH

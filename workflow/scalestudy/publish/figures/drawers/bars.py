@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import MOST_TOGETHER
 from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
-from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.points import failure_word

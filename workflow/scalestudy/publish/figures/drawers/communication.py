@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from scalestudy.analyse.communication.collectives import GIB
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import MOST_TOGETHER, panel_grid
-from scalestudy.publish.figures.points import Panel, draw_points, point_rows, thin_look
+from scalestudy.publish.figures.points import THIN, Panel, draw_points, point_rows, usual_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks
-from scalestudy.publish.figures.tidy import Drawer, shown, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.study.plan import Plan
 
-PANEL = Panel(1, "Message size", "Time of a call (ms)", look=thin_look)
+PANEL = Panel(1, "Message size", "Time of a call (ms)", look=partial(usual_look, **THIN))
 PLACE = ["nodes", "world_size"]
 FITTED = "all-reduce"
 FIT = ["all_reduce_latency_s", "all_reduce_gib_per_s"]

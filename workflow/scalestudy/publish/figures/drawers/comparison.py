@@ -8,8 +8,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.analyse.study.compare import Comparison
-from scalestudy.publish.comparison.named import Named, in_a_figure
+from scalestudy.analyse.study.compare import Comparison, Source
+from scalestudy.publish.comparison.spelling import in_a_figure
 from scalestudy.publish.figures.points import Panel, distributed_series, draw_panels, point_rows, usual_look
 from scalestudy.publish.figures.style import LINES, MARKERS, PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, tidy
@@ -29,11 +29,11 @@ def _look(row: pd.Series) -> dict[str, Any]:
 THROUGHPUT = Panel(1, "Ranks", "Throughput (samples/s)", look=_look, beside="study")
 
 
-def _ratios(named: Sequence[Named]) -> Panel:
-    return Panel(2, "Ranks", f"Throughput over that of {named[0].letter}", look=_look, beside="series")
+def _ratios(studies: Sequence[Source]) -> Panel:
+    return Panel(2, "Ranks", f"Throughput over that of {studies[0].letter}", look=_look, beside="series")
 
 
-def _studies(named: Sequence[Named], comparison: Comparison, workload: str) -> pd.DataFrame:
+def _frame(studies: Sequence[Source], comparison: Comparison, workload: str) -> pd.DataFrame:
     """Samples per second of every point of every study, then the ratios of the others to the first study.
 
     style: of the study. Columns of its own: `study`, its letter, and `marker`, that of the variant.
@@ -41,7 +41,7 @@ def _studies(named: Sequence[Named], comparison: Comparison, workload: str) -> p
     mine = comparison.points[comparison.points["workload"] == workload]
     markers: dict[str, str] = {}
     parts = []
-    for style, one in enumerate(named):
+    for style, one in enumerate(studies):
         rows = mine[(mine["study"] == one.letter) & ~mine["is_reference"]]
         base, given = rows["is_base"], {"style": style, "study": one.letter}
         series = _series(rows[base], rows[~base])
@@ -55,11 +55,11 @@ def _studies(named: Sequence[Named], comparison: Comparison, workload: str) -> p
         apart = [(name, points[~points["is_base"]], markers[name]) for name, points in series]
         for name, points, marker in (*alone, *apart):
             given["marker"] = marker
-            parts.append(_rows(_ratios(named), one, name, points, "throughput_ratio", **given))
+            parts.append(_rows(_ratios(studies), one, name, points, "throughput_ratio", **given))
     return tidy(parts, "study", "marker")
 
 
-def _rows(panel: Panel, one: Named, name: str, points: pd.DataFrame, y: str, **given: Any) -> pd.DataFrame:
+def _rows(panel: Panel, one: Source, name: str, points: pd.DataFrame, y: str, **given: Any) -> pd.DataFrame:
     """point_rows of a series of a study; only a series with a point is in the legend."""
     given["series"] = f"{one.letter} {one.name}: {name}"
     given["legend"] = f"{one.letter} {in_a_figure(one.name)}: {name}" if points[y].notna().any() else ""
@@ -82,18 +82,18 @@ def _by_variant(points: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
     return [(str(variant), mine) for variant, mine in points.groupby("variant", sort=False)]
 
 
-def _draw(named: Sequence[Named], frame: pd.DataFrame) -> Figure:
+def _draw(studies: Sequence[Source], frame: pd.DataFrame) -> Figure:
     """Left: samples a second of every point that a study has. Right: ratios to the first study, with a line at 1.
 
     Points without a good run are marked on the left with the study's letter and the reason.
     """
-    width_in = paper_of(named[0].source.plan).page_in
-    figure, (left, right) = draw_panels(frame, THROUGHPUT, _ratios(named), width_in=width_in)
+    width_in = paper_of(studies[0].plan).page_in
+    figure, (left, right) = draw_panels(frame, THROUGHPUT, _ratios(studies), width_in=width_in)
     left.set_ylim(bottom=0)
-    equal = f"as fast as {named[0].letter}"
+    equal = f"as fast as {studies[0].letter}"
     right.axhline(1, label=equal, **REFERENCE)
     legend_below(figure, left, right, last=equal)
     return figure
 
 
-comparison = Drawer(_studies, _draw)
+comparison = Drawer(_frame, _draw)

@@ -8,13 +8,12 @@ from functools import partial
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
 from scalestudy.analyse.point.crossover import beside_ddp, overtaking
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import Panel, draw_panels, point_rows
 from scalestudy.publish.figures.style import REFERENCE, legend_below, series_style
-from scalestudy.publish.figures.tidy import Drawer, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.numbers.rounding import show_scaled
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
@@ -102,9 +101,8 @@ def _size_axis(axes: Axes, sizes: Sequence[float]) -> None:
         if not ticks or size > APART * ticks[-1]:
             ticks.append(size)
     axes.set_xscale("log")
-    axes.xaxis.set_major_locator(FixedLocator(ticks))
+    axes.set_xticks(ticks, [show_scaled(size).value for size in ticks])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: show_scaled(size).value))
     axes.set_xlim(sizes[0] / 1.6, sizes[-1] * 1.6)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -9,10 +10,9 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from scalestudy.publish.figures.frames import Frames
-from scalestudy.publish.figures.points import Panel, draw_panels, point_rows, thin_look
+from scalestudy.publish.figures.points import THIN, Panel, draw_panels, point_rows, usual_look
 from scalestudy.publish.figures.style import REFERENCE, legend_below
-from scalestudy.publish.figures.tidy import REFUSED, Drawer, describe, shown, tidy
+from scalestudy.publish.figures.tidy import REFUSED, Drawer, Frames, describe, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.templates import wrap
 from scalestudy.publish.words import labels
@@ -24,12 +24,9 @@ REASONS_SHOWN = 3
 WIDTH = 100  # of a line of reasons, in characters
 
 
-def _look(row: pd.Series) -> dict[str, Any]:
-    return thin_look(row) | {"linestyle": "none"}
-
-
-SPEEDUP = Panel(1, "Measured speedup", "Forecast speedup", look=_look, doubling=False, bars="xy")
-RATIO = Panel(2, "Ranks", "Forecast / measured", look=_look, beside="series")
+LOOK = partial(usual_look, **THIN, linestyle="none")
+SPEEDUP = Panel(1, "Measured speedup", "Forecast speedup", look=LOOK, doubling=False, bars="xy")
+RATIO = Panel(2, "Ranks", "Forecast / measured", look=LOOK, beside="series")
 
 
 def _back_test(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:

@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, PercentFormatter
 
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.panels import LINE_END, MOST_TOGETHER, panel_grid
 from scalestudy.publish.figures.style import REFERENCE, legend_below, log_ticks, series_style
-from scalestudy.publish.figures.tidy import Drawer, shown, tidy
+from scalestudy.publish.figures.tidy import Drawer, Frames, shown, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
 from scalestudy.study.plan import Plan, Point

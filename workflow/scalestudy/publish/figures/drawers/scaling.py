@@ -9,10 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.analyse.point.scaling import compounded_efficiency
-from scalestudy.publish.figures.frames import Frames
 from scalestudy.publish.figures.points import Panel, distributed_series, draw_panels, point_rows
 from scalestudy.publish.figures.style import REFERENCE, counts_of, legend_below
-from scalestudy.publish.figures.tidy import FORECAST, Drawer, tidy
+from scalestudy.publish.figures.tidy import FORECAST, Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan

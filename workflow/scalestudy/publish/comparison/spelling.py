@@ -1,42 +1,19 @@
-"""The studies of a comparison by letter and name, and their names in letters that every document has."""
+"""Names that users have given, in letters that every document has."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from typing import Any
-
-from scalestudy.analyse.study.compare import Source
 
 LEGEND_CHARACTERS = 32
 """A longer name is cut short in a figure; its letter stands before it."""
 
 
-@dataclass(frozen=True)
-class Named:
-    """A study with what readers know it by."""
-
-    source: Source
-    name: str
-    """As the user gave it, or the study's own."""
-    folder: str
-    """As the user gave it."""
-
-    @property
-    def letter(self) -> str:
-        return self.source.letter
-
-    @property
-    def title(self) -> str:
-        """'Old cluster (A)'; the letter alone where that is the name."""
-        return self.letter if self.name == self.letter else f"{self.name} ({self.letter})"
-
-
 def plain(value: Any) -> Any:
     """Text, or all text in lists and mappings, in ASCII: accents left out, what is no letter as its code point."""
     if isinstance(value, dict):
-        return {key: plain(inner) for key, inner in value.items()}
+        return {plain(key): plain(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [plain(inner) for inner in value]
     if not isinstance(value, str):
