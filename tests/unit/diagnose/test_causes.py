@@ -13,8 +13,7 @@ from builders import diagnosed, summary_of
 from scalestudy.diagnose.cause import Stage
 from scalestudy.diagnose.causes import CAUSES
 from scalestudy.diagnose.findings import Diagnosis
-from scalestudy.diagnose.patches import merge
-from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.plan import make_plan
 
 # ms a step: a point at 2 ranks with an overhead of 3.4 ms, and one that is healthy.

@@ -13,9 +13,8 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import Diagnosis
-from scalestudy.diagnose.patches import merge
 from scalestudy.diagnose.verdicts import judge_point, unexplained
-from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 

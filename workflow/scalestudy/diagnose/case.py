@@ -12,7 +12,9 @@ from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.diagnose.findings import Evidence
+from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.errors import RefusedStudyError
+from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Variant
 
@@ -52,6 +54,18 @@ class Case:
     def variant_patch(self, change: dict[str, Any]) -> dict[str, Any]:
         """A patch of the study that changes how the point is run."""
         return {"variants": {self.point["variant"]: change}}
+
+    def accepted(self, recommendation: Recommendation) -> Recommendation:
+        """The recommendation; without its patch, and with the reason, where the study would refuse that."""
+        if not recommendation.patch:
+            return recommendation
+        try:
+            parse_study(merge(self.study.model_dump(mode="json"), recommendation.patch), source="patch")
+        except RefusedStudyError as error:
+            refused = "\n  ".join(error.problems)
+            warning = f"{recommendation.warning} The study would refuse that as it stands: {refused}.".strip()
+            return recommendation.model_copy(update={"patch": None, "warning": warning})
+        return recommendation
 
     def beyond_alone(self, column: str) -> float:
         """What a part of the step takes beyond what it takes of one process at equal batch.

@@ -9,7 +9,6 @@ from enum import IntEnum
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Recommendation
-from scalestudy.diagnose.patches import accepted
 
 
 class Stage(IntEnum):
@@ -63,7 +62,7 @@ class Cause:
             explanation=seen.explanation,
             evidence=seen.evidence,
             refuted_by=self.refuted_by,
-            recommendations=tuple(accepted(case.study, one) for one in seen.recommendations),
+            recommendations=tuple(map(case.accepted, seen.recommendations)),
             beside=beside,
         )
 

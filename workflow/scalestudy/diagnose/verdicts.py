@@ -10,7 +10,6 @@ from scalestudy.analyse.point.scaling import efficiency
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
-from scalestudy.diagnose.patches import accepted
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Verdict
 from scalestudy.registry.words.points import outcomes, unsteady
@@ -139,7 +138,7 @@ def healthy(case: Case) -> Finding:
             Evidence.of("overhead_share", "share of overhead in the step", point["overhead_share"], "%"),
         ),
         refuted_by="a base case that was held back, by fewer threads or a busy host",
-        recommendations=(accepted(case.study, more),),
+        recommendations=(case.accepted(more),),
     )
 
 

@@ -33,7 +33,7 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
     """What study files say, merged and not checked; raises UserError where one is missing or no YAML mapping."""
     content: dict[str, Any] = {}
     for path in paths:
-        _merge(content, _read(Path(path)))
+        content = merge(content, _read(Path(path)))
     return content
 
 
@@ -46,13 +46,13 @@ def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
         return dict(content)  # not planned yet, or no plan: what is wrong with it is for others to say
 
 
-def _merge(content: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Write changes into content: mappings key by key, everything else as a whole."""
+def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """The content with the changes laid over it, mappings key by key; neither of them is changed."""
+    merged = dict(content)
     for key, value in changes.items():
-        if isinstance(value, Mapping) and isinstance(content.get(key), dict):
-            _merge(content[key], value)
-        else:
-            content[key] = value
+        known = merged.get(key)
+        merged[key] = merge(known, value) if isinstance(value, Mapping) and isinstance(known, dict) else value
+    return merged
 
 
 def _read(path: Path) -> dict[str, Any]:
