@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
-from scalestudy.analyse.forecast.extrapolate import Measured, Place
+from scalestudy.analyse.forecast.columns import Place
+from scalestudy.analyse.forecast.extrapolate import Measured
 
 DATA = Path(__file__).parent / "data"
 

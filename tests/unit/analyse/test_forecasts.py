@@ -7,10 +7,9 @@ from math import nan
 import numpy as np
 import pytest
 from published_tables import Question, questions
-from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.forecast.extrapolate import Measured, Place, forecast
-from scalestudy.analyse.forecast.fit import Scale, fit_all, fit_law
-from scalestudy.analyse.forecast.growth import LINEAR, SHARE, USL_WEAK
+from scalestudy.analyse.forecast.columns import NoFitError, Place
+from scalestudy.analyse.forecast.extrapolate import Measured, forecast
+from scalestudy.analyse.forecast.fit import LINEAR, SHARE, USL_WEAK, Scale, fit_all, fit_law
 from scalestudy.registry.codes import Refused
 
 QUESTIONS = questions()

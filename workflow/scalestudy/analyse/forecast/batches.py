@@ -21,9 +21,9 @@ import pandas as pd
 from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
-from scalestudy.analyse.forecast.columns import NOT_GIVEN, NoFitError, outcome_columns
+from scalestudy.analyse.forecast.columns import Made, NoFitError, Place, forecast_row
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
+from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.study import Study
 
@@ -88,30 +88,19 @@ def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -
 
 
 def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dict[str, Any]:
-    ranks = int(point["world_size"])
-    batch = factor * int(point["batch_per_rank"])
-    row = {
-        "forecast_of": "batch",
-        "nodes": int(point["nodes"]),
-        "devices_per_node": int(point["devices_per_node"]),
-        "world_size": ranks,
-        "batch_per_rank": batch,
-        "global_batch": batch * ranks,
-        "from_batches": json.dumps(sorted(good["batch_per_rank"].astype(int).tolist())),
-    }
-    step_time, speedup = NOTHING, NOTHING
-    try:
+    place, batch = Place.of(point), factor * int(point["batch_per_rank"])
+
+    def make() -> Made:
         _check(study, point, good, factor)
         model = step_model(good)
         step_time = product(_step_time(model, point, batch), _scatter(good))
-        whole = batch * ranks if point["scaling"] == "strong" else batch
-        work = 1 if point["scaling"] == "strong" else ranks
-        speedup = step_time.inverse(work * model.step_time_s(whole))
+        whole, work = (batch * place.ranks, 1) if point["scaling"] == "strong" else (batch, place.ranks)
         probed = not isnan(point["exposed_span_s"])
-        row["overhead_model"] = OverheadModel.BUCKET_PIPELINE if probed else OverheadModel.AS_MEASURED
-    except NoFitError as error:
-        row |= error.columns
-    return NOT_GIVEN | row | outcome_columns(step_time, speedup, samples=batch * ranks, ranks=ranks)
+        how = OverheadModel.BUCKET_PIPELINE if probed else OverheadModel.AS_MEASURED
+        return step_time, step_time.inverse(work * model.step_time_s(whole)), {"overhead_model": how}
+
+    batches = json.dumps(sorted(good["batch_per_rank"].astype(int).tolist()))
+    return forecast_row("batch", place, batch * place.ranks, make) | {"from_batches": batches}
 
 
 def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from scalestudy.analyse.forecast.columns import NoFitError
+from scalestudy.analyse.forecast.columns import NoFitError, Place
 from scalestudy.analyse.forecast.fit import Scale, Weighed, fit_all
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
@@ -20,18 +20,6 @@ from scalestudy.registry.codes import Refused
 FARTHEST = 4.0
 """Times the largest measured size; beyond two doublings the laws part."""
 DRAWS = 2001
-
-
-@dataclass(frozen=True)
-class Place:
-    """A scale as machines know it: nodes, and devices on each."""
-
-    nodes: int
-    devices_per_node: int
-
-    @property
-    def ranks(self) -> int:
-        return self.nodes * self.devices_per_node
 
 
 @dataclass(frozen=True)

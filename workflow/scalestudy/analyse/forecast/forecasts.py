@@ -15,13 +15,13 @@ import pandas as pd
 from scipy.special import ndtri
 
 from scalestudy.analyse.forecast.batches import batch_forecasts
-from scalestudy.analyse.forecast.columns import COLUMNS, HELD_OUT_COLUMNS, NOT_GIVEN, NoFitError, outcome_columns
-from scalestudy.analyse.forecast.extrapolate import Forecast, Measured, Place, forecast
+from scalestudy.analyse.forecast.columns import COLUMNS, HELD_OUT_COLUMNS, Made, NoFitError, Place, forecast_row
+from scalestudy.analyse.forecast.extrapolate import Measured, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, base_of, distributed, mostly_unsteady
 from scalestudy.analyse.point.summary import relative_half_width
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
@@ -54,7 +54,7 @@ def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for (workload, variant, scaling), series in series_of(summary):
         for _, point in series[series["step_time_s"].notna() & ~series["is_base"]].iterrows():
-            place = Place(int(point["nodes"]), int(point["devices_per_node"]))
+            place = Place.of(point)
             smaller = series[series["is_base"] | (series["world_size"] < place.ranks)]
             found = forecast_of_scale(study, smaller, place, scaling)
             found |= {"workload": workload, "variant": variant, "scaling": scaling}
@@ -70,28 +70,25 @@ def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.
         yield cast("tuple[str, str, str]", key), pd.concat([base_of(summary, points.iloc[0]), points])
 
 
-def _scales(points: pd.DataFrame) -> list[tuple[int, int]]:
-    """(nodes, devices a node) of each."""
-    return [
-        (int(nodes), int(devices))
-        for nodes, devices in zip(points["nodes"], points["devices_per_node"], strict=True)
-    ]
+def _places_of(points: pd.DataFrame) -> list[Place]:
+    return [Place.of(row) for _, row in points.iterrows()]
 
 
 def _places(study: Study, points: pd.DataFrame) -> list[Place]:
     """Where a forecast is wanted and nothing was measured."""
-    known = _scales(points)
+    known = _places_of(points)
     if study.report.forecast_scales is not None:
-        wanted = [nodes_and_devices(scale) for scale in study.report.forecast_scales]
+        wanted = [Place(*nodes_and_devices(scale)) for scale in study.report.forecast_scales]
     else:
         wanted = []
-        inside = [devices for nodes, devices in known if nodes == 1]
+        inside = [place.devices_per_node for place in known if place.nodes == 1]
         if inside:
-            wanted.append((1, 2 * max(inside)))
-        nodes = max(nodes for nodes, _ in known)
+            wanted.append(Place(1, 2 * max(inside)))
+        nodes = max(place.nodes for place in known)
         if nodes > 1:
-            wanted.append((2 * nodes, max(devices for count, devices in known if count == nodes)))
-    return [Place(*place) for place in wanted if place not in known]
+            widest = max(place.devices_per_node for place in known if place.nodes == nodes)
+            wanted.append(Place(2 * nodes, widest))
+    return [place for place in wanted if place not in known]
 
 
 def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
@@ -99,24 +96,15 @@ def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling:
     strong, confidence = scaling == "strong", study.report.confidence
     base = series.iloc[0]
     whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks
-    row = {
-        "forecast_of": "scale",
-        "nodes": place.nodes,
-        "devices_per_node": place.devices_per_node,
-        "world_size": place.ranks,
-        "batch_per_rank": whole // place.ranks,
-        "global_batch": whole,
-    }
     good = series[series["step_time_s"].notna()]
-    row["from_scales"] = json.dumps([f"{nodes}x{devices}" for nodes, devices in _scales(good)])
-    step_time, speedup = NOTHING, NOTHING
-    try:
-        made = _forecast(good, place, strong=strong, whole=whole, confidence=confidence)
-        step_time, speedup = made.step_time_s, made.speedup
-        row |= _weights(made.laws)
-    except NoFitError as error:
-        row |= error.columns
-    return NOT_GIVEN | row | outcome_columns(step_time, speedup, samples=whole, ranks=place.ranks)
+
+    def make() -> Made:
+        _check(good, place, whole)
+        made = forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
+        return made.step_time_s, made.speedup, _weights(made.laws)
+
+    scales = json.dumps([str(measured) for measured in _places_of(good)])
+    return forecast_row("scale", place, whole, make) | {"from_scales": scales}
 
 
 def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
@@ -126,7 +114,8 @@ def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
     return {"overhead_model": OverheadModel.LAWS_ALIKE if alike else OverheadModel.LAWS} | weights
 
 
-def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, confidence: float) -> Forecast:
+def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
+    """Raises NoFitError where the rows do not tell of this place."""
     if not len(good) or not good["is_base"].any():
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
@@ -135,17 +124,13 @@ def _forecast(good: pd.DataFrame, place: Place, *, strong: bool, whole: int, con
         raise NoFitError(Refused.OTHER_PROTOCOLS)
     unsteady = good.loc[[mostly_unsteady(row) for _, row in good.iterrows()]]
     if len(unsteady):
-        first = unsteady.iloc[0]
-        scale = f"{int(first['nodes'])}x{int(first['devices_per_node'])}"
-        raise NoFitError(Refused.SCALE_UNSTEADY, scale=scale)
-    return forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
+        raise NoFitError(Refused.SCALE_UNSTEADY, scale=str(Place.of(unsteady.iloc[0])))
 
 
 def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
     """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
     normal = float(ndtri(0.5 + confidence / 2))
-    times = good[["step_time_s", "step_time_s_low", "step_time_s_high"]].to_numpy(dtype=float)
     return [
-        Measured(Place(*scale), float(limits[0]), relative_half_width(Interval(*map(float, limits))) / normal)
-        for scale, limits in zip(_scales(good), times, strict=True)
+        Measured(Place.of(row), row["step_time_s"], relative_half_width(Interval.of(row, "step_time_s")) / normal)
+        for _, row in good.iterrows()
     ]

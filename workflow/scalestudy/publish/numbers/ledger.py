@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.forecast.growth import LAWS
+from scalestudy.analyse.forecast.fit import LAWS
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis, Evidence
