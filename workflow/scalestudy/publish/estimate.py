@@ -7,7 +7,7 @@ from typing import Any
 from quantiphy import Quantity
 
 from scalestudy.analyse.costs.collectives import ALGORITHMS
-from scalestudy.analyse.costs.strategies import ELEMENT_BYTES, Setting, Traffic, traffic
+from scalestudy.analyse.costs.strategies import Setting, Traffic, traffic
 from scalestudy.publish.numbers.rounding import show
 
 
@@ -18,7 +18,7 @@ def estimate_view(setting: Setting, *, step_time_s: float | None, target: float)
         "setting": vars(setting)
         | {
             "parameters": _text(setting.parameters, ""),
-            "element_bytes": ELEMENT_BYTES[setting.dtype],
+            "element_bytes": setting.element_bytes,
             "size": _text(size, "B"),
             "bandwidth": _text(link.bandwidth_bytes_per_s, "B/s"),
             "latency": _text(link.latency_s, "s"),

@@ -24,7 +24,7 @@ def bytes_sent(spec: RunSpec, parameters: int) -> float | None:
         if spec.ddp.communication_hook == "powersgd":
             return None
         size = FP32 if spec.ddp.communication_hook == "none" else HALF
-        return 2 * _share(spec.world_size) * parameters * size * synchronised
+        return ddp_bytes(parameters, spec.world_size, size) * synchronised
     return _fsdp(spec, parameters, synchronised)
 
 
@@ -39,9 +39,19 @@ def _fsdp(spec: RunSpec, parameters: int, synchronised: int) -> float:
     reduced = HALF if spec.precision == "bf16" and options.reduce_dtype == "bf16" else FP32
     # For the forward pass of every micro-batch, and for its backward pass unless parameters were kept.
     gathers = spec.accumulation_steps * (1 if options.sharding == "gradients" else 2)
-    inside = _share(shards) * parameters * (gathers * gathered + synchronised * reduced)
+    inside = fsdp_bytes(parameters, shards, gathers * gathered + synchronised * reduced)
     across = 2 * _share(groups) * parameters / shards * reduced * synchronised
     return inside + across
+
+
+def ddp_bytes(parameters: float, ranks: int, element_bytes: int) -> float:
+    """Bytes that a rank sends in an all-reduce of a gradient of every parameter."""
+    return 2 * _share(ranks) * parameters * element_bytes
+
+
+def fsdp_bytes(parameters: float, ranks: int, element_bytes: int) -> float:
+    """Bytes that a rank sends in all-gathers and reduce-scatters of so many bytes of every parameter together."""
+    return _share(ranks) * parameters * element_bytes
 
 
 def _share(ranks: int) -> float:

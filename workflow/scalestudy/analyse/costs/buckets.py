@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import ceil
 
 from scipy.optimize import brentq
 
@@ -34,6 +35,16 @@ class Bucket:
 
     size: float
     ready_s: float
+
+
+def bucket_sizes(total: float) -> list[float]:
+    """Bytes of each of torch's own buckets of so many bytes of gradients."""
+    if total <= FIRST_BUCKET_BYTES:
+        return [total]
+    cap = BUCKET_CAP_MIB * MIB
+    rest = total - FIRST_BUCKET_BYTES
+    count = ceil(rest / cap)
+    return [float(FIRST_BUCKET_BYTES), *([cap] * (count - 1)), rest - cap * (count - 1)]
 
 
 def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[float], float]) -> float:

@@ -1,18 +1,17 @@
 """What a step of DDP or FSDP communicates, and how long that takes at least and at most: no run needed.
 
-Bytes by the ring algorithms (study/traffic.py has the same for the runs of a study). Overlap is not known before
-it is measured, so a step has two limits: all of it hidden behind computation but what nothing can hide, and none
-of it. Sources: Li et al. (2020), VLDB 13; Zhao et al. (2023), VLDB 16.
+Bytes as study/traffic.py has them for the runs of a study. Overlap is not known before it is measured, so a step
+has two limits: all of it hidden behind computation but what nothing can hide, and none of it. Sources: Li et al.
+(2020), VLDB 13; Zhao et al. (2023), VLDB 16.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil
 
-from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
+from scalestudy.analyse.costs.buckets import bucket_sizes
 from scalestudy.analyse.costs.collectives import RING, Link
+from scalestudy.study.traffic import ddp_bytes, fsdp_bytes
 
 ELEMENT_BYTES = {"fp32": 4, "bf16": 2, "fp16": 2}
 BACKWARD_SHARE = 2 / 3
@@ -37,9 +36,14 @@ class Setting:
     """Numbers kept for a parameter: 2 for Adam, 1 for momentum, 0 for plain SGD."""
 
     @property
+    def element_bytes(self) -> int:
+        """Of a parameter, and of its gradient."""
+        return ELEMENT_BYTES[self.dtype]
+
+    @property
     def size(self) -> float:
         """Bytes of the parameters, and of the gradients."""
-        return self.parameters * ELEMENT_BYTES[self.dtype]
+        return self.parameters * self.element_bytes
 
 
 @dataclass(frozen=True)
@@ -83,15 +87,14 @@ def traffic(setting: Setting) -> tuple[Traffic, ...]:
 
 def ddp_traffic(setting: Setting) -> Traffic:
     """All-reduces of DDP's buckets: the first of 1 MiB, the rest of 25 MiB."""
-    sizes = _bucket_sizes(setting.size)
+    sizes = bucket_sizes(setting.size)
     times = [RING.time_s(size, setting.ranks, setting.link) for size in sizes]
-    alone = setting.ranks == 1
     return Traffic(
         strategy="ddp",
-        bytes_sent=0.0 if alone else RING.volume(setting.ranks) * setting.size,
+        bytes_sent=ddp_bytes(setting.parameters, setting.ranks, setting.element_bytes),
         time_s=sum(times),
         unhidden_s=times[-1],
-        collectives=0 if alone else len(sizes),
+        collectives=len(sizes) if setting.ranks > 1 else 0,
         hideable=BACKWARD_SHARE / setting.accumulation_steps,
         state_bytes=(2 + setting.optimizer_states) * setting.size,
     )
@@ -105,23 +108,13 @@ def fsdp_traffic(setting: Setting, *, reshard_after_forward: bool = True) -> Tra
     ranks, size, blocks = setting.ranks, setting.size, setting.blocks
     gathers = setting.accumulation_steps * (2 if reshard_after_forward else 1)
     half = RING.time_s(size / blocks, ranks, setting.link) / 2  # an all-gather or a reduce-scatter of one block
-    share = (ranks - 1) / ranks
     kept = (1 if reshard_after_forward else ranks) + 1 + setting.optimizer_states
     return Traffic(
         strategy="fsdp, full shard" if reshard_after_forward else "fsdp, gradients",
-        bytes_sent=share * size * (gathers + 1),
+        bytes_sent=fsdp_bytes(setting.parameters, ranks, (gathers + 1) * setting.element_bytes),
         time_s=blocks * (gathers + 1) * half,
         unhidden_s=(setting.accumulation_steps + 1) * half,
         collectives=blocks * (gathers + 1) if ranks > 1 else 0,
         hideable=1.0,
         state_bytes=kept * size / ranks,
     )
-
-
-def _bucket_sizes(total: float) -> Sequence[float]:
-    if total <= FIRST_BUCKET_BYTES:
-        return [total]
-    cap = BUCKET_CAP_MIB * MIB
-    rest = total - FIRST_BUCKET_BYTES
-    count = ceil(rest / cap)
-    return [float(FIRST_BUCKET_BYTES), *([cap] * (count - 1)), rest - cap * (count - 1)]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from math import ceil, isnan
+from math import isnan
 
-from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, FIRST_BUCKET_BYTES, MIB
+from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, MIB, bucket_sizes
 from scalestudy.analyse.statistics.intervals import NOTHING
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
@@ -77,7 +77,7 @@ def bucket_size(case: Case) -> Seen | None:
     count, whole = point["buckets"], point["gradient_bytes"]
     if isnan(count) or isnan(whole) or cap == BUCKET_CAP_MIB:
         return None
-    usual = 1 + ceil(max(0.0, whole - FIRST_BUCKET_BYTES) / MIB / BUCKET_CAP_MIB)
+    usual = len(bucket_sizes(whole))
     latency_s = float(count * point["all_reduce_latency_s"])  # of all buckets of a step, as on the idle network
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     evidence = [
