@@ -14,10 +14,8 @@ from scalestudy.diagnose.findings import AS_MEASURED, Prediction
 def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
     """The step without `saved` seconds of it, at the same batch and memory; the speedup grows as it shrinks."""
     step_s = case.point["step_time_s"]
-    # A step that takes no time at all is beyond any limit.
-    least = 0.01 * step_s
-    after = (max(step_s - seconds, least) for seconds in (saved.value, saved.high, saved.low))  # nan stays nan
-    step_time = Interval(*after)
+    # A step that takes no time at all is beyond any limit. nan stays nan.
+    step_time = saved.falling(lambda seconds: max(step_s - seconds, 0.01 * step_s))
     gain = step_time.inverse(step_s)
     speedup = product(case.interval("speedup"), gain)
     return Prediction(
@@ -33,7 +31,7 @@ def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
 def as_measured(case: Case, row: pd.Series) -> Prediction:
     """What another row of the summary is, at the same work as the point or at one process."""
     mine, theirs = (Interval.of(item, "step_time_s").inverse(item["global_batch"]) for item in (case.point, row))
-    speedup = Interval(1.0) if row["world_size"] == 1 else Interval.of(row, "speedup")
+    speedup = Interval.of(row, "speedup")
     return Prediction(
         step_time_s=Interval.of(row, "step_time_s"),
         gain=NOTHING if isnan(mine.value) else product(theirs, mine.inverse()),

@@ -6,7 +6,7 @@ throughput, carry the same interval and cannot contradict each other.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, hypot, isnan, log, nan, sqrt
 
@@ -26,10 +26,18 @@ class Interval:
     low: Real = nan
     high: Real = nan
 
+    def map(self, function: Callable[[float], float]) -> Interval:
+        """The interval of a rising function of the quantity."""
+        return Interval(function(self.value), function(self.low), function(self.high))
+
+    def falling(self, function: Callable[[float], float]) -> Interval:
+        """The interval of a falling function of the quantity; the limits change places."""
+        return Interval(function(self.value), function(self.high), function(self.low))
+
     def scaled(self, factor: float) -> Interval:
         """The interval of `factor` times the quantity; factor > 0."""
         assert factor > 0
-        return Interval(self.value * factor, self.low * factor, self.high * factor)
+        return self.map(lambda number: number * factor)
 
     @classmethod
     def of(cls, row: Row, name: str) -> Interval:
@@ -41,8 +49,8 @@ class Interval:
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
     def inverse(self, numerator: float = 1.0) -> Interval:
-        """The interval of `numerator` over the quantity; the limits change places."""
-        return Interval(numerator / self.value, numerator / self.high, numerator / self.low)
+        """The interval of `numerator` over the quantity."""
+        return self.falling(lambda number: numerator / number)
 
     def leaves_out(self, number: float) -> bool:
         """Whether a number is beyond the limits; never without them."""
@@ -121,7 +129,7 @@ Values = Numbers | pd.Series | Sample
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
     """Geometric mean of positive values, one a launch, with Student's t interval on their logarithms."""
-    return _exp(mean(_sample(values).logs(), confidence=confidence))
+    return mean(_sample(values).logs(), confidence=confidence).map(exp)
 
 
 def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interval:
@@ -130,7 +138,7 @@ def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interva
     theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits
     where either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
     """
-    return _exp(difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence))
+    return difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence).map(exp)
 
 
 def difference(above: Values, below: Values, *, confidence: float) -> Interval:
@@ -162,10 +170,6 @@ def mean(values: Values, *, confidence: float) -> Interval:
 
 def _sample(values: Values) -> Sample:
     return values if isinstance(values, Sample) else Sample(np.asarray(values, dtype=float))
-
-
-def _exp(interval: Interval) -> Interval:
-    return Interval(exp(interval.value), exp(interval.low), exp(interval.high))
 
 
 def _logs(values: Numbers) -> np.ndarray:

@@ -6,7 +6,6 @@ from math import isnan
 
 from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH, SMALL_SHARE, bus_factor
 from scalestudy.analyse.costs.collectives import RING
-from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
@@ -47,7 +46,7 @@ def transport(case: Case) -> Seen | None:
     # Small messages are slow on any link: what counts is what these gradients lose by it.
     if not min(cost.value, lost_s) >= SHARE * point["step_time_s"]:
         return None
-    saved = Interval(*(max(0.0, seconds - usual_s) for seconds in (cost.value, cost.low, cost.high)))
+    saved = cost.map(lambda seconds: max(0.0, seconds - usual_s))
     interface = "GLOO_SOCKET_IFNAME" if kind == "cpu" else "NCCL_SOCKET_IFNAME"
     advice = Recommendation(
         id="choose_interface",
