@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.point.scaling import efficiency, karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
 from scalestudy.measure.steady import mser5
 from scalestudy.registry.codes import Refused
@@ -35,8 +35,6 @@ def test_karp_flatt_of_the_published_strong_scaling_table() -> None:
 
 
 def test_efficiencies() -> None:
-    assert efficiency(3.49, 4) == pytest.approx(0.8725)
-    assert efficiency(12369 / 33700, 2) == pytest.approx(0.1835, abs=1e-4)  # 18 %, where the source printed "-"
     assert per_doubling_efficiency(8.0, 8) == 1.0
     assert per_doubling_efficiency(1.5, 2) == pytest.approx(0.75)
     assert per_doubling_efficiency(0.75**3 * 8, 8) == pytest.approx(0.75)

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 from builders import book_of, diagnosed, results_of, rows_book, study_of, summary_of
 from scalestudy.analyse.statistics.intervals import Interval, product
-from scalestudy.diagnose.bottleneck import find_bottleneck
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at, saving
-from scalestudy.diagnose.study import usual
+from scalestudy.diagnose.study import find_bottleneck, usual
 from scalestudy.publish.views.diagnoses import diagnoses_view
 from scalestudy.publish.views.rows import rows_view
 from scalestudy.study.config.load import parse_study

@@ -6,7 +6,6 @@ from math import isnan, nan
 from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.point.scaling import efficiency
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
@@ -50,7 +49,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         return Verdict.CONFOUNDED, "the rows do not do the same work, so their ratio is not a speedup"
     sure = not isnan(point["speedup_low"])
     speedup = (point["speedup_low"], point["speedup_high"]) if sure else (point["speedup"],) * 2
-    low, high = (efficiency(limit, case.ranks) for limit in speedup)
+    low, high = (limit / case.ranks for limit in speedup)
     target = case.target_efficiency
     if not sure and point["speedup"] > case.ranks:
         verdict = Verdict.UNDECIDED

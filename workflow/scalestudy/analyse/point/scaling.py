@@ -5,11 +5,6 @@ from __future__ import annotations
 from math import log2, nan
 
 
-def efficiency(speedup: float, ranks: float) -> float:
-    """E = S / n, n the ratio of ranks to the base case's."""
-    return speedup / ranks
-
-
 def per_doubling_efficiency(speedup: float, ranks: float) -> float:
     """Efficiency of one doubling if all were alike: S^(1 / log2 n) / 2; nan at n = 1."""
     return speedup ** (1 / log2(ranks)) / 2 if ranks > 1 else nan

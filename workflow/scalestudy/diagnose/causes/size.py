@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil, inf, isnan, lcm
 from typing import Any
 
@@ -79,23 +80,16 @@ def comm_bound(case: Case) -> Seen | None:
 def _larger_batch(case: Case) -> Recommendation:
     """The batch that the algebra asks for, with what it should bring; or that these data do not hold it."""
     point, workload = case.point, case.study.workloads[case.point["workload"]]
+    larger = partial(Recommendation, id="larger_batch", keeps_the_work=False)
     try:
         model = step_model(case.alone)
     except NoFitError as error:
-        return Recommendation(
-            id="larger_batch",
-            change="Raise the batch per rank.",
-            unpredicted=f"how far cannot be told: {no_forecast(error.columns)}.",
-            keeps_the_work=False,
-        )
+        reason = f"how far cannot be told: {no_forecast(error.columns)}."
+        return larger(change="Raise the batch per rank.", unpredicted=reason)
     target, overhead_s = case.target_efficiency, point["overhead_s"]
     if target >= 1:
-        return Recommendation(
-            id="larger_batch",
-            change="Raise the batch per rank, and lower report.target_efficiency below 1.",
-            unpredicted="no batch brings the overhead to nothing.",
-            keeps_the_work=False,
-        )
+        change = "Raise the batch per rank, and lower report.target_efficiency below 1."
+        return larger(change=change, unpredicted="no batch brings the overhead to nothing.")
     all_ranks = [world_size(scale) for scale in case.study.scales]
     known = workload.data.known_train_samples
     samples = inf if known is None else known
@@ -112,19 +106,17 @@ def _larger_batch(case: Case) -> Recommendation:
             f" {'in all' if strong else f'a rank, on {max(all_ranks)} ranks'}; the data hold {samples}.",
             keeps_the_work=False,
         )
-    change: dict[str, Any] = {"batch_size": batch}
+    patch: dict[str, Any] = {"batch_size": batch}
     if strong and "weak" in workload.scaling and batch * max(all_ranks) > samples:
-        change["scaling"] = ["strong"]  # the data do not hold this batch on every rank
+        patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
     grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
     if known is not None:
         steps = known // (batch if strong else batch * case.ranks)
         grown += f" and an epoch shrinks to {steps} {'step' if steps == 1 else 'steps'}"
-    return Recommendation(
-        id="larger_batch",
+    return larger(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
-        patch={"workloads": {point["workload"]: change}},
+        patch={"workloads": {point["workload"]: patch}},
         prediction=_prediction(case, model, batch),
-        keeps_the_work=False,
         warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
         " compare accuracy at equal epochs.",
     )
@@ -135,14 +127,9 @@ def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
     strong, ranks = case.point["scaling"] == "strong", case.ranks
     batch_per_rank = batch / ranks if strong else batch
     overhead = case.interval("overhead_s")
-    kept = Interval(
-        *(
-            model.efficiency(batch, seconds, ranks=ranks, strong=strong)
-            for seconds in (overhead.value, overhead.high, overhead.low)
-        )
-    )
+    kept = overhead.falling(lambda seconds: model.efficiency(batch, seconds, ranks=ranks, strong=strong))
     alone_s = model.step_time_s(batch_per_rank)
-    step_time = Interval(*(alone_s + seconds for seconds in (overhead.value, overhead.low, overhead.high)))
+    step_time = overhead.map(lambda seconds: alone_s + seconds)
     throughput = step_time.inverse(batch_per_rank * ranks)
     batches = ", ".join(f"{b:g}" for b in sorted(case.alone["batch_per_rank"]))
     return Prediction(
