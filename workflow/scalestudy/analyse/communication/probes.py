@@ -15,7 +15,6 @@ All are means over ranks, so that they add up; `imbalance` is what the slowest r
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from math import nan
 from typing import Any
 
@@ -43,7 +42,13 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = 
     if not len(probes):
         return dict.fromkeys(QUANTITIES, np.empty(0))
     blocks = firsts(probes.of_step("block"))
-    by_round = _rounds(probes.of_step("phase")[blocks])
+    kinds = probes.of_step("phase")[blocks]
+    places = {kind: np.flatnonzero(kinds == kind) for kind in PROBE_PHASES}
+    rounds = max(map(len, places.values()))
+
+    def by_round(times_s: np.ndarray) -> dict[str, np.ndarray]:
+        """Values of blocks by their kind: a value a round, nan where there is none."""
+        return {kind: np.append(times_s[at], np.full(rounds - len(at), nan)) for kind, at in places.items()}
 
     def rounds_of(times_s: np.ndarray) -> dict[str, np.ndarray]:
         return by_round(means(times_s, blocks).mean(axis=0))
@@ -72,10 +77,7 @@ def communication_of(observation: Observation, *, confidence: float) -> dict[str
     strategy = observation.record.spec.strategy
     rounds = probe_rounds(observation.steps, observation.buckets, strategy=strategy)
     values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}
-    columns: dict[str, Any] = {}
-    for name, of_rounds in values.items():
-        columns |= mean(of_rounds, confidence=confidence).columns(f"{name}_s")
-    return columns | compare_methods(values, confidence=confidence)
+    return _columns(values, confidence)
 
 
 def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
@@ -90,11 +92,16 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
         columns["methods"] = first["methods"]
     else:
         values = {name: good[f"{name}_s"].dropna().to_numpy(dtype=float) for name in QUANTITIES}
-        columns = {}
-        for name, of_launches in values.items():
-            columns |= mean(of_launches, confidence=confidence).columns(f"{name}_s")
-        columns |= compare_methods(values, confidence=confidence)
+        columns = _columns(values, confidence)
     return columns | _lateness(good, confidence) | _network(good, confidence)
+
+
+def _columns(values: dict[str, np.ndarray], confidence: float) -> dict[str, Any]:
+    """Each quantity with its interval over rounds or launches, and how the methods compare."""
+    columns: dict[str, Any] = {}
+    for name, found in values.items():
+        columns |= mean(found, confidence=confidence).columns(f"{name}_s")
+    return columns | compare_methods(values, confidence=confidence)
 
 
 def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
@@ -148,19 +155,3 @@ def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict
     by_hook = difference(calibrated, values["exposed_span"], confidence=confidence)
     differ = remainder.leaves_out(0) or by_hook.leaves_out(0)
     return by_hook.columns(f"{HOOK_DIFFERENCE}_s") | {"methods": Methods.DISAGREE if differ else Methods.AGREE}
-
-
-def _rounds(kinds: np.ndarray) -> Callable[[np.ndarray], dict[str, np.ndarray]]:
-    """A function that sorts values of blocks: kind of block -> a value a round, nan where there is none.
-
-    kinds: of the blocks in their order; the n-th block of each kind belongs to the n-th round.
-    """
-    blocks = {kind: np.flatnonzero(kinds == kind) for kind in PROBE_PHASES}
-    rounds = max(len(found) for found in blocks.values())
-
-    def by_round(values: np.ndarray) -> dict[str, np.ndarray]:
-        return {
-            kind: np.append(values[found], np.full(rounds - len(found), nan)) for kind, found in blocks.items()
-        }
-
-    return by_round

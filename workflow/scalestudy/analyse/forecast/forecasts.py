@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from math import isnan
-from typing import Any, cast
+from typing import Any
 
 import pandas as pd
 from scipy.special import ndtri
@@ -37,11 +37,11 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     weights that the measured scales give to laws of it. `refused`: why there is no number, `none` where there is.
     """
     rows = []
-    for (workload, variant, scaling), series in series_of(summary):
+    for names, series in series_of(summary):
         points = series[~series["is_base"]]
-        made = [forecast_of_scale(study, series, place, scaling) for place in _places(study, points)]
+        made = [forecast_of_scale(study, series, place, names["scaling"]) for place in _places(study, points)]
         made += batch_forecasts(study, points, summary)
-        rows += [{"workload": workload, "variant": variant, "scaling": scaling} | row for row in made]
+        rows += [names | row for row in made]
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
@@ -52,22 +52,21 @@ def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
     none. measured_*: what the point itself was measured to be, in seconds and as a ratio, with its limits.
     """
     rows = []
-    for (workload, variant, scaling), series in series_of(summary):
+    for names, series in series_of(summary):
         for _, point in series[series["step_time_s"].notna() & ~series["is_base"]].iterrows():
             place = Place.of(point)
             smaller = series[series["is_base"] | (series["world_size"] < place.ranks)]
-            found = forecast_of_scale(study, smaller, place, scaling)
-            found |= {"workload": workload, "variant": variant, "scaling": scaling}
+            found = names | forecast_of_scale(study, smaller, place, names["scaling"])
             for name in ("step_time_s", "speedup"):
                 found |= Interval.of(point, name).columns(f"measured_{name}")
             rows.append(found)
     return pd.DataFrame(rows, columns=HELD_OUT_COLUMNS)
 
 
-def series_of(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, str], pd.DataFrame]]:
-    """((workload, variant, scaling), its base case and then its distributed points), where there are any."""
+def series_of(summary: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+    """(columns of SERIES, its base case and then its distributed points), where there are any."""
     for key, points in distributed(summary).groupby(SERIES, sort=False):
-        yield cast("tuple[str, str, str]", key), pd.concat([base_of(summary, points.iloc[0]), points])
+        yield dict(zip(SERIES, map(str, key), strict=True)), pd.concat([base_of(summary, points.iloc[0]), points])
 
 
 def _places_of(points: pd.DataFrame) -> list[Place]:

@@ -72,19 +72,18 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     ]
 
 
-KEYS = ("workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank")
-COLUMNS = (*KEYS, "factor", "level", "share", "share_low", "share_high")
+KEYS = ["workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank"]
+COLUMNS = [*KEYS, "factor", "level", "share", "share_low", "share_high"]
 
 
 def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
     """The trees of all distributed rows of the summary, a row a factor; columns are COLUMNS."""
-    rows = []
-    for _, point in distributed(summary).iterrows():
-        keys = {name: point[name] for name in KEYS}
-        for factor in efficiency_tree(point):
-            about = {"factor": factor.name, "level": factor.level}
-            rows.append(keys | about | factor.share.columns("share"))
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    rows = [
+        {**point[KEYS], "factor": factor.name, "level": factor.level, **factor.share.columns("share")}
+        for _, point in distributed(summary).iterrows()
+        for factor in efficiency_tree(point)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def _without(lost: Interval, whole: float) -> Interval:

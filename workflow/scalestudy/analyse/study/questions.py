@@ -11,7 +11,6 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
-from scalestudy.study.spec import RunSpec
 
 # Of a spec: where and how long it was measured, which is what studies are compared for.
 CONDITIONS = ("repeat", "seed", "host", "measure", "profile_steps")
@@ -86,13 +85,12 @@ def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
     """What a launch was asked, by the keys of the study's file."""
     spec = plan.runs[run_ids[0]]
-    flat = _flat(spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED}))
-    return {f"{_owner(spec, key)}.{key}": value for key, value in flat.items()}
-
-
-def _owner(spec: RunSpec, key: str) -> str:
-    of_the_variant = key.split(".")[0] in Knobs.model_fields
-    return f"variants.{spec.variant}" if of_the_variant else f"workloads.{spec.workload}"
+    content = spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED})
+    found: dict[str, Any] = {}
+    for key, value in content.items():
+        owner = f"variants.{spec.variant}." if key in Knobs.model_fields else f"workloads.{spec.workload}."
+        found |= _flat({key: value}, owner)
+    return found
 
 
 def _differences(*flat: dict[str, Any]) -> Differences:
