@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from artists import assert_drawn
 from builders import frames_of, study_of
-from scalestudy.analyse.point.crossover import Overtaking, beside_ddp, overtaking
+from scalestudy.analyse.point.crossover import beside_ddp, overtaking
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.figures import drawing, figures_of
 from scalestudy.publish.figures.style import paper_style
@@ -56,21 +56,21 @@ def test_fsdp_is_compared_with_ddp_whichever_comes_first(content: dict[str, Any]
     for (value, low, high), expected in zip(ratios, FSDP_OVER_DDP.values(), strict=True):
         assert value == pytest.approx(1 / expected, rel=1e-6)
         assert low < value < high
-    assert overtaking(points) == Overtaking(slower_at=1e6, faster_at=1e8), "in between it is not shown"
+    assert overtaking(points) == {"slower_at": 1e6, "faster_at": 1e8}, "in between it is not shown"
 
 
 def test_what_does_not_cross_is_not_said_to(content: dict[str, Any]) -> None:
     ((_, points),) = beside_ddp(summary_of(plan_of(content)))
-    assert overtaking(points.iloc[:2]) is None, "slower, and not distinguishable"
+    assert not overtaking(points.iloc[:2]), "slower, and not distinguishable"
     turned = points.assign(parameters=points["parameters"].to_numpy()[::-1])
-    assert overtaking(turned) is None, "faster for small models and slower for large ones"
+    assert not overtaking(turned), "faster for small models and slower for large ones"
 
 
 def test_a_model_that_only_fsdp_can_train_is_one_that_it_overtakes_at(content: dict[str, Any]) -> None:
     summary = summary_of(plan_of(content), failing=("medium", "large"))
     ((_, points),) = beside_ddp(summary)
     assert points["relative_throughput"].notna().tolist() == [True, False, False]
-    assert overtaking(points) == Overtaking(slower_at=1e6, faster_at=1e7)
+    assert overtaking(points) == {"slower_at": 1e6, "faster_at": 1e7}
 
 
 def test_the_figure_has_ratios_memory_and_outcomes(content: dict[str, Any]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import cast
 
 import pandas as pd
@@ -11,14 +10,6 @@ import pandas as pd
 from scalestudy.analyse.point.rows import WORK, distributed
 
 PLACE = ["scaling", "nodes", "devices_per_node"]
-
-
-@dataclass(frozen=True)
-class Overtaking:
-    """In parameters: the largest model that FSDP trains slower than DDP, the smallest that it trains faster."""
-
-    slower_at: float
-    faster_at: float
 
 
 def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int], pd.DataFrame]]:
@@ -38,22 +29,23 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
         1 / pairs.loc[second, [f"{value}_of_ddp", f"{high}_of_ddp", f"{low}_of_ddp"]]
     ).to_numpy()
     pairs.loc[~first & ~second, [value, low, high]] = float("nan")
-    pairs = pairs.assign(ddp_variant=pairs["variant_of_ddp"])
     pairs = pairs[pairs["parameters"].notna() | pairs["parameters_of_ddp"].notna()]
     pairs["parameters"] = pairs["parameters"].fillna(pairs["parameters_of_ddp"])
     for key, points in pairs.groupby(["variant", *PLACE], sort=False):
         yield cast("tuple[str, str, int, int]", key), points.sort_values("parameters", kind="stable")
 
 
-def overtaking(points: pd.DataFrame) -> Overtaking | None:
-    """Where the points of one FSDP variant cross; None where they do not, or their limits do not show it.
+def overtaking(points: pd.DataFrame) -> dict[str, float]:
+    """Where the points of one FSDP variant cross; empty where they do not, or their limits do not show it.
 
-    points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as overtaken.
+    In parameters: `slower_at`, the largest model that FSDP trains slower than DDP, and `faster_at`, the smallest
+    that it trains faster. points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as
+    overtaken.
     """
     alone = points["step_time_s"].notna() & points["relative_throughput"].isna()
     alone &= points["launches_ok_of_ddp"] + points["launches_too_short_of_ddp"] == 0
     slower = points.loc[points["relative_throughput_high"] < 1, "parameters"]
     faster = points.loc[(points["relative_throughput_low"] > 1) | alone, "parameters"]
     if not len(slower) or not len(faster) or slower.max() >= faster.min():
-        return None
-    return Overtaking(slower_at=float(slower.max()), faster_at=float(faster.min()))
+        return {}
+    return {"slower_at": float(slower.max()), "faster_at": float(faster.min())}

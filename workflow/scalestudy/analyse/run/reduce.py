@@ -101,7 +101,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "threads_per_core": _threads_per_core(observation),
         "parameters": totals.parameters,
         "gradient_bytes": totals.gradient_bytes,
-        **{name: _number(getattr(totals, name)) for name in OF_THE_MODEL},
+        **{name: float(nan if (total := getattr(totals, name)) is None else total) for name in OF_THE_MODEL},
         "steps": totals.steps,
         "stopped_because": record.stopping.reason if record.stopping else "",
         **_memory(record.ranks),
@@ -112,10 +112,6 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "dirty": environment.get("dirty"),
         "started_at": record.started_at,
     }
-
-
-def _number(value: float | None) -> float:
-    return nan if value is None else float(value)
 
 
 def _threads_per_core(observation: Observation) -> float:

@@ -67,13 +67,11 @@ class Source:
         """What it has of each question; the base case before a reference at the same batch."""
         found: dict[Question, Answer] = {}
         for point, (_, row) in zip(self.plan.points, self.summary.iterrows(), strict=True):
-            found.setdefault(self._question(point), Answer(self, point, row))
+            asked = point.model_dump(include=set(Question.model_fields))
+            if self.plan.study.variants[point.variant].strategy == "single":
+                asked["scaling"] = ONE_PROCESS
+            found.setdefault(Question(**asked), Answer(self, point, row))
         return found
-
-    def _question(self, point: Point) -> Question:
-        alone = self.plan.study.variants[point.variant].strategy == "single"
-        content = point.model_dump(include=set(Question.model_fields))
-        return Question(**content | ({"scaling": ONE_PROCESS} if alone else {}))
 
 
 @dataclass(frozen=True)

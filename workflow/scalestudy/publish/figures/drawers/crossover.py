@@ -47,8 +47,7 @@ def _by_size(plan: Plan, frames: Frames) -> pd.DataFrame:
     styles: dict[str, int] = {}
     for (_, scaling, nodes, devices), points in found:
         where = f", {scaling}, {labels.ranks(nodes * devices, nodes)}" if several else ""
-        span = overtaking(points)
-        limits = {"slower_at": span.slower_at, "faster_at": span.faster_at} if span else {}
+        limits = overtaking(points)
         for panel, y, sides in (
             (SPEED, "relative_throughput", ("", OF_DDP)),
             (MEMORY[memory], memory, ("",)),
