@@ -8,10 +8,10 @@ from pydantic import BaseModel
 
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
+from scalestudy.compare.model import ComparisonFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.prepare.store import Manifest
-from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.batch_search import BatchSearchFile
 from scalestudy.record.observation import RunRecord
