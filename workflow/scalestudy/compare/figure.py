@@ -1,7 +1,5 @@
 """Several studies of one workload: throughput of each against ranks, and the ratio to the first study's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

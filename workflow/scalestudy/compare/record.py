@@ -1,7 +1,5 @@
 """A comparison as the files that hold it: what programs read (JSON, CSV), and what comparison.txt says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a comparison shows, in sentences: a workload as a whole, a point, and what could not be compared."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isnan

@@ -1,7 +1,5 @@
 """Several studies in one table: a row a point, with columns of every study and of its ratio to the first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """JSON schemas of the files that the stages write: docs/schemas/NAME.schema.json."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """The runs of a study: what is planned, run by Snakemake, and run again."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
