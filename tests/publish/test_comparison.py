@@ -21,8 +21,8 @@ from published_schemas import check_json
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import StudyEnvironment, WarningCount
 from scalestudy.cli.main import main
-from scalestudy.publish.comparison.model import ComparisonFile
-from scalestudy.publish.comparison.spelling import in_a_figure, plain
+from scalestudy.compare.model import ComparisonFile
+from scalestudy.compare.spelling import in_a_figure, plain
 from scalestudy.record.document import read_document, write_document
 from scalestudy.registry.files import FILES
 from scalestudy.study.config.load import parse_study

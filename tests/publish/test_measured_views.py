@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
+from builders import declared, diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame, with_derived
@@ -567,7 +567,7 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
     """Empty text comes back from a CSV as nan; the commands see only that."""
     frame = given(probed(summary), **NOTES)
     frame.to_csv(tmp_path / "comprehensive_summary.csv", index=False)
-    study_of(plan, TIMES).to_csv(tmp_path / "runs.csv", index=False)
+    declared(study_of(plan, TIMES), "runs.csv").to_csv(tmp_path / "runs.csv", index=False)
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
     factors_frame(frame).to_csv(tmp_path / "efficiency_factors.csv", index=False)

@@ -31,8 +31,9 @@ FLOORS = {
     "analyse": 2,
     "diagnose": 3,
     "publish": 4,
-    "reference": 5,
-    "cli": 6,
+    "compare": 5,
+    "reference": 6,
+    "cli": 7,
 }
 # On the ground floor record knows study (an observation holds a spec) and prepare knows both (data of the config,
 # files written whole), never the other way round.

@@ -18,7 +18,7 @@ from jinja2 import nodes
 from scalestudy.publish.templates import DIRECTORY, template_environment
 
 PACKAGE = Path(scalestudy.__file__).parent
-FLOORS = ("analyse", "diagnose", "publish", "cli")
+FLOORS = ("analyse", "diagnose", "publish", "compare", "cli")
 TAKES_APART = {
     *("startswith", "endswith", "split", "rsplit", "partition", "rpartition", "removeprefix", "removesuffix"),
     *("find", "rfind", "isalpha", "isdigit", "isnumeric"),
@@ -37,7 +37,7 @@ ALLOWED = {
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
     "diagnose/causes/size.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
-    "publish/comparison/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
+    "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),

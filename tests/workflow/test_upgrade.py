@@ -73,7 +73,9 @@ def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Check
     assert "scalestudy retry RESULTS --protocol" in text
     for document in documents[1:]:
         assert "the current protocol is 2" in (upgraded.root / document).read_text(encoding="utf-8")
-    assert "3 of 6 runs set aside" in upgraded.run("scalestudy", "retry", str(RESULTS), "--protocol").stdout
+    again = ("scalestudy", "retry", str(RESULTS), "--protocol")
+    assert "3 of 6 runs set aside" in upgraded.run(*again).stdout
+    assert "of 3 runs none is of a protocol before 2" in upgraded.run(*again).stdout
 
 
 def test_tables_of_0_1_are_refused_by_name(upgraded: Checkout) -> None:

@@ -3,8 +3,9 @@
 The package is a house of floors; a module imports from lower floors only, and
 `tests/unit/test_architecture.py` holds that:
 
-    6  cli             what people type, and a command for every Snakemake rule
-    5  reference       generated from models and registry: documentation, JSON schemas
+    7  cli             what people type, and a command for every Snakemake rule
+    6  reference       generated from models and registry: documentation, JSON schemas
+    5  compare         several studies in one document
     4  publish         figures, tables, text, pages: data in, files out, no analysis
     3  diagnose        evidence -> findings -> recommendations
     2  analyse         statistics and scaling: frames in and out, no files, no torch

@@ -34,6 +34,7 @@ def write_study(folder: Path, name: str) -> Path:
     results = folder / "results" / name
     results.mkdir(parents=True)
     (results / RESULTS["plan"]).write_text(plan.model_dump_json())
+    made.runs["record_sha256"] = [f"{name}{index}" for index in range(len(made.runs))]
     for table in ("summary", "runs", "forecasts"):
         getattr(made, table).to_csv(results / RESULTS[table], index=False)
     write_document(results / RESULTS["environment"], StudyEnvironment(facts={"device": ("cpu",)}))

@@ -1,7 +1,5 @@
 """The config of a workflow: what its jobs read, and the command line that it came from."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
-from __future__ import annotations
-
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import Here, make_starter
 from scalestudy.study.config.scales import nodes_and_devices

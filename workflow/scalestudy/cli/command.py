@@ -1,7 +1,5 @@
 """What our commands add to click: modules that load when they are called, several words after one flag, advice."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pkgutil import resolve_name

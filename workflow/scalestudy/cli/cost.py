@@ -1,7 +1,5 @@
 """What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
-from __future__ import annotations
-
 from scalestudy.study.allocations import Allocation, make_allocations
 from scalestudy.study.plan import Plan, Point
 

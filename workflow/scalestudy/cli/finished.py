@@ -1,7 +1,5 @@
 """Folders of finished studies, read to be compared; what is no such folder is refused with what would be right."""
 
-from __future__ import annotations
-
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace

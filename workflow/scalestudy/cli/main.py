@@ -1,7 +1,5 @@
 """The command line: `scalestudy VERB`, and `scalestudy stage STAGE` for what the workflow's rules call."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

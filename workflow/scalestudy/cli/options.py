@@ -1,7 +1,5 @@
 """Options that several commands have; each means the same in all of them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from functools import partial, wraps

@@ -1,7 +1,5 @@
 """The same work many times over, on several cores."""
 
-from __future__ import annotations
-
 import gc
 import os
 from collections.abc import Callable, Iterable

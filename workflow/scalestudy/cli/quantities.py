@@ -1,7 +1,5 @@
 """Quantities on the command line, with their units: 125M, 10Gbit/s, 0.1ms."""
 
-from __future__ import annotations
-
 import click
 
 BITS = ("bit", "bit/s", "b", "b/s", "bps")

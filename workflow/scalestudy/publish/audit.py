@@ -1,7 +1,5 @@
 """An audit as a reader sees it: the table recomputed, printed numbers beside it, and the remarks."""
 
-from __future__ import annotations
-
 from math import isnan
 from typing import Any
 

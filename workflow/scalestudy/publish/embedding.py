@@ -5,8 +5,6 @@ matplotlib writes six decimals, and styles and clips at every line and marker: a
 What is not as matplotlib writes it today is left as it is.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """The hardware a paper has to name, the rest of the environment, and the launcher's warnings, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 

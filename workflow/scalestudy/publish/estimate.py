@@ -1,7 +1,5 @@
 """An estimate as a reader sees it: quantities with units, and what was assumed."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from quantiphy import Quantity

@@ -1,7 +1,5 @@
 """Pages that tables and figures have to fit: the widths of classes of papers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scalestudy.study.plan import Plan

@@ -1,7 +1,5 @@
 """What documents are made from: the tables and facts that the earlier stages wrote of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

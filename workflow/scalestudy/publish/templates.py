@@ -1,7 +1,5 @@
 """Jinja, set up for each kind of document: its own delimiters and escaping; nothing undefined passes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

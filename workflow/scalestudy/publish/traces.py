@@ -1,7 +1,5 @@
 """Summaries of traces as text: the table a reader looks at before opening the trace itself."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """LaTeX, run where it can do no harm: in a folder of its own, without a shell, reading nothing above it."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

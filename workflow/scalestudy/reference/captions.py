@@ -1,7 +1,5 @@
 """Captions of figures in Snakemake's report: report/captions/NAME.rst."""
 
-from __future__ import annotations
-
 import textwrap
 
 from scalestudy.registry.figures import FIGURES, FigureEntry

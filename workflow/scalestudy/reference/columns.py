@@ -1,7 +1,5 @@
 """docs/columns.md: every column of every table that a study writes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from scalestudy.registry.column import ENDS, Column

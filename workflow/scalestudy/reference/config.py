@@ -1,7 +1,5 @@
 """The documentation of the config, generated from its model: JSON schema and `config/README.md`."""
 
-from __future__ import annotations
-
 import json
 import types
 from collections.abc import Iterator

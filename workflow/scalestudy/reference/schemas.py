@@ -1,17 +1,15 @@
 """JSON schemas of the files that the stages write: docs/schemas/NAME.schema.json."""
 
-from __future__ import annotations
-
 import json
 
 from pydantic import BaseModel
 
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
+from scalestudy.compare.model import ComparisonFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.prepare.store import Manifest
-from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.batch_search import BatchSearchFile
 from scalestudy.record.observation import RunRecord

@@ -1,7 +1,5 @@
 """Stages between the runs and what a reader opens: statistics, then verdicts, causes and recommendations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from scalestudy.cli.options import of_results

@@ -1,7 +1,5 @@
 """All figures of a study, drawn on several cores."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path

@@ -1,7 +1,5 @@
 """All observations of a plan, read and combined: the tables and facts that every later stage reads."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from itertools import chain

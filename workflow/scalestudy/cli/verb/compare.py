@@ -41,12 +41,12 @@ def compare(
     """
     from scalestudy.analyse.study.compare import compare_studies
     from scalestudy.cli.finished import read_studies
-    from scalestudy.publish.comparison.points import points_of
-    from scalestudy.publish.comparison.record import comparison_file, comparison_frame, comparison_view
-    from scalestudy.publish.comparison.sentences import nothing_in_common
-    from scalestudy.publish.comparison.spelling import plain
+    from scalestudy.compare.points import points_of
+    from scalestudy.compare.record import comparison_file, comparison_frame, comparison_view
+    from scalestudy.compare.sentences import nothing_in_common
+    from scalestudy.compare.spelling import plain
+    from scalestudy.compare.table import comparison_table_view
     from scalestudy.publish.papers import paper_of
-    from scalestudy.publish.tables.comparison import comparison_table_view
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
     from scalestudy.record.files import write_text
@@ -86,7 +86,7 @@ def refuse_place(out: Path, folders: Sequence[Path]) -> None:
 
 def draw_figures(comparison: Comparison, sources: Sequence[Source], folder: Path) -> list[str]:
     """Draw a figure of every workload that is compared: their names."""
-    from scalestudy.publish.figures.drawers.comparison import comparison as drawer
+    from scalestudy.compare.figure import comparison as drawer
     from scalestudy.publish.figures.save import save_figure
     from scalestudy.publish.figures.style import paper_style
 

@@ -1,7 +1,5 @@
 """`scalestudy find-batch`: the batch per rank that is enough, and the largest that fits."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

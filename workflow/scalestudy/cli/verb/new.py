@@ -4,8 +4,6 @@ The flags are made from the JSON schema of the config, which is read much faster
 keeps the two in step.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

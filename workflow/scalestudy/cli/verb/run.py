@@ -1,7 +1,5 @@
 """The runs of a study: what is planned, run by Snakemake, and run again."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -119,5 +117,9 @@ def retry(
     chosen = [path for path, of in records.items() if of.outcome in outcomes and of.protocol <= newest]
     for directory in chosen:
         print(f"{directory.name} -> {set_aside(directory, place)}")
-    print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
+    if chosen:
+        print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
+    else:
+        why = f"is of a protocol before {CURRENT}" if protocol else f"ended as {' or '.join(outcomes)}"
+        print(f"nothing set aside: of {len(directories)} runs none {why}")
     return 0

@@ -1,7 +1,5 @@
 """What an artifact description has to say: only what is known, and where it is not, that it is not."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from scalestudy.publish.documents.report import latex_facts

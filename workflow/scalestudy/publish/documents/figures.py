@@ -1,7 +1,5 @@
 """Which figures and tables a LaTeX document has, and how figures stand: over the page, or two in a row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypedDict

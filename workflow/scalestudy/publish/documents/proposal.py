@@ -1,7 +1,5 @@
 """What a proposal for compute time has: two pages, of which LaTeX says how many figures they hold."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any

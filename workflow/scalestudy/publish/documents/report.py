@@ -1,7 +1,5 @@
 """What the LaTeX report has beyond the facts that all documents share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

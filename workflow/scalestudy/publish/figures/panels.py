@@ -1,7 +1,5 @@
 """What one panel cannot show, in several alike, one for each group of the frame."""
 
-from __future__ import annotations
-
 import textwrap
 
 import matplotlib.pyplot as plt

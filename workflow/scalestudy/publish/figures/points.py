@@ -1,7 +1,5 @@
 """Points with interval bars, measured, forecast or missing: their rows in a tidy frame, and their drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 

@@ -3,8 +3,6 @@
 The same bytes for the same data.
 """
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

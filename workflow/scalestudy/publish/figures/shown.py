@@ -1,7 +1,5 @@
 """Which figures of a study a document shows, and what it says of each."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The look of all figures: sizes of a paper's columns, 8 pt text, series told apart without colour too."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

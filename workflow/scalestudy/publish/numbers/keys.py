@@ -9,8 +9,6 @@
 Names of workloads and variants are lower-case letters, digits and hyphens: no key needs escaping in LaTeX.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Numbers as LaTeX has them: what report/templates/numbers.tex is given of numbers.json."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The content of numbers.json, from the results of a study."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan, nan
 from typing import Any

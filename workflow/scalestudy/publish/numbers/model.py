@@ -1,7 +1,5 @@
 """numbers.json: every number that a document prints, by key, with its unit, its limits and the runs behind it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from string import Formatter
 from typing import ClassVar, Literal

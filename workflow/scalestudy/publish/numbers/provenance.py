@@ -1,7 +1,5 @@
 """Where numbers are from: the runs behind them, when those were made, and by which code."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

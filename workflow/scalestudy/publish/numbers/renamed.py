@@ -1,7 +1,5 @@
 """Keys of numbers in scalestudy 0.1, where evidence went by English and recommendations by rank, and since."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

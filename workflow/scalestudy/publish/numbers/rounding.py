@@ -1,7 +1,5 @@
 """Numbers as a reader sees them: as many digits as the interval bears out, the same for value and limits."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from math import floor, isfinite, isnan, log10, nan

@@ -1,7 +1,5 @@
 """How a table is set so that it fits: over one column of a page or both, limits beside or under, in panels."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Tables as their templates have them: columns with their formats, rows of cells as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

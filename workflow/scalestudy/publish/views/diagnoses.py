@@ -1,7 +1,5 @@
 """Diagnoses as a reader sees them: evidence, shares, and what each recommendation should bring, as text."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Everything that the text report and the page may print, by name: the same facts for both, another template."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Forecasts as a reader sees them: where they rest, what they say, or why there is none."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

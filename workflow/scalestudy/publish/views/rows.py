@@ -1,7 +1,5 @@
 """Points of a study as documents print them: text, rounded and labelled. Templates arrange, they never compute."""
 
-from __future__ import annotations
-
 from math import isnan
 from typing import Any
 

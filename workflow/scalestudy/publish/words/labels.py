@@ -1,7 +1,5 @@
 """Names of things as figures and tables print them, in one place so that they agree."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from scalestudy.registry.column import Row

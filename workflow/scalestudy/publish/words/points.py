@@ -1,7 +1,5 @@
 """What documents alone say of a point; `row` is one of comprehensive_summary.csv."""
 
-from __future__ import annotations
-
 from math import nan
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Horizontal bars, a row for every point: the parts of a step, and peak memory."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isnan

@@ -1,7 +1,5 @@
 """What a collective costs by its message size on the idle network, beside the line of latency and bandwidth."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

@@ -1,7 +1,5 @@
 """DDP against FSDP by the size of the model: which is faster, and what each takes in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 

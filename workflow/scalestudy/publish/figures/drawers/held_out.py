@@ -1,7 +1,5 @@
 """Back-test of the forecasts: each measured scale beside its forecast from the smaller ones alone."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

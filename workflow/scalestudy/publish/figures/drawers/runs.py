@@ -1,7 +1,5 @@
 """A line for each run: epoch times, accuracy, and how step times are distributed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

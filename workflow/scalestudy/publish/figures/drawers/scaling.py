@@ -1,7 +1,5 @@
 """Speedup, efficiency and throughput against ranks, beside the ideal, the target and the forecasts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

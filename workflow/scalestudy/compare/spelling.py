@@ -1,7 +1,5 @@
 """Names that users have given, in letters that every document has."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from typing import Any

@@ -1,7 +1,5 @@
 """comparison.json: what comparison.txt says, with every number as it is printed and with all its digits."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from scalestudy.analyse.study.compare import Question, RefusedVariant

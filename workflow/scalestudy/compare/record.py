@@ -1,7 +1,5 @@
 """A comparison as the files that hold it: what programs read (JSON, CSV), and what comparison.txt says of it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,9 +8,9 @@ import pandas as pd
 from scalestudy import __version__
 from scalestudy.analyse.study.compare import Comparison, Question, Source
 from scalestudy.analyse.study.questions import code_differences, environment_differences, setting_differences
-from scalestudy.publish.comparison.model import ComparedPoint, ComparedStudy, ComparisonFile, StudyAtPoint
-from scalestudy.publish.comparison.points import Rows, compared_points
-from scalestudy.publish.comparison.sentences import (
+from scalestudy.compare.model import ComparedPoint, ComparedStudy, ComparisonFile, StudyAtPoint
+from scalestudy.compare.points import Rows, compared_points
+from scalestudy.compare.sentences import (
     missing_sentences,
     point_text,
     refused_sentences,

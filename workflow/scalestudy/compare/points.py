@@ -1,7 +1,5 @@
 """The points of a comparison as documents have them: every number of a row as text, made here and looked up."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

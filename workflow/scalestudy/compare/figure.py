@@ -1,7 +1,5 @@
 """Several studies of one workload: throughput of each against ranks, and the ratio to the first study's."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,7 +7,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.analyse.study.compare import Comparison, Source
-from scalestudy.publish.comparison.spelling import in_a_figure
+from scalestudy.compare.spelling import in_a_figure
 from scalestudy.publish.figures.points import Panel, distributed_series, draw_panels, point_rows, usual_look
 from scalestudy.publish.figures.style import LINES, MARKERS, PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, tidy

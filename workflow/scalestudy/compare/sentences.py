@@ -1,7 +1,5 @@
 """What a comparison shows, in sentences: a workload as a whole, a point, and what could not be compared."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from math import isnan
@@ -9,10 +7,10 @@ from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Source
-from scalestudy.publish.comparison.points import Rows, shown
-from scalestudy.publish.comparison.spelling import plain
+from scalestudy.compare.points import Rows, shown
+from scalestudy.compare.spelling import plain
+from scalestudy.compare.words import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.publish.words import labels
-from scalestudy.publish.words.comparison import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes, unsteady

@@ -1,22 +1,20 @@
 """Several studies in one table: a row a point, with columns of every study and of its ratio to the first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scalestudy import __version__
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS
-from scalestudy.publish.comparison.model import ComparisonFile
-from scalestudy.publish.comparison.points import Rows, compared_points, shown
+from scalestudy.compare.model import ComparisonFile
+from scalestudy.compare.points import Rows, compared_points, shown
+from scalestudy.compare.words import ACCURACY_CELL
 from scalestudy.publish.numbers.keys import slug
 from scalestudy.publish.numbers.rounding import DASH
 from scalestudy.publish.papers import Paper
 from scalestudy.publish.tables.layout import set_table
 from scalestudy.publish.tables.view import UNITS
 from scalestudy.publish.words import labels
-from scalestudy.publish.words.comparison import ACCURACY_CELL
 from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import outcomes

@@ -1,7 +1,5 @@
 """What a study shows beside the first one, at one point."""
 
-from __future__ import annotations
-
 from scalestudy.registry.codes import AccuracyKept, NotCompared, Shows
 
 COUNTED = {
