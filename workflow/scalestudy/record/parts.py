@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,10 +26,13 @@ from scalestudy.record.observation import (
     Totals,
     digests,
 )
+from scalestudy.record.protocol import CURRENT
+from scalestudy.study.spec import RunSpec
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
+LOG_TAIL_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -99,6 +103,41 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
         "wall_time_s": wall_time_s,
     }
     return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
+
+
+def describe(
+    spec: RunSpec,
+    parts: Parts,
+    outcome: Outcome,
+    reason: str,
+    *,
+    code: str,
+    started_at: str,
+    environment: dict[str, Any],
+    earlier: Sequence[dict[str, str]] = (),
+    log: str = "",
+    wall_time_s: float = 0.0,
+    protocol: int = CURRENT,
+) -> RunRecord:
+    """The record of a run, as `publish` takes it.
+
+    code: fingerprint of what measured. earlier: attempts at the run that did not come to their end.
+    """
+    return RunRecord(
+        run_id=spec.run_id,
+        protocol=protocol,
+        fingerprint=code,
+        spec=spec,
+        outcome=outcome,
+        reason=reason,
+        log_tail=() if outcome == "ok" else tuple(log.splitlines()[-LOG_TAIL_LINES:]),
+        started_at=started_at,
+        environment=environment | ({"earlier_attempts": earlier} if earlier else {}),
+        stopping=parts.stopping,
+        ranks=parts.reports,
+        totals=summarise(parts, wall_time_s=wall_time_s),
+        files={},
+    )
 
 
 def write_data(directory: str | Path, parts: Parts) -> None:
