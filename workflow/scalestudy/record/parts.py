@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow
-import pyarrow.parquet
 
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
@@ -67,7 +65,7 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         environment = environment or content["environment"]
         stopping = stopping or content["stopping"]
         for name, frames in tables.items():
-            frames.append(pyarrow.parquet.read_table(directory / f"{name}-{rank}.parquet").to_pandas())
+            frames.append(pd.read_parquet(directory / f"{name}-{rank}.parquet"))
         epochs.append(pd.read_csv(directory / f"epochs-{rank}.csv"))
     return Parts(
         reports=tuple(reports),
@@ -144,8 +142,8 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     """The tables and epochs.csv into the partial directory; the parts they came from are removed."""
     directory = Path(directory)
     for name, columns in TABLES.items():
-        table = pyarrow.Table.from_pandas(parts.tables[name][list(columns)], preserve_index=False)
-        pyarrow.parquet.write_table(table, directory / f"{name}.parquet", compression="zstd")
+        frame = parts.tables[name][list(columns)]
+        frame.to_parquet(directory / f"{name}.parquet", index=False, compression="zstd")
     write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]

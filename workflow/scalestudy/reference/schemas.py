@@ -10,10 +10,10 @@ from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.measure.batch_search import BatchSearchFile
 from scalestudy.prepare.store import Manifest
 from scalestudy.publish.comparison.model import ComparisonFile
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.record.batch_search import BatchSearchFile
 from scalestudy.record.observation import RunRecord
 from scalestudy.study.plan import Plan
 
