@@ -14,8 +14,8 @@ from nvml import Board, FakeNvml
 from scalestudy.record.host import sensors as sensors_module
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.record.host.gpus import gpu_facts
-from scalestudy.record.host.hardware import hardware_facts
 from scalestudy.record.host.sensors import Sensors
 from scalestudy.record.observation import BLOCK_COLUMNS
 

@@ -14,8 +14,7 @@ from math import ceil, inf, log, sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from scalestudy.measure.batch_means import batch_means
-from scalestudy.measure.steady import mser5
+from scalestudy.measure.batch_means import batch_means, mser5
 
 LOOK_GROWTH = sqrt(2)
 

@@ -16,7 +16,7 @@ import pynvml
 from scalestudy.launch.guards.gpu import check_gpus
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads
-from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.study.config.conditions import threads_per_rank
 from scalestudy.study.spec import RunSpec
 
