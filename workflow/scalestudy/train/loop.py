@@ -27,7 +27,6 @@ from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.optimizers import build_optimizer, build_schedule
 from scalestudy.train.place.placement import Placement
-from scalestudy.train.step.activation_checkpointing import checkpoint_activations
 from scalestudy.train.step.clock import Clock, make_clock
 from scalestudy.train.step.precision import scaled_on, set_arithmetic
 from scalestudy.train.step.steps import Stepper
@@ -36,6 +35,7 @@ from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.sync_batch_norm import synchronise_norms
 from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
+from scalestudy.train.workloads.blocks import checkpoint_activations
 
 # A forward pass without gradients keeps far less than a training step does.
 VALIDATION_CHUNKS = 4
