@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 
 from torch import Tensor
 
@@ -15,9 +15,9 @@ class Split:
     train_targets: Tensor
     validation_inputs: Tensor
     validation_targets: Tensor
+    _: KW_ONLY
     sample_delay_s: float = 0.0
     """Seconds that the reading of a sample takes on top, where a study asks for slow data."""
-
     checksums: dict[str, str] = field(default_factory=dict)
     """SHA-256 of the prepared arrays, by file; empty for data that do not come in files."""
 
