@@ -113,10 +113,9 @@ class Recorder:
             return pd.DataFrame(columns=list(STEP_COLUMNS))
         counts = [len(block["times_s"]) for block in self._blocks]
         times = np.concatenate([block["times_s"] for block in self._blocks])
-        nothing = [np.full((count, len(DDP_COLUMNS)), np.nan) for count in counts]
         ddp = [
-            empty if block["ddp_s"] is None else block["ddp_s"]
-            for block, empty in zip(self._blocks, nothing, strict=True)
+            np.full((count, len(DDP_COLUMNS)), np.nan) if block["ddp_s"] is None else block["ddp_s"]
+            for block, count in zip(self._blocks, counts, strict=True)
         ]
         return pd.DataFrame(
             {
