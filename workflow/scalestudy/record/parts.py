@@ -43,12 +43,6 @@ class Parts:
     tables: dict[str, pd.DataFrame]
     epochs: pd.DataFrame
 
-    @property
-    def steps(self) -> pd.DataFrame:
-        """Steps of training, without probes."""
-        steps = self.tables["steps"]
-        return steps[steps["phase"].isin(TRAINING_PHASES)]
-
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Parts of all ranks that finished writing."""
@@ -92,7 +86,8 @@ def _over_ranks(epochs: list[pd.DataFrame]) -> pd.DataFrame:
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
     """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
-    steps = parts.steps
+    steps = parts.tables["steps"]
+    steps = steps[steps["phase"].isin(TRAINING_PHASES)]  # without probes
     per_rank = steps.groupby("rank")["step_time_s"].sum()
     sums = {
         "steps": int(steps["step"].nunique()),
