@@ -19,7 +19,7 @@ from scalestudy.study.spec import RunSpec
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.placement import Placement
-from scalestudy.train.strategies.base import Single
+from scalestudy.train.strategies.base import Strategy
 
 DIGITS_MLP: dict[str, Any] = {
     "model": {"type": "mlp", "hidden_dim": 32, "num_layers": 2},
@@ -85,4 +85,4 @@ def trainer_of(spec: RunSpec, directory: Path) -> Trainer:
         backend="gloo",
         choice="",
     )
-    return Trainer(spec, place, Single(spec, place), Recorder(directory, rank=0), Gauges(place))
+    return Trainer(spec, place, Strategy(spec, place), Recorder(directory, rank=0), Gauges(place))

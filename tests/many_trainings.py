@@ -16,7 +16,7 @@ from scalestudy.study.spec import parse_spec
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.placement import Placement, place_rank
-from scalestudy.train.strategies.make import make_strategy
+from scalestudy.train.strategies import make_strategy
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 

@@ -11,9 +11,8 @@ import torch.nn.functional as F
 from scalestudy.study.config.datasets import SyntheticImages, SyntheticTokens, SyntheticVectors
 from scalestudy.study.config.models import ConvnetModel, LanguageModel, MlpModel, Model, TextClassifierModel
 from scalestudy.study.config.optimizers import SgdOptimizer
-from scalestudy.train.data import load_split
-from scalestudy.train.data.batches import batch_indices
-from scalestudy.train.data.split import Split
+from scalestudy.train.data import Split, load_split
+from scalestudy.train.data.batches import Share
 from scalestudy.train.optimizers import build_optimizer
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.workloads import build_model
@@ -93,14 +92,14 @@ class Task:
 
     def batches(self, steps: int, epoch: int) -> list[Tensor]:
         """Indices of this rank's next `steps` batches; the order depends on the epoch only."""
-        indices = batch_indices(
+        share = Share(
             len(self.targets),
             global_batch=self.case.batch_per_rank * self.place.world_size,
             rank=self.place.rank,
             world_size=self.place.world_size,
             seed=SEED,
-            epoch=epoch,
         )
+        indices = share.batches(epoch)
         assert len(indices) >= steps, f"an epoch has {len(indices)} steps; {steps} were asked for"
         return indices[:steps]
 

@@ -10,7 +10,7 @@ from nvml import Board, FakeNvml
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 

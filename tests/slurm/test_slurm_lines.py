@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from scalestudy.launch.slurm.job import Job
-from scalestudy.launch.slurm.starter import step_command
+from scalestudy.launch.slurm.job import Job, step_command
 from slurm_studies import Submitting, small_study
 
 # By scale: what sbatch is told of the allocation, and srun of the step inside it.

@@ -35,9 +35,10 @@ FLOORS = {
     "reference": 6,
     "cli": 7,
 }
-# On the ground floor record knows study (an observation holds a spec) and prepare knows both (data of the config,
-# files written whole), never the other way round.
+# On the ground floor record knows study (an observation holds a spec), measure knows record (a search is kept as a
+# file) and prepare knows both (data of the config, files written whole), never the other way round.
 SAME_FLOOR_ALLOWED = {
+    ("measure", "record"),
     ("record", "study"),
     ("record", "errors"),
     ("study", "errors"),

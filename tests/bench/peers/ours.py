@@ -18,7 +18,7 @@ from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer, block_sizes
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.step.clock import Clock
-from scalestudy.train.strategies.base import Single
+from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.ddp import Ddp
 from torch import Tensor
 
@@ -62,7 +62,7 @@ def make_trainer(task: Task, *, clock: Clock | None = None) -> Trainer:
     """
     spec = make_spec(task)
     recorder = Recorder(tempfile.mkdtemp(prefix="bench-ours-"), rank=task.place.rank)
-    strategy = (JoinedDdp if task.place.world_size > 1 else Single)(spec, task.place)
+    strategy = (JoinedDdp if task.place.world_size > 1 else Strategy)(spec, task.place)
     trainer = Trainer(spec, task.place, strategy, recorder, Gauges(task.place), clock=clock)
     trainer.split = task.split
     trainer.feed = trainer.stepper.feed = make_feed(task.split, spec.input, task.place.device)

@@ -9,7 +9,7 @@ import pytest
 from builders import observation
 from nvml import Board, FakeNvml
 from scalestudy.analyse.study.environment import WarningCount, study_environment
-from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.record.observation import RunRecord
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

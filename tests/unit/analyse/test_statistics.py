@@ -11,7 +11,7 @@ from scalestudy.analyse.forecast.batches import StepModel, step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.statistics.intervals import Interval, difference, mean_on_logs, ratio_on_logs
-from scalestudy.measure.steady import mser5
+from scalestudy.measure.batch_means import mser5
 from scalestudy.registry.codes import Refused
 from scipy import stats
 

@@ -127,23 +127,23 @@ def test_a_core_that_somebody_uses_is_seen() -> None:
         busy.kill()
         busy.communicate()
     assert 0.8 < cores <= 1.0
-    (warning,) = busy_host(cores)
-    assert warning["text"].startswith("the host is busy: ")
-    assert warning["text"].endswith(" cores in use by others just before this launch")
+    warning = busy_host(cores)
+    assert warning.startswith("the host is busy: ")
+    assert warning.endswith(" cores in use by others just before this launch")
 
 
 def test_a_quiet_host_is_not_warned_of(content: dict[str, Any]) -> None:
-    assert busy_host(0.2) == []
-    assert little_memory(spec_of(content), 4.0) == []
-    assert tight_quota(None, [0, 1]) == tight_quota(2.0, [0, 1]) == []
+    assert busy_host(0.2) == ""
+    assert little_memory(spec_of(content), 4.0) == ""
+    assert tight_quota(None, [0, 1]) == tight_quota(2.0, [0, 1]) == ""
     assert 0 < free_memory_gib() < 10_000
 
 
 def test_little_memory_and_a_tight_quota_are_warned_of(content: dict[str, Any]) -> None:
-    (memory,) = little_memory(spec_of(content), 1.24)
-    assert memory["text"] == "1.2 GiB of memory were free for 2 rank(s) just before this launch"
-    (quota,) = tight_quota(1.5, [0, 1])
-    assert "a CPU quota of 1.5 cores" in quota["text"]
+    memory = little_memory(spec_of(content), 1.24)
+    assert memory == "1.2 GiB of memory were free for 2 rank(s) just before this launch"
+    quota = tight_quota(1.5, [0, 1])
+    assert "a CPU quota of 1.5 cores" in quota
 
 
 def test_ranks_are_bound_portion_by_portion(content: dict[str, Any]) -> None:
@@ -154,24 +154,24 @@ def test_ranks_are_bound_portion_by_portion(content: dict[str, Any]) -> None:
 
 def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
     threads = {0: (0, 1), 1: (0, 1), 2: (2, 3), 3: (2, 3)}
-    (warning,) = shared_cores([(0,), (1,)], threads)
-    assert warning["text"] == (
+    warning = shared_cores([(0,), (1,)], threads)
+    assert warning == (
         "ranks share 1 physical core(s): CPUs 0 and 1, of rank 0 and rank 1, are threads of one core"
     )
-    assert shared_cores([(0, 1), (2, 3)], threads) == [], "both threads of a core are one rank's"
-    assert shared_cores([(0,), (2,)], threads) == []
-    assert shared_cores([(0, 1), (0, 1)], threads) == [], "not bound"
-    assert shared_cores([(0,), (1,)], {}) == [], "the kernel does not say"
+    assert shared_cores([(0, 1), (2, 3)], threads) == "", "both threads of a core are one rank's"
+    assert shared_cores([(0,), (2,)], threads) == ""
+    assert shared_cores([(0, 1), (0, 1)], threads) == "", "not bound"
+    assert shared_cores([(0,), (1,)], {}) == "", "the kernel does not say"
 
 
 def test_more_threads_than_cores_are_warned_of_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
-    (warning,) = too_many_threads(spec_of(content, pin=False, cores_per_rank=4), range(4))
-    assert warning["text"].startswith("2 ranks x 4 threads are 8 threads on 4 cores; with host.cores_per_rank: 2")
+    warning = too_many_threads(spec_of(content, pin=False, cores_per_rank=4), range(4))
+    assert warning.startswith("2 ranks x 4 threads are 8 threads on 4 cores; with host.cores_per_rank: 2")
     environment = {"OMP_NUM_THREADS": "3"}
-    (warning,) = too_many_threads(spec_of(content, pin=False, environment=environment), range(4))
-    assert warning["text"].startswith("2 ranks x 3 threads are 6 threads on 4 cores")
-    assert too_many_threads(spec_of(content, pin=False, cores_per_rank=2), range(4)) == []
-    assert too_many_threads(spec_of(content, cores_per_rank=4), range(4)) == []
+    warning = too_many_threads(spec_of(content, pin=False, environment=environment), range(4))
+    assert warning.startswith("2 ranks x 3 threads are 6 threads on 4 cores")
+    assert too_many_threads(spec_of(content, pin=False, cores_per_rank=2), range(4)) == ""
+    assert too_many_threads(spec_of(content, cores_per_rank=4), range(4)) == ""
 
 
 def test_a_look_at_this_host_gives_hardware_and_warnings_by_kind(content: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from scalestudy.errors import UserError
 from scalestudy.launch.slurm import job as slurm_job
 from scalestudy.launch.slurm.job import Job, parse_job, read_ended_job, what_became
-from scalestudy.launch.slurm.starter import LEAST_S, Slurm
+from scalestudy.launch.starters import LEAST_S, Slurm
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import WRITING_S, Limits
 from scalestudy.study.plan import make_plan

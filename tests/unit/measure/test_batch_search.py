@@ -6,18 +6,29 @@ from collections.abc import Callable
 from math import nan
 
 import pytest
-from scalestudy.measure.batch_search import Trial, search_batch
+from scalestudy.measure.batch_search import BatchTrial, search_batch
 
 
-def machine(*, fits: float = float("inf"), half_at: float = 1.0, fails_at: int = 0) -> Callable[[int], Trial]:
+def trial(batch: int, outcome: str, throughput: float, reason: str) -> BatchTrial:
+    return BatchTrial(
+        run_id=f"batch-{batch}",
+        batch_per_rank=batch,
+        outcome=outcome,
+        reason=reason,
+        throughput_samples_per_s=throughput,
+        peak_gib=nan,
+    )
+
+
+def machine(*, fits: float = float("inf"), half_at: float = 1.0, fails_at: int = 0) -> Callable[[int], BatchTrial]:
     """A trial on a machine that holds `fits` samples and has half its throughput of 1000 at `half_at`."""
 
-    def attempt(batch: int) -> Trial:
+    def attempt(batch: int) -> BatchTrial:
         if batch == fails_at:
-            return Trial(batch, "failed", nan, "the link is down")
+            return trial(batch, "failed", nan, "the link is down")
         if batch > fits:
-            return Trial(batch, "oom", nan, "out of memory")
-        return Trial(batch, "ok", 1000 * batch / (batch + half_at))
+            return trial(batch, "oom", nan, "out of memory")
+        return trial(batch, "ok", 1000 * batch / (batch + half_at), "")
 
     return attempt
 

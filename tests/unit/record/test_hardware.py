@@ -14,9 +14,10 @@ from nvml import Board, FakeNvml
 from scalestudy.record.host import sensors as sensors_module
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.record.host.gpus import gpu_facts
-from scalestudy.record.host.hardware import hardware_facts
-from scalestudy.record.host.sensors import READINGS, Sensors
+from scalestudy.record.host.sensors import Sensors
+from scalestudy.record.observation import BLOCK_COLUMNS
 
 ABSENT = FakeNvml(failing=pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
 
@@ -150,7 +151,7 @@ def test_sensors_read_the_gpu_of_the_rank(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
     warm = {"nvmlDeviceGetTemperature": {pynvml.NVML_TEMPERATURE_GPU: 64}}
     readings = Sensors(0, nvml=FakeNvml(Board("GPU-0"), Board("GPU-1", answers=warm))).read()
-    assert tuple(readings) == READINGS
+    assert tuple(readings) == BLOCK_COLUMNS[-len(readings) :]
     assert readings["gpu_power_w"] == 71.5
     assert (readings["gpu_sm_clock_mhz"], readings["gpu_temperature_c"]) == (345.0, 64.0)
 
@@ -163,7 +164,7 @@ def test_sensors_never_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     absent = [Sensors(None), Sensors(0, nvml=ABSENT), Sensors(5, nvml=FakeNvml(Board("GPU-0")))]
     for broken in (sensors, *absent, Sensors(0, nvml=None)):
         readings = broken.read()
-        assert {readings[name] for name in READINGS if name.startswith("gpu")} == {None}
+        assert {value for name, value in readings.items() if name.startswith("gpu")} == {None}
     monkeypatch.setattr(sensors_module, "SYSTEM", Path("/nowhere"))
     monkeypatch.setattr(sensors_module, "cpuinfo_mhz", lambda: None)
     assert Sensors(None).read()["cpu_clock_mhz"] is None

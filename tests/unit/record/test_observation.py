@@ -135,7 +135,7 @@ def test_recorder_parts_come_together(spec: RunSpec, tmp_path: Path) -> None:
     parts = read_parts(tmp_path, world_size=2)
     assert [report.rank for report in parts.reports] == [0, 1]
     assert parts.epochs["epoch_time_s"].tolist() == [3.1]  # the slowest rank's
-    assert parts.steps["phase"].tolist() == ["warmup", "measured"] * 2
+    assert parts.tables["steps"]["phase"].tolist() == ["warmup", "measured", "probe-sync"] * 2
     totals = summarise(parts, wall_time_s=9.0)
     assert (totals.steps, totals.samples, totals.parameters) == (2, 64, 10)
     assert totals.train_time_s == pytest.approx(3.1)

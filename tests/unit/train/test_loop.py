@@ -10,7 +10,7 @@ from itertools import chain
 import pytest
 import torch
 from scalestudy.study.config.conditions import Host
-from scalestudy.train.data.batches import batch_indices
+from scalestudy.train.data.batches import Share
 from scalestudy.train.loop import block_sizes
 from scalestudy.train.place import placement
 from scalestudy.train.place.placement import PlacementError, choose_device
@@ -20,7 +20,7 @@ CPU = torch.device("cpu")
 
 
 def indices(rank: int, world_size: int, *, samples: int = 103, epoch: int = 1, seed: int = 5) -> list[list[int]]:
-    found = batch_indices(samples, global_batch=12, rank=rank, world_size=world_size, seed=seed, epoch=epoch)
+    found = Share(samples, global_batch=12, rank=rank, world_size=world_size, seed=seed).batches(epoch)
     return [batch.tolist() for batch in found]
 
 

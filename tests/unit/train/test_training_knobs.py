@@ -15,9 +15,9 @@ from scalestudy.errors import UserError
 from scalestudy.study.config.models import LanguageModel
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.variants import InputOptions
-from scalestudy.train.data.batches import batch_indices, tail_indices
+from scalestudy.train.data import Split
+from scalestudy.train.data.batches import Share
 from scalestudy.train.data.feed import DirectFeed, LoaderFeed, make_feed
-from scalestudy.train.data.split import Split
 from scalestudy.train.loop import Trainer
 from scalestudy.train.optimizers import build_optimizer, build_schedule, learning_rate_share
 from scalestudy.train.place.memory_limit import is_out_of_memory
@@ -83,11 +83,9 @@ def test_an_optimizer_has_the_scaled_rate_and_follows_its_schedule() -> None:
 def test_a_tail_is_what_whole_batches_leave_as_far_as_it_divides(
     world_size: int, parts: int, covered: int
 ) -> None:
-    common = {"global_batch": 24, "seed": 5, "epoch": 2}
-    whole = batch_indices(103, **common, rank=0, world_size=1)
-    shares = [
-        tail_indices(103, **common, rank=rank, world_size=world_size, parts=parts) for rank in range(world_size)
-    ]
+    whole = Share(103, global_batch=24, rank=0, world_size=1, seed=5).batches(2)
+    ranks = [Share(103, global_batch=24, rank=rank, world_size=world_size, seed=5) for rank in range(world_size)]
+    shares = [share.tail(2, parts=parts) for share in ranks]
     assert {len(share) for share in shares} == {covered // world_size}
     assert all(len(share) % parts == 0 for share in shares)
     tail = torch.cat(shares).tolist()
@@ -96,7 +94,7 @@ def test_a_tail_is_what_whole_batches_leave_as_far_as_it_divides(
 
 
 def test_there_is_no_tail_where_batches_divide_the_data() -> None:
-    assert len(tail_indices(96, global_batch=24, rank=0, world_size=1, parts=1, seed=5, epoch=1)) == 0
+    assert len(Share(96, global_batch=24, rank=0, world_size=1, seed=5).tail(1, parts=1)) == 0
 
 
 @pytest.mark.parametrize("reshuffle", [True, False])

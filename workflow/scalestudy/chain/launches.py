@@ -1,7 +1,7 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
 from scalestudy.errors import UserError
-from scalestudy.launch.starters import Here, make_starter
+from scalestudy.launch.starters import make_starter
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -36,7 +36,6 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
     falls back to the CPU. Of other hosts only their number is known.
     """
     starter, host = make_starter(), plan.study.host
-    here = isinstance(starter, Here)
     for index, scale in enumerate(plan.study.scales):
         nodes, ranks = nodes_and_devices(scale)
         if nodes > starter.nodes:
@@ -45,13 +44,13 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
                 " `--profile slurm`, run it in an allocation of so many nodes, or name hosts (SCALESTUDY_HOSTS)"
             )
         need = ranks * host.cores_per_rank
-        if here and cores is not None and host.pin and need > cores:
+        if not starter.remote and cores is not None and host.pin and need > cores:
             raise UserError(
                 f"scales[{index}]: {scale} needs {ranks} ranks x {host.cores_per_rank} cores = {need} cores"
                 f" on one host; {cores} are on offer. Use a smaller scale, raise --cores, or lower"
                 " host.cores_per_rank"
             )
-        if here and gpus is not None and host.device == "cuda" and ranks > gpus:
+        if not starter.remote and gpus is not None and host.device == "cuda" and ranks > gpus:
             raise UserError(
                 f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; {gpus} are on offer."
                 " Use a smaller scale or host.device: cpu"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import nan
 from pathlib import Path
 
@@ -11,8 +11,7 @@ import yaml
 
 from scalestudy.errors import UserError
 from scalestudy.launch.run import measure_run
-from scalestudy.measure.batch_search import Found, Trial, search_batch
-from scalestudy.record.batch_search import BatchSearchFile, BatchTrial
+from scalestudy.measure.batch_search import BatchSearchFile, BatchTrial, search_batch
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import RunRecord, read_observation
@@ -38,7 +37,7 @@ def refuse_write(path: Path, files: Sequence[Path], workload: str) -> None:
 
 @dataclass(frozen=True)
 class Search:
-    """What is searched for, and what has been tried."""
+    """What is searched for."""
 
     study: Study
     workload: str
@@ -46,7 +45,6 @@ class Search:
     scale: str
     results: Path
     data: Path
-    trials: list[BatchTrial] = field(default_factory=list)
 
     @classmethod
     def of(cls, study: Study, workload: str, variant: str, scale: str | None, results: Path, data: Path) -> Search:
@@ -59,7 +57,7 @@ class Search:
             raise UserError(f"--scale {scale}: {variant} is one process, which runs at 1x1")
         return cls(study, workload, variant, scale or ("1x1" if single else study.scales[0]), results, data)
 
-    def run(self, first: int | None, most: int | None) -> Found:
+    def run(self, first: int | None, most: int | None) -> BatchSearchFile:
         """Search from a first batch up to the largest; their defaults come from the workload."""
         unit = self.study.variants[self.variant].accumulation_steps
         workload = self.study.workloads[self.workload]
@@ -68,13 +66,18 @@ class Search:
         first = first or workload.batch_size // 4
         return search_batch(self._attempt, first=max(unit, first // unit * unit), unit=unit, most=most)
 
-    def _attempt(self, batch: int) -> Trial:
+    def _attempt(self, batch: int) -> BatchTrial:
         spec = self._spec(batch)
         record, _ = measure_run(spec, self.results, limits=self.study.limits, data=self.data)
-        throughput = _throughput(self.results / "runs" / spec.run_id, record)
-        trial = Trial(batch, record.outcome, throughput, record.reason)
-        self.trials.append(BatchTrial(**vars(trial), run_id=record.run_id, peak_gib=_peak_gib(record)))
-        print(_line(self.trials[-1]), flush=True)
+        trial = BatchTrial(
+            run_id=record.run_id,
+            batch_per_rank=batch,
+            outcome=record.outcome,
+            reason=record.reason,
+            throughput_samples_per_s=_throughput(self.results / "runs" / spec.run_id, record),
+            peak_gib=_peak_gib(record),
+        )
+        print(_line(trial), flush=True)
         return trial
 
     def _spec(self, batch: int) -> RunSpec:
@@ -94,10 +97,10 @@ class Search:
         runs = make_plan(parse_study(content, source="the search")).runs.values()
         return next(spec for spec in runs if spec.variant == self.variant and spec.batch_per_rank == batch)
 
-    def report(self, found: Found) -> None:
+    def report(self, found: BatchSearchFile) -> None:
         """Say what was found, and keep it beside the observations."""
         path = self.results / f"{self.workload}-{self.variant}-{self.scale}.json"
-        write_document(path, BatchSearchFile(**vars(found) | {"trials": tuple(self.trials)}))
+        write_document(path, found)
         print(f"ended: {found.reason}")
         if found.best is None:
             print("no batch came to its end")

@@ -46,7 +46,8 @@ class Fault:
     about: str
     cause: str
     workload: dict[str, Any] = field(default_factory=lambda: CLEAN)
-    single: dict[str, Any] = field(default_factory=dict)
+    both: dict[str, Any] = field(default_factory=dict)
+    """Options of single and of ddp."""
     ddp: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     injected: bool = False
@@ -70,14 +71,9 @@ class Fault:
 
         injected: the fault is done to the ranks, also where it can be done otherwise.
         """
-        injected = injected or self.injected
-        environment = {WORKER: "scalestudy.demo.rank", FAULT: self.name} if injected else {}
-        host = {"device": "cpu", "cores_per_rank": 1} | self.host
-        host["environment"] = {
-            "MALLOC_MMAP_THRESHOLD_": "1073741824",
-            "MALLOC_TRIM_THRESHOLD_": "1073741824",
-            **environment,
-        }
+        environment = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
+        if injected or self.injected:
+            environment |= {WORKER: "scalestudy.demo.rank", FAULT: self.name}
         return {
             "study": f"demo-{self.name}",
             "description": self.about,
@@ -86,12 +82,12 @@ class Fault:
             "time_limit_min": 5,
             "scales": ["1x2"],
             "variants": {
-                "single": {"strategy": "single"} | self.single,
-                "ddp": {"strategy": "ddp", "base": "single"} | self.ddp,
+                "single": {"strategy": "single"} | self.both,
+                "ddp": {"strategy": "ddp", "base": "single"} | self.both | self.ddp,
                 **{name: {"base": "single"} | variant for name, variant in self.more.items()},
             },
             "workloads": {TASK: deepcopy(self.workload)},
-            "host": host,
+            "host": {"device": "cpu", "cores_per_rank": 1} | self.host | {"environment": environment},
             "measure": {"half_width": 0.03, "max_steps": 100, "min_steps": 40, "probe_steps": 6}
             | {"probe_rounds": 3 if self.probed else 0}
             | self.measure,
@@ -119,8 +115,7 @@ FAULTS = (
         "The loss is logged at every step, to a file that is on disk before training goes on.",
         "sync-logging",
         SMALL | {"batch_size": 256},
-        single={"log_every_steps": 1},
-        ddp={"log_every_steps": 1},
+        both={"log_every_steps": 1},
         injected=True,
         probed=False,
     ),
@@ -129,8 +124,7 @@ FAULTS = (
         "Model and optimizer are written every second step.",
         "checkpointing",
         WIDE,
-        single={"checkpoint_every_steps": 2},
-        ddp={"checkpoint_every_steps": 2},
+        both={"checkpoint_every_steps": 2},
         probed=False,
     ),
     Fault("slow-rank", "The last rank sleeps in every backward pass.", "straggler", injected=True),
@@ -146,8 +140,8 @@ FAULTS = (
         "Eight micro-batches a step, synchronised after each.",
         "accum-no-nosync",
         task(mlp(512, 4), VECTORS, 256),
-        single={"accumulation_steps": 8},
-        ddp={"accumulation_steps": 8, "accumulation_sync": True},
+        both={"accumulation_steps": 8},
+        ddp={"accumulation_sync": True},
         probed=False,
     ),
     Fault(
@@ -254,8 +248,7 @@ CONTROLS = (
         "Four micro-batches a step, synchronised after the last.",
         "healthy",
         CLEAN | {"batch_size": 256},
-        single={"accumulation_steps": 4},
-        ddp={"accumulation_steps": 4},
+        both={"accumulation_steps": 4},
     ),
 )
 ALL = {fault.name: fault for fault in (*FAULTS, *CONTROLS)}

@@ -15,6 +15,8 @@ from scalestudy.record.observation import read_record
 from scalestudy.record.protocol import CURRENT
 
 FILE = "attempt.json"
+Earlier = list[dict[str, str]]
+"""Of each attempt before: when it began (`started_at`), and how it ended (`end`)."""
 
 
 class Attempt(TypedDict):
@@ -25,11 +27,10 @@ class Attempt(TypedDict):
     slurm_job_id: str | None
     protocol: int
     """The measurement protocol of the code that tries."""
-    earlier: list[dict[str, str]]
-    """When an earlier attempt began (`started_at`), and how it ended (`end`)."""
+    earlier: Earlier
 
 
-def begin_attempt(partial: Path, earlier: list[dict[str, str]]) -> None:
+def begin_attempt(partial: Path, earlier: Earlier) -> None:
     """Note who tries now, and who tried before."""
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     attempt: Attempt = {
@@ -52,9 +53,9 @@ def read_attempt(partial: Path) -> Attempt | None:
     return attempt
 
 
-def earlier_attempts(partial: Path, final: Path) -> list[dict[str, str]]:
+def earlier_attempts(partial: Path, final: Path) -> Earlier:
     """When, where and how earlier attempts at a run ended: cut off without a record, or with one of preemption."""
-    found: list[dict[str, str]] = []
+    found: Earlier = []
     attempt = read_attempt(partial)
     if attempt:
         job = f" in SLURM job {attempt['slurm_job_id']}" if attempt["slurm_job_id"] else ""
@@ -68,7 +69,7 @@ def earlier_attempts(partial: Path, final: Path) -> list[dict[str, str]]:
     return found
 
 
-def repeated(earlier: list[dict[str, str]]) -> list[dict[str, str]]:
+def repeated(earlier: Earlier) -> list[dict[str, str]]:
     """A warning for the record of a launch that is not the first attempt at its run."""
     if not earlier:
         return []

@@ -10,6 +10,8 @@ from typing import NoReturn
 
 from tqdm import tqdm
 
+from scalestudy.record.say import say
+
 LINE_EVERY_S = 30.0
 
 
@@ -37,11 +39,7 @@ class Progress:
             self._bar.update(state["done"] - self._bar.n)
         else:
             self._next_line += LINE_EVERY_S
-            print(
-                f"{self._name}: step {state['done']} of {state['total']}",
-                file=sys.stderr,
-                flush=True,
-            )
+            say(f"{self._name}: step {state['done']} of {state['total']}")
 
     def close(self) -> None:
         """Take the bar away."""

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from scalestudy.launch.attempt import begin_attempt, earlier_attempts, read_attempt, repeated
+from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
 from scalestudy.launch.command import rank_environment
-from scalestudy.launch.host_lock import host_lock
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -24,20 +23,18 @@ from scalestudy.launch.nodes.arrivals import (
 from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
-from scalestudy.launch.starters import Starter, make_starter
+from scalestudy.launch.starters import Starter, host_lock, make_starter
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import RunRecord, most_steps, read_record
-from scalestudy.record.parts import publish, read_parts, summarise, vouch, write_data
-from scalestudy.record.protocol import CURRENT
+from scalestudy.record.parts import describe, publish, read_parts, vouch, write_data
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec
 
-LOG_TAIL_LINES = 20
 DEFAULT = Limits()
 
 
@@ -51,19 +48,24 @@ def measure_run(
     read, Interrupted (process.py) when told to end; then nothing new is in results/runs. Told to end by a
     scheduler it records that instead.
     """
-    return _keep_or_record(spec, results, lambda partial, code: _launch(spec, partial, code, limits, data))
+    return _keep_or_record(
+        spec, results, lambda partial, code, earlier: _launch(spec, partial, code, earlier, limits, data)
+    )
 
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
     """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
-    record, _ = _keep_or_record(spec, results, lambda partial, code: _unneeded(spec, partial, code, reason))
+    record, _ = _keep_or_record(spec, results, lambda partial, code, _: _unneeded(spec, partial, code, reason))
     return record
 
 
 def _keep_or_record(
-    spec: RunSpec, results: Path, make: Callable[[Path, str], RunRecord]
+    spec: RunSpec, results: Path, make: Callable[[Path, str, Earlier], RunRecord]
 ) -> tuple[RunRecord, bool]:
-    """(the record of the run, whether it was made now). make: fills a partial directory, by this fingerprint."""
+    """(the record of the run, whether it was made now).
+
+    make: fills a partial directory; it is told the fingerprint of the code, and the earlier attempts.
+    """
     raise_on_signals()
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
@@ -79,7 +81,7 @@ def _keep_or_record(
         partial.mkdir(parents=True)
         begin_attempt(partial, earlier)
         try:
-            record = make(partial, code)
+            record = make(partial, code, earlier)
             hold_signals()
             set_aside(final, results)
             publish(partial, final, record)
@@ -94,21 +96,8 @@ def _unneeded(spec: RunSpec, partial: Path, code: str, reason: str) -> RunRecord
     write_text(partial / "log.txt", f"{reason}\n")
     parts = read_parts(partial, world_size=spec.world_size)
     write_data(partial, parts)
-    return RunRecord(
-        run_id=spec.run_id,
-        protocol=CURRENT,
-        fingerprint=code,
-        spec=spec,
-        outcome="unneeded",
-        reason=reason,
-        log_tail=(),
-        started_at=datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        environment={},
-        stopping=None,
-        ranks=(),
-        totals=summarise(parts, wall_time_s=0),
-        files={},
-    )
+    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    return describe(spec, parts, "unneeded", reason, code=code, started_at=now, environment={})
 
 
 def set_aside(directory: Path, results: Path) -> Path | None:
@@ -130,11 +119,9 @@ def _kept(final: Path) -> RunRecord | None:
     return record if record.outcome not in ("unneeded", "preempted") else None
 
 
-def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path) -> RunRecord:
+def _launch(spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: Limits, data: Path) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / "spec.json", spec.to_json())
-    attempt = read_attempt(partial)
-    earlier = attempt["earlier"] if attempt else []
     starter = make_starter()
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
@@ -171,22 +158,17 @@ def _launch(spec: RunSpec, partial: Path, code: str, limits: Limits, data: Path)
     if not guard:
         _warn(spec, place)
     write_data(partial, parts)
-    return RunRecord(
-        run_id=spec.run_id,
-        protocol=CURRENT,
-        fingerprint=code,
-        spec=spec,
-        outcome=outcome,
-        reason=reason,
-        log_tail=() if outcome == "ok" else tuple(log.splitlines()[-LOG_TAIL_LINES:]),
+    return describe(
+        spec,
+        parts,
+        outcome,
+        reason,
+        code=code,
         started_at=started.isoformat(timespec="seconds"),
-        environment=(parts.environment or host_environment())
-        | place
-        | ({"earlier_attempts": earlier} if earlier else {}),
-        stopping=parts.stopping,
-        ranks=parts.reports,
-        totals=summarise(parts, wall_time_s=wall_time_s),
-        files={},
+        environment=(parts.environment or host_environment()) | place,
+        earlier=earlier,
+        log=log,
+        wall_time_s=wall_time_s,
     )
 
 

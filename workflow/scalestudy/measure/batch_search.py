@@ -3,43 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import nan
+from typing import ClassVar, Literal
+
+from scalestudy.record.document import Document, Part, Real
+from scalestudy.record.observation import Outcome
 
 GAIN = 0.05  # a doubling that brings less throughput than this has brought none
 FINENESS = 8  # a bisection ends where it is known to an eighth
 
 
-@dataclass(frozen=True)
-class Trial:
-    """What became of a batch."""
+class BatchTrial(Part):
+    """A launch at one batch."""
 
+    run_id: str
     batch_per_rank: int
-    outcome: str
-    throughput_samples_per_s: float
-    """Over all ranks; nan where the trial did not come to its end."""
-    reason: str = ""
+    outcome: Outcome
+    reason: str
+    throughput_samples_per_s: Real
+    """Over all ranks; null where the trial did not come to its end."""
+    peak_gib: Real
+    """Peak memory, the largest over ranks: allocated on a GPU, resident on a CPU."""
 
     @property
     def ok(self) -> bool:
         return self.outcome == "ok"
 
 
-@dataclass(frozen=True)
-class Found:
-    """What a search found. Batches are samples per rank."""
+class BatchSearchFile(Document):
+    """What `scalestudy find-batch` keeps. Batches are samples per rank."""
 
-    trials: tuple[Trial, ...]
-    """In the order they were made."""
+    made_by: ClassVar[str] = "scalestudy find-batch"
+    schema_version: Literal[2] = 2
     best: int | None
-    """Smallest batch tried whose throughput is within 5 % of the largest; None where none came to its end."""
+    """Smallest batch tried whose throughput is within 5 % of the largest; null where none came to its end."""
     largest: int | None
     """Largest batch tried that came to its end."""
     reason: str
     """Why the search ended."""
+    trials: tuple[BatchTrial, ...]
+    """In the order they were made."""
 
 
-def search_batch(try_batch: Callable[[int], Trial], *, first: int, unit: int, most: int | None) -> Found:
+def search_batch(
+    try_batch: Callable[[int], BatchTrial], *, first: int, unit: int, most: int | None
+) -> BatchSearchFile:
     """Double from `first` until memory ends, throughput stops growing or `most` is reached; then bisect.
 
     unit: batches are multiples of it. most: None where the data do not limit it. Where memory ended, the largest
@@ -63,7 +71,7 @@ def search_batch(try_batch: Callable[[int], Trial], *, first: int, unit: int, mo
     good = [trial for trial in search.trials.values() if trial.ok]
     top = max((trial.throughput_samples_per_s for trial in good), default=nan)
     enough = [trial.batch_per_rank for trial in good if trial.throughput_samples_per_s >= (1 - GAIN) * top]
-    return Found(
+    return BatchSearchFile(
         trials=tuple(search.trials.values()),
         best=min(enough, default=None),
         largest=max((trial.batch_per_rank for trial in good), default=None),
@@ -74,11 +82,11 @@ def search_batch(try_batch: Callable[[int], Trial], *, first: int, unit: int, mo
 class _Search:
     """Trials by batch; none is made twice."""
 
-    def __init__(self, try_batch: Callable[[int], Trial], unit: int) -> None:
-        self.trials: dict[int, Trial] = {}
+    def __init__(self, try_batch: Callable[[int], BatchTrial], unit: int) -> None:
+        self.trials: dict[int, BatchTrial] = {}
         self._try, self._unit = try_batch, unit
 
-    def make(self, batch: int) -> Trial:
+    def make(self, batch: int) -> BatchTrial:
         if batch not in self.trials:
             self.trials[batch] = self._try(batch)
         return self.trials[batch]
@@ -103,14 +111,14 @@ class _Search:
         """Smallest batch with the throughput of the largest ones, between one that lacks it and one that has."""
         top = max(trial.throughput_samples_per_s for trial in self.trials.values() if trial.ok)
 
-        def too_small(trial: Trial) -> bool:
+        def too_small(trial: BatchTrial) -> bool:
             return trial.ok and trial.throughput_samples_per_s < (1 - GAIN) * top
 
         if low in self.trials and too_small(self.trials[low]):
             self._bisect(low, high, is_low=too_small)
         return f"throughput grows by less than {GAIN:.0%} from {high} to {2 * high} samples a rank"
 
-    def _bisect(self, low: int, high: int, *, is_low: Callable[[Trial], bool]) -> tuple[int, int]:
+    def _bisect(self, low: int, high: int, *, is_low: Callable[[BatchTrial], bool]) -> tuple[int, int]:
         while high - low > max(self._unit, low // FINENESS):
             middle = (low + high) // 2 // self._unit * self._unit
             if middle <= low:

@@ -14,8 +14,7 @@ from math import ceil, inf, log, sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from scalestudy.measure.batch_means import batch_means
-from scalestudy.measure.steady import mser5
+from scalestudy.measure.batch_means import batch_means, mser5
 
 LOOK_GROWTH = sqrt(2)
 
@@ -67,17 +66,14 @@ class StepRule:
         steady = series[warmup:]
         shared = 1 - (1 - self.confidence) / len(self.looks())
         width = batch_means(steady, confidence=shared).half_width if len(steady) else inf
+        enough, reason = False, f"half-width {width:.2%} of the step time, target {self.half_width:.2%}"
         if len(steady) < self.min_steps:
             reason = f"{len(steady)} of at least {self.min_steps} steady steps"
-            return Look(len(series), warmup, width, False, reason)
-        reached = f"half-width {width:.2%} of the step time, target {self.half_width:.2%}"
-        if width <= self.half_width:
-            return Look(len(series), warmup, width, True, f"target reached: {reached}")
-        if len(steady) >= self.max_steps:
-            return Look(
-                len(series), warmup, width, True, f"budget of {self.max_steps} steady steps ended: {reached}"
-            )
-        return Look(len(series), warmup, width, False, reached)
+        elif width <= self.half_width:
+            enough, reason = True, f"target reached: {reason}"
+        elif len(steady) >= self.max_steps:
+            enough, reason = True, f"budget of {self.max_steps} steady steps ended: {reason}"
+        return Look(len(series), warmup, width, enough, reason)
 
 
 def launches_needed(

@@ -23,6 +23,7 @@ MANIFEST = "manifest.json"
 TOKENIZER = "tokenizer.json"
 _CHUNK = 4096
 PARTS = ("train", "validation")
+ARRAYS = tuple(f"{part}-{kind}" for part in PARTS for kind in ("inputs", "targets"))
 Inputs = TypeVar("Inputs", np.ndarray, list[str])
 
 
@@ -188,8 +189,7 @@ def _read_manifest(path: Path, data: Dataset, advice: str) -> Manifest:
     if not path.exists():
         raise UserError(f"{path.parent}: these data have not been prepared: {advice}")
     manifest = read_document(path, Manifest)
-    expected = {f"{part}-{kind}" for part in PARTS for kind in ("inputs", "targets")}
-    if manifest.data != described(data) or set(manifest.arrays) != expected:
+    if manifest.data != described(data) or set(manifest.arrays) != set(ARRAYS):
         raise UserError(f"{path}: of other data than the directory's name says: {advice}")
     return manifest
 

@@ -61,13 +61,8 @@ def _rows(content: bytes, where: str) -> Samples[list[str]]:
 
 def _refuse_malformed(row: list[str], where: str) -> None:
     if len(row) != 3:
-        raise UserError(
-            f"{where}: a row is class, title, description; this one has {len(row)} columns: {_short(row)}"
-        )
+        text = ",".join(row)
+        text = text if len(text) <= 80 else f"{text[:80]}..."
+        raise UserError(f"{where}: a row is class, title, description; this one has {len(row)} columns: {text}")
     if row[0] not in _AG_NEWS_CLASSES:
         raise UserError(f"{where}: the class is 1, 2, 3 or 4, not {row[0][:40]!r}")
-
-
-def _short(row: list[str]) -> str:
-    text = ",".join(row)
-    return text if len(text) <= 80 else f"{text[:80]}..."

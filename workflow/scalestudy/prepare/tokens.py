@@ -6,7 +6,6 @@ which the length of a sample and the size of the vocabulary count.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -81,15 +80,11 @@ def _tokenizer(words: dict[str, int]) -> Tokenizer:
 def _encode(tokenizer: Tokenizer, texts: list[str], length: int) -> tuple[np.ndarray, int]:
     """The tokens, and how many texts were cut."""
     tokens, cut = np.full((len(texts), length), PADDING, dtype=np.int32), 0
-    for row, found in enumerate(_encoded(tokenizer, texts)):
-        cut += len(found) > length
-        # A text without a word would be nothing but padding, which has no mean.
-        kept = found[:length] or [UNKNOWN]
-        tokens[row, : len(kept)] = kept
-    return tokens, cut
-
-
-def _encoded(tokenizer: Tokenizer, texts: list[str]) -> Iterator[list[int]]:
     for start in range(0, len(texts), _CHUNK):
-        for encoding in tokenizer.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False):
-            yield encoding.ids
+        encodings = tokenizer.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False)
+        for row, encoding in enumerate(encodings, start):
+            cut += len(encoding.ids) > length
+            # A text without a word would be nothing but padding, which has no mean.
+            kept = encoding.ids[:length] or [UNKNOWN]
+            tokens[row, : len(kept)] = kept
+    return tokens, cut

@@ -5,13 +5,12 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow
-import pyarrow.parquet
 
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
@@ -25,10 +24,13 @@ from scalestudy.record.observation import (
     Totals,
     digests,
 )
+from scalestudy.record.protocol import CURRENT
+from scalestudy.study.spec import RunSpec
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
+LOG_TAIL_LINES = 20
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,6 @@ class Parts:
     stopping: Stopping | None
     tables: dict[str, pd.DataFrame]
     epochs: pd.DataFrame
-
-    @property
-    def steps(self) -> pd.DataFrame:
-        """Steps of training, without probes."""
-        steps = self.tables["steps"]
-        return steps[steps["phase"].isin(TRAINING_PHASES)]
 
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
@@ -63,7 +59,7 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         environment = environment or content["environment"]
         stopping = stopping or content["stopping"]
         for name, frames in tables.items():
-            frames.append(pyarrow.parquet.read_table(directory / f"{name}-{rank}.parquet").to_pandas())
+            frames.append(pd.read_parquet(directory / f"{name}-{rank}.parquet"))
         epochs.append(pd.read_csv(directory / f"epochs-{rank}.csv"))
     return Parts(
         reports=tuple(reports),
@@ -90,7 +86,8 @@ def _over_ranks(epochs: list[pd.DataFrame]) -> pd.DataFrame:
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
     """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
-    steps = parts.steps
+    steps = parts.tables["steps"]
+    steps = steps[steps["phase"].isin(TRAINING_PHASES)]  # without probes
     per_rank = steps.groupby("rank")["step_time_s"].sum()
     sums = {
         "steps": int(steps["step"].nunique()),
@@ -101,12 +98,47 @@ def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
     return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
 
 
+def describe(
+    spec: RunSpec,
+    parts: Parts,
+    outcome: Outcome,
+    reason: str,
+    *,
+    code: str,
+    started_at: str,
+    environment: dict[str, Any],
+    earlier: Sequence[dict[str, str]] = (),
+    log: str = "",
+    wall_time_s: float = 0.0,
+    protocol: int = CURRENT,
+) -> RunRecord:
+    """The record of a run, as `publish` takes it.
+
+    code: fingerprint of what measured. earlier: attempts at the run that did not come to their end.
+    """
+    return RunRecord(
+        run_id=spec.run_id,
+        protocol=protocol,
+        fingerprint=code,
+        spec=spec,
+        outcome=outcome,
+        reason=reason,
+        log_tail=() if outcome == "ok" else tuple(log.splitlines()[-LOG_TAIL_LINES:]),
+        started_at=started_at,
+        environment=environment | ({"earlier_attempts": earlier} if earlier else {}),
+        stopping=parts.stopping,
+        ranks=parts.reports,
+        totals=summarise(parts, wall_time_s=wall_time_s),
+        files={},
+    )
+
+
 def write_data(directory: str | Path, parts: Parts) -> None:
     """The tables and epochs.csv into the partial directory; the parts they came from are removed."""
     directory = Path(directory)
     for name, columns in TABLES.items():
-        table = pyarrow.Table.from_pandas(parts.tables[name][list(columns)], preserve_index=False)
-        pyarrow.parquet.write_table(table, directory / f"{name}.parquet", compression="zstd")
+        frame = parts.tables[name][list(columns)]
+        frame.to_parquet(directory / f"{name}.parquet", index=False, compression="zstd")
     write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]

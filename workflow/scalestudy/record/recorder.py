@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow
-import pyarrow.parquet
 
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
@@ -96,8 +94,7 @@ class Recorder:
             if name != "steps":
                 frames[name] = pd.DataFrame(self._rows[name], columns=list(columns)).assign(rank=self.rank)
         for name, frame in frames.items():
-            table = pyarrow.Table.from_pandas(frame[list(TABLES[name])], preserve_index=False)
-            pyarrow.parquet.write_table(table, self.directory / f"{name}-{self.rank}.parquet")
+            frame[list(TABLES[name])].to_parquet(self.directory / f"{name}-{self.rank}.parquet", index=False)
         epochs = pd.DataFrame(self._epochs, columns=list(EPOCH_COLUMNS))
         write_text(self.directory / f"epochs-{self.rank}.csv", epochs.to_csv(index=False))
         # Last: a rank report vouches for the files before it.
@@ -116,10 +113,9 @@ class Recorder:
             return pd.DataFrame(columns=list(STEP_COLUMNS))
         counts = [len(block["times_s"]) for block in self._blocks]
         times = np.concatenate([block["times_s"] for block in self._blocks])
-        nothing = [np.full((count, len(DDP_COLUMNS)), np.nan) for count in counts]
         ddp = [
-            empty if block["ddp_s"] is None else block["ddp_s"]
-            for block, empty in zip(self._blocks, nothing, strict=True)
+            np.full((count, len(DDP_COLUMNS)), np.nan) if block["ddp_s"] is None else block["ddp_s"]
+            for block, count in zip(self._blocks, counts, strict=True)
         ]
         return pd.DataFrame(
             {

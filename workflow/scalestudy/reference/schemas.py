@@ -9,9 +9,9 @@ from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.compare.model import ComparisonFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.measure.batch_search import BatchSearchFile
 from scalestudy.prepare.store import Manifest
 from scalestudy.publish.numbers.model import NumbersFile
-from scalestudy.record.batch_search import BatchSearchFile
 from scalestudy.record.observation import RunRecord
 from scalestudy.study.plan import Plan
 

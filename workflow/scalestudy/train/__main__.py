@@ -20,11 +20,8 @@ def main() -> int:
     parser.add_argument("--stall-limit-s", type=float, default=math.inf, help="give up after so long in one call")
     arguments = parser.parse_args()
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
-    return (
-        0
-        if run_rank(spec, arguments.out, data=arguments.data, stall_limit_s=arguments.stall_limit_s) == "ok"
-        else 1
-    )
+    outcome = run_rank(spec, arguments.out, data=arguments.data, stall_limit_s=arguments.stall_limit_s)
+    return 0 if outcome == "ok" else 1
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import os
 import resource
 import time
 from statistics import fmean
+from typing import Any
 
 import torch
 
@@ -57,24 +58,18 @@ class Gauges:
         if self._of_training is not None:
             return self._of_training
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB
-        means = {name: fmean(values) if values else None for name, values in self._memory.items()}
-        peaks: tuple[float | None, float | None, int | None] = (None, None, None)
+        facts: dict[str, Any] = {
+            f"mean_{name}_gib": fmean(values) if values else None for name, values in self._memory.items()
+        }
+        facts |= dict.fromkeys(("peak_allocated_gib", "peak_reserved_gib", "allocation_retries"))
         if self._cuda:
             # Reserved memory has no peak of its own block by block: the allocator keeps what it has.
-            peaks = (
-                max(self._peak_allocated_gib, torch.cuda.max_memory_allocated() / GIB),
-                max([*self._memory["reserved"], torch.cuda.max_memory_reserved() / GIB]),
-                torch.cuda.memory_stats()["num_alloc_retries"],
-            )
-        return Memory(
-            peak_resident_gib=resident,
-            mean_resident_gib=means["resident"],
-            peak_allocated_gib=peaks[0],
-            mean_allocated_gib=means["allocated"],
-            peak_reserved_gib=peaks[1],
-            mean_reserved_gib=means["reserved"],
-            allocation_retries=peaks[2],
-        )
+            facts |= {
+                "peak_allocated_gib": max(self._peak_allocated_gib, torch.cuda.max_memory_allocated() / GIB),
+                "peak_reserved_gib": max([*self._memory["reserved"], torch.cuda.max_memory_reserved() / GIB]),
+                "allocation_retries": torch.cuda.memory_stats()["num_alloc_retries"],
+            }
+        return Memory(peak_resident_gib=resident, **facts)
 
     def _keep(self, name: str, size: int) -> float:
         self._memory[name].append(size / GIB)

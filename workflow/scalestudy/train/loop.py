@@ -22,12 +22,11 @@ from scalestudy.record.observation import Stopping
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.data import load_split
-from scalestudy.train.data.batches import batch_indices, tail_indices
+from scalestudy.train.data.batches import Share
 from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.optimizers import build_optimizer, build_schedule
 from scalestudy.train.place.placement import Placement
-from scalestudy.train.step.activation_checkpointing import checkpoint_activations
 from scalestudy.train.step.clock import Clock, make_clock
 from scalestudy.train.step.precision import scaled_on, set_arithmetic
 from scalestudy.train.step.steps import Stepper
@@ -36,6 +35,7 @@ from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.sync_batch_norm import synchronise_norms
 from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
+from scalestudy.train.workloads.blocks import checkpoint_activations
 
 # A forward pass without gradients keeps far less than a training step does.
 VALIDATION_CHUNKS = 4
@@ -69,6 +69,14 @@ class Trainer:
                 f"batch_size: a global batch of {spec.global_batch} is more than the {self.split.train_samples}"
                 " training samples"
             )
+        self.share = Share(
+            samples=self.split.train_samples,
+            global_batch=spec.global_batch,
+            rank=place.rank,
+            world_size=place.world_size,
+            seed=spec.seed,
+            reshuffle=spec.input.reshuffle,
+        )
         torch.manual_seed(spec.seed)  # the same initial parameters on every rank and at every scale
         self.plain = build_model(spec.model, spec.data).to(place.device)
         if spec.ddp.sync_batch_norm:
@@ -142,31 +150,16 @@ class Trainer:
 
     def open_extra(self, steps: int) -> Iterator[Tensor]:
         """So many index batches of this rank after those that were trained, announced to the feed."""
-        epochs = (self._whole_batches(epoch) for epoch in itertools.count(self.spec.epochs + 1))
+        epochs = (self.share.batches(epoch) for epoch in itertools.count(self.spec.epochs + 1))
         return iter(self._announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps))))
 
     def open_epoch(self, epoch: int) -> list[Tensor]:
         """Index batches of this rank in an epoch, announced to the feed; a last, short one if the spec has it."""
-        batches = self._whole_batches(epoch)
+        batches = self.share.batches(epoch)
         if not self.spec.input.drop_last:
-            short = tail_indices(
-                self.split.train_samples, parts=self.spec.accumulation_steps, **self._share(epoch)
-            )
+            short = self.share.tail(epoch, parts=self.spec.accumulation_steps)
             batches += [short] if len(short) else []
         return self._announce(batches)
-
-    def _whole_batches(self, epoch: int) -> list[Tensor]:
-        return batch_indices(self.split.train_samples, **self._share(epoch))
-
-    def _share(self, epoch: int) -> dict[str, int]:
-        """What decides this rank's part of an epoch."""
-        return {
-            "global_batch": self.spec.global_batch,
-            "rank": self.place.rank,
-            "world_size": self.place.world_size,
-            "seed": self.spec.seed,
-            "epoch": epoch if self.spec.input.reshuffle else 1,
-        }
 
     def _announce(self, batches: list[Tensor]) -> list[Tensor]:
         if self.split.train_inputs.device.type != "cpu":

@@ -22,15 +22,14 @@ from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, Trainer
-from scalestudy.train.place.devices import device_environment
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
 from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
+from scalestudy.train.strategies import make_strategy
 from scalestudy.train.strategies.base import lost_peer
-from scalestudy.train.strategies.make import make_strategy
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 OTHERS_S = 3.0
@@ -81,7 +80,7 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_limit_
             memory=gauges.memory(),
         )
         stopping = facts.pop("stopping", None)
-        recorder.write(report, environment | device_environment(place) | facts, stopping)
+        recorder.write(report, environment | place.environment() | facts, stopping)
 
     def give_up(where: str, waiting: bool) -> None:
         """The main thread will not come back: say where it is, keep what was measured, and end the process."""

@@ -7,7 +7,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from scalestudy.train.data.split import Split
+from scalestudy.train.data import Split
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.workloads.task import correct_of, loss_of

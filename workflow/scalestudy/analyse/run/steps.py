@@ -11,8 +11,7 @@ import pandas as pd
 from scalestudy.analyse.run.grid import Grid, firsts
 from scalestudy.analyse.run.steady import find_jump, find_modes
 from scalestudy.errors import UserError
-from scalestudy.measure.batch_means import batch_means
-from scalestudy.measure.steady import mser5
+from scalestudy.measure.batch_means import batch_means, mser5
 from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES, Observation
 from scalestudy.registry.codes import Steadiness
 

@@ -50,7 +50,7 @@ class Fact(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """As record/host/hardware.py names readings of a moment."""
+        """As record/host/environment.py names readings of a moment."""
         return self.kind == "hardware" and self.of.startswith("current_")
 
 

@@ -27,11 +27,12 @@ def check_gpus(
         with nvml_session(nvml):
             gpus = visible_gpus(environment, nvml)
             used = gpus[: spec.devices_per_node]
-            warnings = [warning for gpu in used for warning in occupied(gpu, nvml)] + unlike(used)
+            found = [*(("GPU in use", occupied(gpu, nvml)) for gpu in used), ("unlike GPUs", unlike(used))]
     except NvmlError as error:
         # Without NVML there may still be CUDA; the ranks refuse themselves where there is none.
         text = f"the GPUs could not be looked at before this launch: {error}"
         return None, [{"kind": "GPUs not checked", "text": text}] if spec.host.device == "cuda" else []
+    warnings = [{"kind": kind, "text": text} for kind, text in found if text]
     return (too_few(spec, gpus, environment) if spec.host.device == "cuda" else None), warnings
 
 
@@ -47,20 +48,17 @@ def too_few(spec: RunSpec, gpus: list[Gpu], environment: Mapping[str, str]) -> s
     )
 
 
-def occupied(gpu: Gpu, nvml: Any = pynvml) -> list[dict[str, str]]:
+def occupied(gpu: Gpu, nvml: Any = pynvml) -> str:
     """Other processes on a device, and memory that is gone although no process is seen (another container's)."""
-    warnings = []
     used_gib = used_memory_gib(gpu, nvml)
     held = "an unknown part" if used_gib is None else f"{used_gib:.1f} GiB"
     processes = ask(nvml.nvmlDeviceGetComputeRunningProcesses, gpu.handle) or []
     if processes:
         pids = ", ".join(str(process.pid) for process in processes)
-        text = f"{gpu} was in use just before this launch: {held} of its memory, by pid {pids}"
-        warnings.append({"kind": "GPU in use", "text": text})
-    elif used_gib is not None and used_gib > USED_MEMORY_GIB:
-        text = f"{gpu} had {held} of its memory in use just before this launch, by a process that is not seen here"
-        warnings.append({"kind": "GPU in use", "text": text})
-    return warnings
+        return f"{gpu} was in use just before this launch: {held} of its memory, by pid {pids}"
+    if used_gib is not None and used_gib > USED_MEMORY_GIB:
+        return f"{gpu} had {held} of its memory in use just before this launch, by a process that is not seen here"
+    return ""
 
 
 def used_memory_gib(gpu: Gpu, nvml: Any = pynvml) -> float | None:
@@ -71,10 +69,7 @@ def used_memory_gib(gpu: Gpu, nvml: Any = pynvml) -> float | None:
     return None if memory is None else memory.used / 2**30
 
 
-def unlike(gpus: list[Gpu]) -> list[dict[str, str]]:
+def unlike(gpus: list[Gpu]) -> str:
     """Ranks on different models wait for the slowest; and then CUDA's numbers need not be NVML's."""
     names = sorted({gpu.name for gpu in gpus})
-    if len(names) < 2:
-        return []
-    text = f"the ranks of this launch get GPUs of different models: {', '.join(names)}"
-    return [{"kind": "unlike GPUs", "text": text}]
+    return f"the ranks of this launch get GPUs of different models: {', '.join(names)}" if len(names) > 1 else ""

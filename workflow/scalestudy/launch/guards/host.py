@@ -16,7 +16,7 @@ import pynvml
 from scalestudy.launch.guards.gpu import check_gpus
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads
-from scalestudy.record.host.hardware import hardware_facts
+from scalestudy.record.host.environment import hardware_facts
 from scalestudy.study.config.conditions import threads_per_rank
 from scalestudy.study.spec import RunSpec
 
@@ -43,14 +43,14 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml) -
     ranks_cpus = bound_cpus(spec, available)
     used = sorted({cpu for cpus in ranks_cpus for cpu in cpus})
     refused, gpu_warnings = check_gpus(spec, environment, nvml)
-    warnings = [
-        *busy_host(others_cores(used)),
-        *too_many_threads(spec, available),
-        *shared_cores(ranks_cpus, core_threads()),
-        *tight_quota(cpu_quota_cores(), used),
-        *little_memory(spec, free_memory_gib()),
-        *gpu_warnings,
-    ]
+    found = {
+        "busy host": busy_host(others_cores(used)),
+        "more threads than cores": too_many_threads(spec, available),
+        "shared physical core": shared_cores(ranks_cpus, core_threads()),
+        "CPU quota": tight_quota(cpu_quota_cores(), used),
+        "little memory": little_memory(spec, free_memory_gib()),
+    }
+    warnings = [{"kind": kind, "text": text} for kind, text in found.items() if text] + gpu_warnings
     return Guard(refused, {"hardware": hardware_facts(environment, nvml), "warnings": warnings})
 
 
@@ -87,50 +87,44 @@ def _ticks() -> dict[int, tuple[int, int]]:
     return ticks
 
 
-def busy_host(cores: float) -> list[dict[str, str]]:
+def busy_host(cores: float) -> str:
     """Somebody else computes where the run is to be timed."""
     if cores <= BUSY_CORES:
-        return []
-    text = f"the host is busy: {cores:.1f} cores in use by others just before this launch"
-    return [{"kind": "busy host", "text": text}]
+        return ""
+    return f"the host is busy: {cores:.1f} cores in use by others just before this launch"
 
 
-def too_many_threads(spec: RunSpec, available: Sequence[int]) -> list[dict[str, str]]:
+def too_many_threads(spec: RunSpec, available: Sequence[int]) -> str:
     """Ranks that are not bound may be more threads than cores; bound ones cannot."""
     host, ranks = spec.host, spec.devices_per_node
     threads = threads_per_rank(host.environment, cores_per_rank=host.cores_per_rank)
     if host.pin or ranks * threads <= len(available):
-        return []
-    text = (
+        return ""
+    return (
         f"{ranks} ranks x {threads} threads are {ranks * threads} threads on {len(available)} cores; with"
         f" host.cores_per_rank: {max(1, len(available) // ranks)} and host.pin: true each would have its own"
     )
-    return [{"kind": "more threads than cores", "text": text}]
 
 
-def shared_cores(
-    ranks_cpus: Sequence[Sequence[int]], threads: Mapping[int, tuple[int, ...]]
-) -> list[dict[str, str]]:
+def shared_cores(ranks_cpus: Sequence[Sequence[int]], threads: Mapping[int, tuple[int, ...]]) -> str:
     """Two ranks on two threads of one physical core are slower than their base case, which has one to itself."""
     owner = {cpu: rank for rank, cpus in enumerate(ranks_cpus) for cpu in cpus}
     if len(owner) < sum(map(len, ranks_cpus)):
-        return []  # not bound: the kernel moves them about
+        return ""  # not bound: the kernel moves them about
     shared = {siblings for siblings in threads.values() if len({owner[c] for c in siblings if c in owner}) > 1}
     if not shared:
-        return []
+        return ""
     first = sorted(cpu for cpu in min(shared) if cpu in owner)
     ranks = " and ".join(f"rank {owner[cpu]}" for cpu in first)
     cpus = " and ".join(map(str, first))
-    text = f"ranks share {len(shared)} physical core(s): CPUs {cpus}, of {ranks}, are threads of one core"
-    return [{"kind": "shared physical core", "text": text}]
+    return f"ranks share {len(shared)} physical core(s): CPUs {cpus}, of {ranks}, are threads of one core"
 
 
-def tight_quota(quota_cores: float | None, used: Sequence[int]) -> list[dict[str, str]]:
+def tight_quota(quota_cores: float | None, used: Sequence[int]) -> str:
     """A quota below the cores that the ranks are bound to stops them all for a part of every period."""
     if quota_cores is None or quota_cores >= len(used):
-        return []
-    text = f"a CPU quota of {quota_cores:g} cores holds here; the ranks of this launch may run on {len(used)}"
-    return [{"kind": "CPU quota", "text": text}]
+        return ""
+    return f"a CPU quota of {quota_cores:g} cores holds here; the ranks of this launch may run on {len(used)}"
 
 
 def free_memory_gib() -> float:
@@ -140,9 +134,8 @@ def free_memory_gib() -> float:
     return available_gib if limit_gib is None else min(available_gib, limit_gib)
 
 
-def little_memory(spec: RunSpec, free_gib: float) -> list[dict[str, str]]:
+def little_memory(spec: RunSpec, free_gib: float) -> str:
     """Ranks that swap, or that the kernel is about to kill."""
     if free_gib >= spec.devices_per_node * MEMORY_PER_RANK_GIB:
-        return []
-    text = f"{free_gib:.1f} GiB of memory were free for {spec.devices_per_node} rank(s) just before this launch"
-    return [{"kind": "little memory", "text": text}]
+        return ""
+    return f"{free_gib:.1f} GiB of memory were free for {spec.devices_per_node} rank(s) just before this launch"

@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import json
+import platform
+import random
+import socket
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from scalestudy.errors import UserError
 from scalestudy.study.limits import Limits
 
 SITE = Path("profiles/site.sh")
 """What every node runs before its ranks start: `module load` lines, variables. Read from the working directory."""
 UNDER_SITE = '. "$1"; shift; exec "$@"'
+PORTS = range(20_000, 32_768)
+"""Where the nodes may meet: below those that Linux gives to outgoing connections."""
 
 
-def starter_command(directory: Path, data: Path, limits: Limits, *, meet: str | None) -> list[str]:
-    """What every node runs: node.py, after the lines of the site. meet: ADDRESS:PORT; None for one node."""
+def starter_command(directory: Path, data: Path, limits: Limits, *, address: str | None) -> list[str]:
+    """What every node runs: node.py, after the lines of the site.
+
+    address: of the first node, where the others meet it; None for one node.
+    """
     command = [
         sys.executable,
         "-m",
@@ -29,10 +38,26 @@ def starter_command(directory: Path, data: Path, limits: Limits, *, meet: str | 
         f"--start-limit-s={limits.start_limit_s:g}",
         f"--stall-limit-s={limits.stall_limit_s:g}",
     ]
-    if meet is not None:
-        command += [f"--meet={meet}"]
+    if address is not None:
+        command += [f"--meet={address}:{free_port()}"]
     site = SITE.resolve()
     return ["bash", "-c", UNDER_SITE, "site", str(site), *command] if site.exists() else command
+
+
+def free_port() -> int:
+    """A port of this host that nobody listens on now, drawn at random: two launches hardly draw the same.
+
+    Torchrun also knows a launch by its name, and lets no other in.
+    """
+    for _ in range(100):
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                continue
+            return port
+    raise UserError(f"no port of {PORTS.start} to {PORTS.stop - 1} is free on {platform.node()}")
 
 
 def read_nodes(directory: Path) -> list[dict[str, Any]]:

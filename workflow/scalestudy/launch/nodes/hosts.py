@@ -9,16 +9,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.launch.guards.host import Guard
-from scalestudy.launch.nodes.arrivals import starter_command
-from scalestudy.launch.nodes.ports import free_port
-from scalestudy.record.observation import Outcome
-from scalestudy.study.limits import Limits
-from scalestudy.study.spec import RunSpec
 
 HOSTS = "SCALESTUDY_HOSTS"
 """Names of hosts, the first of which is this one or the one that the others can reach: `node1,node2`."""
@@ -33,43 +26,6 @@ def parse_hosts(text: str) -> tuple[str, ...]:
     if len(set(hosts)) < len(hosts):
         raise UserError(f"{HOSTS}: each host may be named once; {text}")
     return hosts
-
-
-class Hosts:
-    """Hosts that share a file system with this one and let us in without a password."""
-
-    remote = True
-
-    def __init__(self, hosts: tuple[str, ...]) -> None:
-        self._hosts = hosts
-
-    @property
-    def nodes(self) -> int:
-        return len(self._hosts)
-
-    def refuse(self, spec: RunSpec) -> str | None:
-        if spec.nodes <= len(self._hosts):
-            return None
-        return f"{spec.nodes} nodes are planned, and {HOSTS} names {len(self._hosts)}: {', '.join(self._hosts)}"
-
-    def look(self, spec: RunSpec, environment: Mapping[str, str]) -> Guard | None:
-        return None
-
-    def limits(self, asked: Limits) -> Limits:
-        return asked
-
-    def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
-        hosts = self._hosts[: spec.nodes]
-        address = hosts[0].rsplit("@", 1)[-1]
-        meet = f"{address}:{free_port()}" if spec.nodes > 1 else None
-        starter = starter_command(directory, data, limits, meet=meet)
-        return [sys.executable, "-m", "scalestudy.launch.nodes.hosts", "--hosts", *hosts, "--", *starter]
-
-    def ender(self, directory: Path) -> Callable[[str], None] | None:
-        return None  # the fan-out below is our child: its end closes every connection, and that ends the ranks
-
-    def took(self, signum: int, steps: int) -> tuple[Outcome, str] | None:
-        return None
 
 
 def remote_line(starter: list[str], index: int, host: str) -> str:

@@ -11,11 +11,11 @@ import sys
 import threading
 from pathlib import Path
 
-from scalestudy.launch.command import Meeting, rank_command, rank_environment
+from scalestudy.launch.command import STANDALONE, rank_command, rank_environment
 from scalestudy.launch.guards.host import look
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.host.environment import NODE
-from scalestudy.study.spec import parse_spec
+from scalestudy.study.spec import RunSpec, parse_spec
 
 
 def main() -> int:
@@ -55,18 +55,26 @@ def main() -> int:
         arguments.out,
         arguments.data,
         stall_limit_s=arguments.stall_limit_s,
-        meeting=meeting_of(arguments, spec.run_id, index) if arguments.meet else None,
+        rendezvous=meet(spec, arguments.meet, index, arguments.start_limit_s) if arguments.meet else STANDALONE,
     )
     if arguments.end_with_stdin:
         return run_until_stdin_ends(command, environment)
     return os.execvpe(command[0], command, environment)
 
 
-def meeting_of(arguments: argparse.Namespace, run_id: str, index: int) -> Meeting:
-    """Where this node meets the others; the first one holds the store."""
-    address, port = arguments.meet.rsplit(":", 1)
-    name = f"{run_id}-{port}"
-    return Meeting(address, int(port), name, hosted=index == 0, limit_s=int(arguments.start_limit_s))
+def meet(spec: RunSpec, place: str, index: int, limit_s: float) -> list[str]:
+    """Torchrun's arguments for nodes that meet at ADDRESS:PORT; the first one holds the store that others come to.
+
+    The name is that of this one launch: nodes of another that come to the same port by accident are not let in.
+    limit_s: after which nodes that have not come are given up.
+    """
+    return [
+        f"--nnodes={spec.nodes}",
+        "--rdzv_backend=c10d",
+        f"--rdzv_id={spec.run_id}-{place.rsplit(':', 1)[1]}",
+        f"--rdzv_endpoint={place}",
+        f"--rdzv_conf=is_host={int(index == 0)},join_timeout={int(limit_s)}",
+    ]
 
 
 def run_until_stdin_ends(command: list[str], environment: dict[str, str]) -> int:

@@ -1,4 +1,4 @@
-"""What SLURM says of a job: its state, its nodes, how long it has left."""
+"""What SLURM says of a job (its state, its nodes, how long it has left), and the steps of a job."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from scalestudy.errors import UserError
 from scalestudy.record.observation import Outcome
+from scalestudy.study.spec import RunSpec
 
 ASK_S = 30  # a controller that has not answered by then is down
 ALIVE = {
@@ -101,6 +102,26 @@ def node_address(node: str) -> str:
     done = _ask("scontrol", "--oneliner", "show", "node", node)
     found = re.search(r"NodeAddr=(\S+)", done.stdout)
     return found[1] if found else node
+
+
+def step_command(spec: RunSpec, job: Job, nodes: tuple[str, ...]) -> list[str]:
+    """The srun line of a launch: exactly one task a node, each with the cores and devices of its ranks."""
+    cores = spec.devices_per_node * spec.host.cores_per_rank
+    gpus = job.has_gpus and spec.host.device != "cpu"
+    return [
+        "srun",
+        f"--jobid={job.id}",
+        f"--job-name={spec.run_id}",
+        f"--nodes={len(nodes)}",
+        f"--nodelist={','.join(nodes)}",
+        f"--ntasks={len(nodes)}",
+        "--ntasks-per-node=1",
+        f"--cpus-per-task={cores}",
+        *([f"--gpus-per-node={spec.devices_per_node}"] if gpus else []),
+        "--kill-on-bad-exit=1",
+        "--export=ALL",
+        "--input=none",
+    ]
 
 
 def end_step(job: str, step: str, signal: str) -> None:

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from scalestudy.launch.attempt import Attempt, read_attempt
 from scalestudy.launch.outcome import memory_kill
-from scalestudy.launch.run import LOG_TAIL_LINES, set_aside
+from scalestudy.launch.run import set_aside
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import RunRecord, most_steps, read_record
-from scalestudy.record.parts import VOUCHER, publish, read_parts, summarise, vouch, write_data
+from scalestudy.record.observation import most_steps, read_record
+from scalestudy.record.parts import VOUCHER, describe, publish, read_parts, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
 
@@ -60,22 +60,18 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
     if killed := memory_kill(said) or memory_kill(_job_log(job)):
         outcome, reason = "oom", killed
     write_data(partial, parts)
-    record = RunRecord(
-        run_id=spec.run_id,
-        protocol=attempt["protocol"],
-        fingerprint=measuring_fingerprint(),
-        spec=spec,
-        outcome=outcome,
-        reason=reason,
-        log_tail=tuple(said.splitlines()[-LOG_TAIL_LINES:]),
+    record = describe(
+        spec,
+        parts,
+        outcome,
+        reason,
+        code=measuring_fingerprint(),
         started_at=attempt["started_at"],
         environment=(parts.environment or host_environment() | {"host": attempt["host"]})
-        | {"slurm_job_id": job.id}
-        | ({"earlier_attempts": attempt["earlier"]} if attempt["earlier"] else {}),
-        stopping=parts.stopping,
-        ranks=parts.reports,
-        totals=summarise(parts, wall_time_s=0),
-        files={},
+        | {"slurm_job_id": job.id},
+        earlier=attempt["earlier"],
+        log=said,
+        protocol=attempt["protocol"],
     )
     set_aside(final, results)
     publish(partial, final, record)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import psutil
-
-from scalestudy.record.host.environment import cpu_name
 
 SYSTEM = Path("/sys/devices/system")
 
@@ -16,12 +15,12 @@ SYSTEM = Path("/sys/devices/system")
 def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
     """Model, sockets, cores, threads, NUMA nodes, clock and governor; None for what is not readable here."""
     cores = core_threads(system)
-    packages = {_read(folder / "topology/physical_package_id") for folder in _folders(system)}
+    packages = {read_file(folder / "topology/physical_package_id") for folder in _folders(system)}
     threads = {len(siblings) for siblings in cores.values()}
     clock, clock_max = cpu_clock_mhz(cores, system), _mean_mhz(cores, system, "cpuinfo_max_freq")
     if clock is None and (read := cpuinfo_mhz()) is not None:
         clock = round(read, 1)
-    governors = [_read(folder / "cpufreq/scaling_governor") for folder in _folders(system)]
+    governors = [read_file(folder / "cpufreq/scaling_governor") for folder in _folders(system)]
     return {
         "model": cpu_name(),
         "sockets": len(packages - {None}) or None,
@@ -34,11 +33,22 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
     }
 
 
+def cpu_name() -> str:
+    """Model name of the processor, or its architecture where the kernel does not say."""
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
 def core_threads(system: Path = SYSTEM) -> dict[int, tuple[int, ...]]:
     """For every CPU that is up, all CPUs of its physical core, itself included; {} where that is not readable."""
     siblings = {}
     for folder in _folders(system):
-        text = _read(folder / "topology/thread_siblings_list")
+        text = read_file(folder / "topology/thread_siblings_list")
         if text:
             siblings[_number(folder)] = cpu_list(text)
     return siblings
@@ -46,8 +56,9 @@ def core_threads(system: Path = SYSTEM) -> dict[int, tuple[int, ...]]:
 
 def numa_nodes(system: Path = SYSTEM) -> dict[str, str]:
     """The CPUs of every NUMA node, as the kernel writes a list of them."""
-    found = {path.parent.name.removeprefix("node"): _read(path) for path in system.glob("node/node[0-9]*/cpulist")}
-    return {node: cpus for node, cpus in sorted(found.items(), key=lambda item: int(item[0])) if cpus}
+    folders = {folder.name.removeprefix("node"): folder for folder in system.glob("node/node[0-9]*")}
+    found = {node: read_file(folders[node] / "cpulist") for node in sorted(folders, key=int)}
+    return {node: cpus for node, cpus in found.items() if cpus}
 
 
 def cpu_clock_mhz(cpus: Iterable[int], system: Path = SYSTEM) -> float | None:
@@ -65,7 +76,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 def _mean_mhz(cpus: Iterable[int], system: Path, name: str) -> float | None:
-    texts = [_read(system / f"cpu/cpu{cpu}/cpufreq/{name}") for cpu in cpus]
+    texts = [read_file(system / f"cpu/cpu{cpu}/cpufreq/{name}") for cpu in cpus]
     khz = [int(text) for text in texts if text and text.isdigit()]
     return round(sum(khz) / len(khz) / 1e3, 1) if khz else None
 
@@ -88,7 +99,7 @@ def _number(folder: Path) -> int:
     return int(folder.name.removeprefix("cpu"))
 
 
-def _read(path: Path) -> str | None:
+def read_file(path: Path) -> str | None:
     """Text of a small file of the kernel's; None where it is missing, closed to us, or empty."""
     try:
         return path.read_text(encoding="utf-8").strip() or None

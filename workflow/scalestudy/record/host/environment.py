@@ -1,18 +1,22 @@
-"""The environment of a run, as far as it can be read without torch: host, CPU, versions, commit."""
+"""The environment of a run, as far as it can be read without torch: host, versions, commit, and the hardware."""
 
 from __future__ import annotations
 
 import os
 import platform
 import subprocess
+from collections.abc import Mapping
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 import psutil
+import pynvml
 
 from scalestudy import __version__
 from scalestudy.record.fingerprint import PACKAGE
+from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
+from scalestudy.record.host.cpus import cpu_facts, cpu_name
+from scalestudy.record.host.gpus import gpu_facts
 
 PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
 
@@ -43,15 +47,19 @@ def host_environment() -> dict[str, Any]:
     }
 
 
-def cpu_name() -> str:
-    """Model name of the processor, or its architecture where the kernel does not say."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or platform.machine()
+def hardware_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, Any]:
+    """What ranks with this environment (its CUDA_VISIBLE_DEVICES counts) find on this host, as one block.
+
+    A key that begins with `current_` is a reading of the moment before the launch; it differs from run to run.
+    """
+    return {
+        "cpu": cpu_facts() | {"quota_cores": cpu_quota_cores()},
+        "memory": {
+            "total_gib": round(psutil.virtual_memory().total / 2**30, 1),
+            "limit_gib": memory_limit_gib(),
+        },
+        "gpu": gpu_facts(environment, nvml),
+    }
 
 
 def source_commit() -> tuple[str | None, bool | None]:

@@ -14,7 +14,6 @@ import pynvml
 from scalestudy.record.host.cpus import SYSTEM, cpuinfo_mhz
 from scalestudy.record.host.nvml import visible_gpus
 
-READINGS = ("gpu_power_w", "gpu_sm_clock_mhz", "gpu_temperature_c", "cpu_clock_mhz")
 MOST_CPUS = 8
 """A rank that is not bound may run on hundreds; the mean of a few is read instead."""
 SLOWEST_CLOCK_S = 200e-6

@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset, Sampler
 
 from scalestudy.study.config.variants import InputOptions
-from scalestudy.train.data.split import Split
+from scalestudy.train.data import Split
 
 Batch = tuple[Tensor, Tensor]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 
@@ -40,6 +41,26 @@ class Placement:
     def device_name(self) -> str:
         """'cpu', or the name of the GPU."""
         return "cpu" if self.device.type == "cpu" else torch.cuda.get_device_name(self.device)
+
+    def environment(self) -> dict[str, Any]:
+        """Device, backend, and versions of what moves the data; driver and links are in the block `hardware`."""
+        several, cuda = self.world_size > self.local_world_size, self.device.type == "cuda"
+        if self.world_size == 1:
+            interconnect = "none: one process"
+        elif cuda:
+            interconnect = f"links between GPUs{' and network between hosts' if several else ''} (nccl)"
+        else:
+            interconnect = "network between hosts (gloo)" if several else "host memory (gloo over TCP on one host)"
+        return {
+            "device_type": self.device.type,
+            "device": self.device_name,
+            "device_choice": self.choice,
+            "backend": self.backend if self.world_size > 1 else None,
+            "threads_per_rank": self.threads,
+            "interconnect": interconnect,
+            "cuda": torch.version.cuda if cuda else None,
+            "nccl": ".".join(map(str, torch.cuda.nccl.version())) if cuda else None,
+        }
 
 
 def place_rank(host: Host) -> Placement:

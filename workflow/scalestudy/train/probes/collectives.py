@@ -32,8 +32,7 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
     if trainer.buffer_bytes and trainer.spec.strategy == "ddp" and trainer.spec.ddp.broadcast_buffers:
         calls.append(("broadcast", max(4, trainer.buffer_bytes // 4 * 4)))
     for name, size in calls:
-        call = _COLLECTIVES[name](size // 4, world, device)
-        times = _time_calls(trainer, call)
+        times = _time_calls(trainer, _call(name, size // 4, world, device))
         trainer.recorder.add_rows(
             "collectives",
             [
@@ -43,7 +42,7 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
         )
 
 
-def _time_calls(trainer: Trainer, call: Callable[[], None]) -> list[float]:
+def _time_calls(trainer: Trainer, call: Callable[[], object]) -> list[float]:
     """Seconds of each call on this rank; every rank makes the same number of calls."""
     cuda = trainer.place.device.type == "cuda"
 
@@ -62,35 +61,22 @@ def _time_calls(trainer: Trainer, call: Callable[[], None]) -> list[float]:
     return [timed() for _ in range(calls)]
 
 
-def _all_reduce(count: int, world: int, device: torch.device) -> Callable[[], None]:
-    values = torch.zeros(count, device=device)
-    return lambda: dist.all_reduce(values)
+def _call(name: str, count: int, world: int, device: torch.device) -> Callable[[], object]:
+    """A collective on a message of `count` float32.
+
+    That is the whole message, as nccl-tests counts it: what a rank holds after an all-gather, before a
+    reduce-scatter.
+    """
+    whole, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
+    calls: dict[str, Callable[[], object]] = {
+        "all-reduce": lambda: dist.all_reduce(whole),
+        "all-gather": lambda: _gather(whole, mine),
+        "reduce-scatter": lambda: _scatter(mine, whole),
+        "broadcast": lambda: dist.broadcast(whole, src=0),
+    }
+    return calls[name]
 
 
-def _all_gather(count: int, world: int, device: torch.device) -> Callable[[], None]:
-    gathered, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
-    return lambda: _gather(gathered, mine)
-
-
-def _reduce_scatter(count: int, world: int, device: torch.device) -> Callable[[], None]:
-    values, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
-    return lambda: _scatter(mine, values)
-
-
-def _broadcast(count: int, world: int, device: torch.device) -> Callable[[], None]:
-    values = torch.zeros(count, device=device)
-    return lambda: dist.broadcast(values, src=0)
-
-
-# Sizes are those of the whole message, as nccl-tests counts them: what a rank holds after an all-gather, before a
-# reduce-scatter. torch 2.13 has new names for both and warns of the old ones; older versions have the old ones
-# only.
+# torch 2.13 has new names for both and warns of the old ones; older versions have the old ones only.
 _gather: Callable[[Tensor, Tensor], None] = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
 _scatter: Callable[[Tensor, Tensor], None] = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
-
-_COLLECTIVES = {
-    "all-reduce": _all_reduce,
-    "all-gather": _all_gather,
-    "reduce-scatter": _reduce_scatter,
-    "broadcast": _broadcast,
-}

@@ -7,19 +7,10 @@ known. That is good to some microseconds, enough for waits of a millisecond; bet
 from __future__ import annotations
 
 import time
-from typing import Any, Protocol
 
 import torch
 
-
-class Stamps(Protocol):
-    """begin a block, take as many points as you like, resolve them when the device has caught up."""
-
-    def begin(self) -> None: ...
-
-    def now(self) -> Any: ...
-
-    def seconds(self, stamp: Any) -> float: ...
+from scalestudy.train.step.clock import CudaClock
 
 
 class CpuStamps:
@@ -35,8 +26,8 @@ class CpuStamps:
         return stamp * 1e-9
 
 
-class CudaStamps:
-    """CUDA events; `seconds` is to be called after a synchronisation."""
+class CudaStamps(CudaClock):
+    """The events of the clock; `seconds` is to be called after a synchronisation."""
 
     def begin(self) -> None:
         torch.cuda.synchronize()
@@ -44,14 +35,13 @@ class CudaStamps:
         self._base.synchronize()
         self._base_s = time.perf_counter()
 
-    def now(self) -> torch.cuda.Event:
-        event = torch.cuda.Event(enable_timing=True)
-        event.record()
-        return event
-
     def seconds(self, stamp: torch.cuda.Event) -> float:
         since_base_ms: float = self._base.elapsed_time(stamp)
         return self._base_s + since_base_ms * 1e-3
+
+
+Stamps = CpuStamps | CudaStamps
+"""`begin` a block, take as many points as you like with `now`; `seconds` of each when the device has caught up."""
 
 
 def make_stamps(device: torch.device) -> Stamps:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 from contextlib import AbstractContextManager
-from typing import Protocol
 
 import torch.distributed as dist
 from torch import Tensor, nn
@@ -40,55 +39,37 @@ def lost_peer(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in LOST)
 
 
-class Strategy(Protocol):
-    """What the training loop asks of a strategy."""
-
-    def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
-        """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
-
-    def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
-        """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
-
-    def barrier(self) -> None:
-        """Wait until all ranks are here."""
-
-    def all_reduce_sum(self, values: Tensor) -> Tensor:
-        """Sum over ranks."""
-
-    def all_reduce_max(self, values: Tensor) -> Tensor:
-        """Largest over ranks, element by element."""
-
-    def close(self) -> None:
-        """Give back what `__init__` took."""
-
-
-class Single:
-    """One process, nothing around the model."""
+class Strategy:
+    """What the training loop asks of a strategy. This one is for one process: nothing is around the model."""
 
     def __init__(self, spec: RunSpec, place: Placement) -> None:
         if place.world_size != 1:
             raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
 
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
+        """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
         return model
 
     def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
+        """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
         return contextlib.nullcontext()
 
     def barrier(self) -> None:
-        pass
+        """Wait until all ranks are here."""
 
     def all_reduce_sum(self, values: Tensor) -> Tensor:
+        """Sum over ranks."""
         return values
 
     def all_reduce_max(self, values: Tensor) -> Tensor:
+        """Largest over ranks, element by element."""
         return values
 
     def close(self) -> None:
-        pass
+        """Give back what `__init__` took."""
 
 
-class Grouped:
+class Grouped(Strategy):
     """What strategies over a process group share; nccl or gloo."""
 
     def __init__(self, spec: RunSpec, place: Placement, *, timeout_s: float = 300) -> None:

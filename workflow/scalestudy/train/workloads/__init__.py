@@ -1,4 +1,4 @@
-"""The models a study can name: one module each, found by the `type` of its config entry."""
+"""The models a study can name, found by the `type` of the config entry."""
 
 from __future__ import annotations
 
@@ -8,17 +8,15 @@ from torch import nn
 
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import Model
-from scalestudy.train.workloads.convnet import build_convnet
+from scalestudy.train.workloads.feedforward import build_convnet, build_mlp
 from scalestudy.train.workloads.hugging_face import build_hugging_face
-from scalestudy.train.workloads.language_model import build_language_model
-from scalestudy.train.workloads.mlp import build_mlp
-from scalestudy.train.workloads.text_classifier import build_text_classifier
+from scalestudy.train.workloads.transformer import Decoder, TextClassifier
 
 BUILDERS: dict[str, Callable[..., nn.Module]] = {
     "mlp": build_mlp,
     "convnet": build_convnet,
-    "text-classifier": build_text_classifier,
-    "language-model": build_language_model,
+    "text-classifier": TextClassifier,
+    "language-model": Decoder,
     "hugging-face": build_hugging_face,
 }
 

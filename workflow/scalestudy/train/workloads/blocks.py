@@ -1,10 +1,15 @@
-"""Which parts of a model are units of their own: what FSDP gathers at once, what checkpointing repeats."""
+"""Which parts of a model are units of their own: what FSDP gathers at once, what checkpointing of activations
+repeats."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from torch import nn
+from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
+    apply_activation_checkpointing,
+    checkpoint_wrapper,
+)
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
@@ -19,6 +24,17 @@ def blocks_of(model: nn.Module) -> list[nn.Module]:
         if found:
             return _with_parameters(min(found, key=lambda item: item[0])[1])
     return _with_parameters(model.children())
+
+
+def checkpoint_activations(model: nn.Module) -> None:
+    """Keep the inputs of every block only, and compute the rest again in the backward pass.
+
+    Each is put into a wrapper; the numbers of a step stay what they are.
+    """
+    blocks = set(blocks_of(model))
+    apply_activation_checkpointing(
+        model, checkpoint_wrapper_fn=checkpoint_wrapper, check_fn=lambda module: module in blocks
+    )
 
 
 def _is_list(module: nn.Module) -> bool:

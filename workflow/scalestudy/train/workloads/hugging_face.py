@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from scalestudy.errors import UserError
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import HuggingFaceModel
-from scalestudy.train.workloads.text_classifier import PADDING
+from scalestudy.train.workloads.transformer import PADDING
 
 KEY = "workloads.model"
 LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len")

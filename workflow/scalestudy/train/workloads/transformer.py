@@ -1,9 +1,16 @@
-"""The Transformer layer of the text classifier and of the language model, and how both are initialised."""
+"""The Transformer layer, the text classifier and the language model made of it, and how both are initialised."""
 
 from __future__ import annotations
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.models import LanguageModel, TextClassifierModel
+
+PADDING = 0
+"""The token that stands where a text has ended."""
 
 
 class Attention(nn.Module):
@@ -62,3 +69,66 @@ def initialise(model: nn.Module, *, layers: int) -> None:
             nn.init.normal_(parameter, std=0.02 / (2 * layers) ** 0.5 if writes else 0.02)
         elif name.endswith("bias"):
             nn.init.zeros_(parameter)
+
+
+class TextClassifier(nn.Module):
+    """Tokens and learned positions, Transformer layers, mean over the text, one linear layer.
+
+    Texts have different lengths: short samples are mostly padding.
+    """
+
+    def __init__(self, config: TextClassifierModel, data: Data) -> None:
+        super().__init__()
+        width = config.d_model
+        assert data.tokens is not None, "the config gives texts to a model that takes them"
+        self.embedding = nn.Embedding(data.tokens, width)
+        self.positions = nn.Parameter(torch.empty(data.shape[0], width))
+        self.blocks = nn.ModuleList(
+            Block(width, config.heads, config.feedforward, dropout=config.dropout, causal=False)
+            for _ in range(config.num_layers)
+        )
+        self.norm = nn.LayerNorm(width)
+        self.head = nn.Linear(width, data.classes)
+        initialise(self, layers=config.num_layers)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Tokens (B, L), integers, 0 after the end of a text, L as in the data or less -> logits (B, classes)."""
+        present = inputs != PADDING
+        # A query that may look at nothing gives NaN. Of a text without any token nothing is counted in the mean,
+        # so it does not matter what its queries see.
+        visible = present | ~present.any(dim=1, keepdim=True)
+        mask = visible[:, None, None, :]
+        x = self.embedding(inputs) + self.positions[: inputs.shape[1]]
+        for block in self.blocks:
+            x = block(x, mask)
+        x = self.norm(x) * present.unsqueeze(-1)
+        logits: Tensor = self.head(x.sum(dim=1) / present.sum(dim=1, keepdim=True).clamp(min=1))
+        return logits
+
+
+class Decoder(nn.Module):
+    """As in GPT: tokens and learned positions, causal Transformer layers, the embedding again as the output layer.
+
+    The embedding is one parameter of this module itself, used twice. So it is in no block that FSDP shards by
+    itself, and DDP sees it once.
+    """
+
+    def __init__(self, config: LanguageModel, data: Data) -> None:
+        super().__init__()
+        width, heads, layers, feedforward = config.shape
+        assert data.tokens is not None, "the config gives a stream to a model that takes one"
+        self.embedding = nn.Embedding(data.tokens, width)
+        self.positions = nn.Parameter(torch.empty(data.shape[0], width))
+        self.dropout = nn.Dropout(config.dropout)
+        self.blocks = nn.ModuleList(
+            Block(width, heads, feedforward, dropout=config.dropout, causal=True) for _ in range(layers)
+        )
+        self.norm = nn.LayerNorm(width)
+        initialise(self, layers=layers)
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """Tokens (B, L), integers, L as in the data or less -> logits of the next token (B, L, vocabulary)."""
+        x = self.dropout(self.embedding(inputs) + self.positions[: inputs.shape[1]])
+        for block in self.blocks:
+            x = block(x)
+        return F.linear(self.norm(x), self.embedding.weight)
