@@ -1,7 +1,5 @@
 """The exceptions that mean "the user can put this right"; the command line prints them without a traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 

@@ -1,7 +1,5 @@
 """Speedup and efficiency of a published table, from its own throughputs, with what its rounding leaves open."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isnan, log, nan

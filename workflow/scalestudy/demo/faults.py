@@ -4,8 +4,6 @@ Most faults are settings. What no setting can do is done to the ranks (`injected
 the spec of the run, so that nobody takes it for a measurement.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any

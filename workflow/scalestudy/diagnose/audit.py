@@ -4,8 +4,6 @@ A remark is made only where rounding cannot explain it: a printed number stands 
 its last digits away. Nothing is held against a table that it did not claim.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise

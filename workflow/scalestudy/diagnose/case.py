@@ -1,7 +1,5 @@
 """One point with what it is compared with: all that a cause may look at."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isnan
 from typing import Any

@@ -1,7 +1,5 @@
 """What a cause is: how it is recognised, what it means, what to change and what would refute it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum

@@ -1,7 +1,5 @@
 """What a change should bring: its step time, and what follows from that for throughput, speedup and efficiency."""
 
-from __future__ import annotations
-
 from math import isnan, nan
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """The diagnosis of a whole study: of each point verdict, bottleneck and findings, with what is usual elsewhere."""
 
-from __future__ import annotations
-
 import contextlib
 from math import isnan
 

@@ -1,7 +1,5 @@
 """The verdict on a point, and the findings that stand for no cause: confounded, healthy, unexplained."""
 
-from __future__ import annotations
-
 from math import isnan, nan
 from typing import Any
 

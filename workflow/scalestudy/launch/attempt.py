@@ -1,7 +1,5 @@
 """The attempt at a run: written before anything starts, so that one that is cut off without a word is known of."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import os

@@ -1,7 +1,5 @@
 """What is started on a node for a run: the command line and the environment of its ranks."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys

@@ -1,7 +1,5 @@
 """What became of a run: one word and one sentence, from what the ranks said and how the processes ended."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """A process group that cannot outlive us: started, watched, ended as one."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

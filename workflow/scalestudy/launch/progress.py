@@ -1,7 +1,5 @@
 """Progress of a run: a bar on a terminal, a line now and then elsewhere."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """One launch from outside: lock, start, wait, judge, publish. It leaves a whole record or none."""
 
-from __future__ import annotations
-
 import datetime
 import shutil
 import time

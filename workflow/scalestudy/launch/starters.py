@@ -3,8 +3,6 @@
 Elsewhere than on this host every node runs launch/nodes/node.py, which looks at it and becomes torchrun.
 """
 
-from __future__ import annotations
-
 import datetime
 import os
 import signal

@@ -1,7 +1,5 @@
 """What means of batches of steps tell: how well a mean over correlated steps is known, and when a run is warm."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
 

@@ -1,7 +1,5 @@
 """Which batch per rank is enough, and which one is too much: a search that asks for as few trials as it can."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import nan
 from typing import ClassVar, Literal

@@ -5,8 +5,6 @@ and spends its error probability over the looks; and the number of launches is d
 first ones, whose estimate of the spread is then kept (Stein's two stages).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil, inf, log, sqrt

@@ -5,8 +5,6 @@ one pass. A reader gets everything that it asked for or an error: `tarfile` take
 one that ends there, and half a data set would train without a word.
 """
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import tarfile

@@ -1,7 +1,5 @@
 """CIFAR-10 and CIFAR-100, binary version: records of one or two labels and 3 x 32 x 32 bytes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fetching a file of known checksum: continued where it was cut, tried again, never used unless it is right."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Prepare the data of one config entry: find the source, read it, choose, encode, write the store."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from typing import Any

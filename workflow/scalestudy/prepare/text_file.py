@@ -1,7 +1,5 @@
 """A plain text file, byte by byte, in sequences whose targets are the bytes that come next."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

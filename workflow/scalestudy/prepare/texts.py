@@ -1,7 +1,5 @@
 """Labelled texts: the two CSV files of AG News, and the tree of IMDB with a review a file."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON files that one stage writes and another reads: a pydantic model each, with a schema version."""
 
-from __future__ import annotations
-
 import json
 from math import nan
 from pathlib import Path

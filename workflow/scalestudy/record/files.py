@@ -1,7 +1,5 @@
 """Writing a file whole or not at all: a reader never meets half of it."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

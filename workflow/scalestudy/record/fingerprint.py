@@ -5,8 +5,6 @@ Training does not. What its code measures has a version (record/protocol.py), an
 of the code that measured it.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Finished runs of a results folder, as those see them who plan: by protocol, and as release 0.1 left them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from pathlib import Path

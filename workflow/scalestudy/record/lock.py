@@ -1,7 +1,5 @@
 """File locks: they go with the process that holds them, however it ends, and with it alone."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager

@@ -13,8 +13,6 @@ A run directory appears whole, by one rename, or not at all. A reader takes reco
 Other releases, files cut short and the run.json of another run are refused by name.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Sequence

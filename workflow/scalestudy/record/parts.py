@@ -1,7 +1,5 @@
 """From the parts that the ranks wrote to one observation, published by a rename."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

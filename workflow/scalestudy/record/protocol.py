@@ -4,8 +4,6 @@ A change of what is measured raises the version here. A change of the code that 
 `tests/unit/record/measuring_code.json`, with evidence; docs/protocol.md says how.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass

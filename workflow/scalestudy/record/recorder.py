@@ -5,8 +5,6 @@ Written by a rank into the run's partial directory:
 `launch` puts the parts together; a rank never waits for another in order to write.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from pathlib import Path

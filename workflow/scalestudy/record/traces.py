@@ -1,7 +1,5 @@
 """Reading a trace that `train/profile.py` left: Chrome's trace format, JSON packed with gzip."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import zlib

@@ -4,8 +4,6 @@ Every cell has one, `none` where there is nothing to say: an empty cell of a CSV
 the name of its member in lower case.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 Steadiness = StrEnum("Steadiness", "NONE STEADY LEVEL_CHANGE TWO_MODES")

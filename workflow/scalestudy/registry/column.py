@@ -1,7 +1,5 @@
 """What a column of our tables is. Keys of numbers, headers, rounding and docs/columns.md follow from it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 

@@ -1,7 +1,5 @@
 """The columns of the CSV beside a figure: the tidy frame that it is drawn from."""
 
-from __future__ import annotations
-
 from scalestudy.registry.column import Column
 
 TIDY: tuple[Column, ...] = (

@@ -1,7 +1,5 @@
 """The figures of a study: their files, what draws them, and what every document says of them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scalestudy.registry import drawn

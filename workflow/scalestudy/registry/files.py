@@ -1,7 +1,5 @@
 """Every table that a study writes: its file, what a row is, and its columns. docs/columns.md is made from this."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

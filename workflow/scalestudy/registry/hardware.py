@@ -1,7 +1,5 @@
 """The facts of environment.json that the table of the hardware has, in its order, with their names there."""
 
-from __future__ import annotations
-
 GPU_COUNT = "hardware gpu count"
 IN_SHORT = (
     "hardware cpu model",

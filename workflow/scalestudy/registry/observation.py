@@ -1,7 +1,5 @@
 """The columns of a run's own tables; a test holds that they are those that record/observation.py writes."""
 
-from __future__ import annotations
-
 from scalestudy.registry.column import Column
 from scalestudy.registry.points import PARTS, SPLIT
 

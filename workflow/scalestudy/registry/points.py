@@ -1,7 +1,5 @@
 """The printed columns of comprehensive_summary.csv, in the order of numbers.json."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from scalestudy.registry.column import Column, Limits, Printed

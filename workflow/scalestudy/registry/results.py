@@ -1,7 +1,5 @@
 """Names of the files in the results folder of a study, by what they hold; rules and commands share them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 RESULTS = {

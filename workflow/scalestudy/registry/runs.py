@@ -1,7 +1,5 @@
 """The columns of runs.csv: a row a launch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from scalestudy.registry.column import Column

@@ -4,8 +4,6 @@ Two hundred short launches are then a few waits in the queue and not two hundred
 when those that decide on them are there, and have allocations of their own.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import ceil
 

@@ -4,8 +4,6 @@ A run id hashes the run's spec in its canonical form, the one of release 0.1. La
 back to it, and leave out what they added while it has the value at which everything is as before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ scaling question, with the runs it is compared with. A run can serve several poi
 workload's batch is the base case of strong and weak scaling alike.
 """
 
-from __future__ import annotations
-
 import random
 from typing import Final, Literal
 

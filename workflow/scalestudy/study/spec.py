@@ -1,7 +1,5 @@
 """The spec: everything one launch needs to know, resolved. A hash of its canonical form is in the run id."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from copy import deepcopy

@@ -5,8 +5,6 @@ reduce-scatter half of that. Source: Patarasuk and Yuan (2009), Journal of Paral
 for the passes of FSDP Zhao et al. (2023), PyTorch FSDP, VLDB 16.
 """
 
-from __future__ import annotations
-
 from scalestudy.study.spec import RunSpec
 
 FP32, HALF = 4, 2

@@ -1,7 +1,5 @@
 """`python -m scalestudy.train --spec FILE --out DIR`: one rank, started plainly or by torchrun."""
 
-from __future__ import annotations
-
 import argparse
 import math
 import sys

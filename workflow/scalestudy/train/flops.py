@@ -1,7 +1,5 @@
 """How many floating-point operations a sample costs: counted on the model itself, before anything is trained."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What is read at the end of a block, outside the time of its steps: memory every time, sensors now and then."""
 
-from __future__ import annotations
-
 import os
 import resource
 import time

@@ -3,8 +3,6 @@
 Validation, progress and bookkeeping are outside the blocks that are timed (train/step/steps.py).
 """
 
-from __future__ import annotations
-
 import gc
 import itertools
 import math

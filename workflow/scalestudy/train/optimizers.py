@@ -1,7 +1,5 @@
 """The optimizers a study can name, and how their learning rate changes from step to step."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 

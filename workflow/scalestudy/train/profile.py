@@ -14,8 +14,6 @@ would reuse; page faults then took steps from 18 to 31 ms, in some traces and no
 not recorded.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One rank from start to end: place it, train, and leave its part of the observation whatever happened."""
 
-from __future__ import annotations
-
 import faulthandler
 import math
 import os

@@ -1,7 +1,5 @@
 """Loss and accuracy on the held-out samples, shared among the ranks; not part of what is timed."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -6,8 +6,6 @@ Wall times cannot tell: all ranks of a synchronous step are equally slow. Ready 
 clock; between hosts they say nothing.
 """
 
-from __future__ import annotations
-
 from math import nan
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and the line through them."""
 
-from __future__ import annotations
-
 from math import nan
 
 import numpy as np

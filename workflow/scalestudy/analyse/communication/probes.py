@@ -13,8 +13,6 @@ hook cost     the differential of the blocks with the hook, less the differentia
 All are means over ranks, so that they add up; `imbalance` is what the slowest rank's own work adds to that.
 """
 
-from __future__ import annotations
-
 from math import nan
 from typing import Any
 

@@ -9,8 +9,6 @@ Distributed", VLDB 13, section 3.2; METHOD, "Models". It holds no interference: 
 computation that it overlaps with, as on hosts whose cores do both, the step is longer than this.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil

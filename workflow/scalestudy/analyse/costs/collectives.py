@@ -6,8 +6,6 @@ MPICH", IJHPCA 19; Patarasuk and Yuan (2009), JPDC 69 (the ring sends the least 
 parameter servers Li et al. (2014), OSDI.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log2

@@ -5,8 +5,6 @@ has two limits: all of it hidden behind computation but what nothing can hide, a
 (2020), VLDB 13; Zhao et al. (2023), VLDB 16.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from scalestudy.analyse.costs.buckets import bucket_sizes

@@ -9,8 +9,6 @@ much. The limits are wider than that: at worst nothing more is hidden, at best a
 probes the whole overhead.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from math import isnan

@@ -4,8 +4,6 @@ The interval is that of all laws together, each with its weight: where the measu
 laws, the forecast is as wide as they are apart.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -11,8 +11,6 @@ and weighs by the product of the densities it gave to what was then measured (pr
 JRSS A 147).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, inf, log, log2, nan, sqrt

@@ -4,8 +4,6 @@ Or why there is none. Scales that were measured are forecast too, from the small
 can be believed.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from math import isnan

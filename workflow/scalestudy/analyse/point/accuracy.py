@@ -1,7 +1,5 @@
 """Whether accuracy was kept, and how long it took to reach: speed counts only where it is."""
 
-from __future__ import annotations
-
 from math import nan
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """From which model size FSDP is worth it: the sizes between which it overtakes DDP, if that is shown at all."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import cast
 

@@ -15,8 +15,6 @@ study measures: its steps, one process at equal batch per rank, and the probes o
 Every level closes: the factors below a node multiply to it, whatever was measured.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import isnan, sqrt
 

@@ -1,7 +1,5 @@
 """Launches of several measurement protocols: which of them are averaged, and which are compared."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from scalestudy.record.protocol import comparable, not_comparable

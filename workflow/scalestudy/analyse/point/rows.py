@@ -1,7 +1,5 @@
 """What is asked of rows of the summary in more than one place."""
 
-from __future__ import annotations
-
 from math import isnan
 
 import pandas as pd

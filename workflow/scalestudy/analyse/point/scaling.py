@@ -1,7 +1,5 @@
 """The ratios of scaling. Closed forms, for numbers and arrays alike."""
 
-from __future__ import annotations
-
 from math import log2, nan
 
 

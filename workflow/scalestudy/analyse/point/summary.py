@@ -1,7 +1,5 @@
 """One row a point: the launches of a variant at a scale, compared with their base case."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from math import isnan, log, nan
 from typing import Any

@@ -1,7 +1,5 @@
 """Whether memory grows over steady steps: a leak shows as a slope long before it shows as out of memory."""
 
-from __future__ import annotations
-
 from math import nan
 from typing import Any
 

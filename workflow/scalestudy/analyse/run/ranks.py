@@ -1,7 +1,5 @@
 """How the ranks of one launch differ from each other: in samples, and in where they are bound."""
 
-from __future__ import annotations
-
 import json
 from math import nan
 from typing import Any

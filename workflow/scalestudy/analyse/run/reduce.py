@@ -1,7 +1,5 @@
 """One row a run: what a launch measured once its warm-up is dropped."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan

@@ -3,8 +3,6 @@
 And whether the device's clock fell where the steps became slower: heat or power, and not other work on the host.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import exp, isnan, nan
 

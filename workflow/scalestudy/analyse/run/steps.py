@@ -1,7 +1,5 @@
 """The steps of one launch once its warm-up is dropped: step time, distribution, parts, and steadiness."""
 
-from __future__ import annotations
-
 from math import nan
 from typing import Any
 

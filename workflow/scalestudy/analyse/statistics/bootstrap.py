@@ -1,7 +1,5 @@
 """A speedup's interval without assuming normal logarithms: launches drawn anew, then blocks inside each."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a study took: launches, their wall time, and the hours of the devices that they held."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 USED = ("run_id", "workload", "variant", "world_size", "wall_time_s")

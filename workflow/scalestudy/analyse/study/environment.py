@@ -1,7 +1,5 @@
 """The environment of a study: what was the same in all its runs, what was not, and what was warned of."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any, ClassVar, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """What studies asked and under what conditions: key by key, what is the same in them and what is not."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

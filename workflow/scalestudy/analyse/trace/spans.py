@@ -1,7 +1,5 @@
 """Sets of points in time as sorted, disjoint, half-open intervals. A sum of lengths would count overlaps twice."""
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Iterable
 

@@ -19,8 +19,6 @@ is (pytorch#118911). On CUDA the host's gap after the last step is not seen, and
 "rccl" in the names of their kernels: others, such as those of symmetric memory, pass for computation.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal

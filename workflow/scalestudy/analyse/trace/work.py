@@ -16,8 +16,6 @@ the host's, or copies of the host's, and are left alone. Its arguments say how m
 (pytorch/kineto, libkineto/src/output_json.cpp).
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

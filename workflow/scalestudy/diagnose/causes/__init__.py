@@ -4,8 +4,6 @@ The commonest wrong answer is "batch too small", because a larger batch hides ne
 found earlier is put right first, and the size of the work is blamed only for what the causes before it leave.
 """
 
-from __future__ import annotations
-
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, fsdp, host, size, straggler, structure, transport, validity

@@ -1,7 +1,5 @@
 """What is worth knowing beside the speed: memory that grows or is short, accuracy that was lost."""
 
-from __future__ import annotations
-
 from math import isnan
 
 from scalestudy.analyse.point.rows import in_most_launches

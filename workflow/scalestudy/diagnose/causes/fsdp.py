@@ -1,7 +1,5 @@
 """DDP or FSDP: what a study that has both measured of them says, and what to do where one does not fit."""
 
-from __future__ import annotations
-
 from math import isnan
 
 import pandas as pd

@@ -4,8 +4,6 @@ Each part of a step is measured end to end, so that its share is what leaving it
 takes its place.
 """
 
-from __future__ import annotations
-
 from math import ceil, isnan
 
 from scalestudy.analyse.statistics.intervals import Interval

@@ -1,7 +1,5 @@
 """Causes of size: too little to compute for each synchronised byte, or for each operation that is started."""
 
-from __future__ import annotations
-
 from functools import partial
 from math import ceil, inf, isnan, lcm
 from typing import Any

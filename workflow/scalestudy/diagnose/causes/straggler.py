@@ -1,8 +1,6 @@
 """One rank is last nearly always, and all others wait for it: with more samples (imbalance), or without a reason
 that is known (straggler)."""
 
-from __future__ import annotations
-
 from scalestudy.analyse.point.rows import LATE_SHARE, last_often, waits_for_one
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause

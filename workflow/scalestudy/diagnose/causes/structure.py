@@ -1,7 +1,5 @@
 """Causes in the config: work that the wrapper does and need not do, and what it sends besides gradients."""
 
-from __future__ import annotations
-
 from math import isnan
 
 from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB, MIB, bucket_sizes

@@ -1,7 +1,5 @@
 """transport: the link itself is slow, measured while nothing else uses it."""
 
-from __future__ import annotations
-
 from math import isnan
 
 from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH, SMALL_SHARE, bus_factor

@@ -1,7 +1,5 @@
 """Causes that question the numbers themselves: steps that no single mean describes."""
 
-from __future__ import annotations
-
 from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause

@@ -1,7 +1,5 @@
 """The GPUs just before a launch, through NVML: whether there are enough, and whether somebody else is on them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

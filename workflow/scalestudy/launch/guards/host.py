@@ -1,8 +1,6 @@
 """What is looked at just before a launch, while the host is ours: a run that cannot be right is refused, and what
 may spoil its numbers is written beside them."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping, Sequence

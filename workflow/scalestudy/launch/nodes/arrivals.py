@@ -1,7 +1,5 @@
 """The nodes of a launch as they are told to start, and as they say that they came up."""
 
-from __future__ import annotations
-
 import json
 import platform
 import random

@@ -1,7 +1,5 @@
 """A launch over a list of hosts without a scheduler: one ssh a host, and launch/nodes/node.py behind each."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -1,7 +1,5 @@
 """`python -m scalestudy.launch.nodes.node`: runs on every node of a launch, checks it and starts its ranks."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import platform

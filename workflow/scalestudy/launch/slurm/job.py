@@ -1,7 +1,5 @@
 """What SLURM says of a job (its state, its nodes, how long it has left), and the steps of a job."""
 
-from __future__ import annotations
-
 import datetime
 import re
 import subprocess

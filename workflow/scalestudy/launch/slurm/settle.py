@@ -3,8 +3,6 @@
 Whoever was left behind asks SLURM how the job ended, and records that.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a container or a job's cgroup leaves of the host; the cores one sees are not the cores one gets."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

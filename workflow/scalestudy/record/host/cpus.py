@@ -1,7 +1,5 @@
 """The processor as the kernel describes it: what it consists of, its clock, and which threads share a core."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Iterable
 from pathlib import Path

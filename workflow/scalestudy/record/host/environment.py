@@ -1,7 +1,5 @@
 """The environment of a run, as far as it can be read without torch: host, versions, commit, and the hardware."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

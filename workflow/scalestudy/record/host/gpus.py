@@ -1,7 +1,5 @@
 """What a paper says of the GPUs: model, memory, bus, limits, modes, and what joins every pair of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import combinations
 from typing import Any

@@ -1,7 +1,5 @@
 """The GPUs that a process may use, asked through NVML: no CUDA context is made, nothing is taken from a run."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

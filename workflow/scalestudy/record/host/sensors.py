@@ -1,7 +1,5 @@
 """Clock, power and temperature at the edge of a block: read between timed portions, so it has to be quick."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import time

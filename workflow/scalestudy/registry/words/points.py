@@ -1,7 +1,5 @@
 """What is said of a point in findings and documents alike; `row` is one of comprehensive_summary.csv."""
 
-from __future__ import annotations
-
 import json
 
 from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness

@@ -1,7 +1,5 @@
 """Why there is no forecast."""
 
-from __future__ import annotations
-
 from scalestudy.registry.codes import Refused
 from scalestudy.registry.column import Row
 

@@ -1,7 +1,5 @@
 """Reading a study: YAML or a mapping in, a `Study` out, or an error that names the key and what would be right."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import types

@@ -1,7 +1,5 @@
 """The optimizers a study may name, and how their learning rate changes in a run."""
 
-from __future__ import annotations
-
 from math import sqrt
 from typing import Annotated, Literal
 

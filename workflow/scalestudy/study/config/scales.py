@@ -1,7 +1,5 @@
 """Scales: NODESxDEVICES, such as 2x4, two nodes with four devices each."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated
 

@@ -3,8 +3,6 @@
 They are written out before the study is checked, so that everything after this sees plain variants and workloads.
 """
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ it, and the ranks of a host share its pages. Random data are made where they are
 seed, so that the ranks share an order as with real data: no file, no copy, no waiting.
 """
 
-from __future__ import annotations
-
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 

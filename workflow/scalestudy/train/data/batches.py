@@ -1,7 +1,5 @@
 """Which samples a rank takes in which step: every rank cuts its share from the same shuffled order."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

@@ -3,8 +3,6 @@
 Both give the same batches in the same order. `open` announces an epoch, `read` gives its next batch.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from typing import Protocol

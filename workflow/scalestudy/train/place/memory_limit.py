@@ -1,7 +1,5 @@
 """A limit on a rank's memory, so that a small machine can stand for a small GPU."""
 
-from __future__ import annotations
-
 import os
 import resource
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Where a rank runs: its cores, its threads, its device. The base case is placed by the same rules as the rest."""
 
-from __future__ import annotations
-
 import os
 import platform
 from dataclasses import dataclass

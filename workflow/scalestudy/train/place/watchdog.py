@@ -4,8 +4,6 @@ It looks at where the main thread is, once a second, and touches nothing that is
 another place each time, or has counted another step, and one that is stuck in a call has not.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -1,7 +1,5 @@
 """Whether the ranks that came up are those that were planned, on as many nodes, each with a device of its own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ They come last because they spoil what they touch: replicas that do not synchron
 for the study's step time after this. Which number means what is told in docs/measurement.md.
 """
 
-from __future__ import annotations
-
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.collectives import probe_collectives

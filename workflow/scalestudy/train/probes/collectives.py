@@ -3,8 +3,6 @@
 What the network gives when nothing else is going on: a lower bound on the time of the same message in training.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

@@ -3,8 +3,6 @@
 Neighbours in time are compared with each other, so that a machine that drifts does not pose as communication.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import random

@@ -4,8 +4,6 @@ The difference of the first two is what synchronisation really costs a step. The
 as communication after the backward pass; it has blocks of its own, so that reading it does not slow the others.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ while training goes on: torch's distributed checkpoint, in which every rank take
 paid for: a launch removes them at its end.
 """
 
-from __future__ import annotations
-
 import importlib
 import shutil
 from concurrent.futures import Future

@@ -4,8 +4,6 @@ A step is cut at marks that meet end to end, so its parts add up to it, and the 
 block. The GPU is waited for at the edges of a block only; inside it the host runs ahead as in real training.
 """
 
-from __future__ import annotations
-
 import itertools
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The arithmetic of a run: what autocast does, what fp32 is in matrix products, whether losses are scaled."""
 
-from __future__ import annotations
-
 import torch
 
 from scalestudy.study.spec import RunSpec

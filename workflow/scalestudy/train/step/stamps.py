@@ -4,8 +4,6 @@ On a GPU a point is an event on the current stream, placed on the host's clock b
 known. That is good to some microseconds, enough for waits of a millisecond; between hosts it says nothing.
 """
 
-from __future__ import annotations
-
 import time
 
 import torch

@@ -3,8 +3,6 @@
 The ranks meet before a block, never inside it; losses stay on a GPU until the block is over.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

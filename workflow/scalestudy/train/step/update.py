@@ -1,7 +1,5 @@
 """The backward pass and what follows it: loss scaling, clipping, the optimizer's step, the learning rate's."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_

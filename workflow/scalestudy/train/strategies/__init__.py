@@ -1,7 +1,5 @@
 """How a model is run on the ranks: one process, DistributedDataParallel or FSDP2."""
 
-from __future__ import annotations
-
 from scalestudy.study.spec import RunSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Strategy

@@ -3,8 +3,6 @@
 The single-process baseline has no wrapper and no process group: it is what a user without any of this would run.
 """
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 from contextlib import AbstractContextManager

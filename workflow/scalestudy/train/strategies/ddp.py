@@ -1,7 +1,5 @@
 """DDP: DistributedDataParallel with the options of a study, and the hooks that compress gradients."""
 
-from __future__ import annotations
-
 import inspect
 from contextlib import AbstractContextManager
 from typing import Any

@@ -1,7 +1,5 @@
 """FSDP2 with the options of a study: what is sharded over whom, and what is gathered at a time."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from typing import Any

@@ -3,8 +3,6 @@
 Torch has it for CUDA tensors only.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

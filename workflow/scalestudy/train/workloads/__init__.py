@@ -1,7 +1,5 @@
 """The models a study can name, found by the `type` of the config entry."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from torch import nn

@@ -1,8 +1,6 @@
 """Which parts of a model are units of their own: what FSDP gathers at once, what checkpointing of activations
 repeats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from torch import nn

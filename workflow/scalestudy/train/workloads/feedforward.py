@@ -1,7 +1,5 @@
 """Networks of layers one after another: the fully connected one, and the convolutional one."""
 
-from __future__ import annotations
-
 import itertools
 from math import prod
 

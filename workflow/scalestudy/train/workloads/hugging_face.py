@@ -4,8 +4,6 @@ transformers keeps a setting that it does not know as one more attribute and say
 `num_hiden_layers` would train the default size, so every setting is looked up before.
 """
 
-from __future__ import annotations
-
 import difflib
 import os
 from collections.abc import Collection, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Loss and accuracy of the two kinds of tasks: one class for a sample, one next token at every position."""
 
-from __future__ import annotations
-
 import torch.nn.functional as F
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """The Transformer layer, the text classifier and the language model made of it, and how both are initialised."""
 
-from __future__ import annotations
-
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
