@@ -29,6 +29,7 @@ def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum
         assert not partial.exists()
 
 
+@pytest.mark.slow
 def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) -> None:
     checkout.configure(tiny_study())
     name = next(iter(checkout.plan().runs))
@@ -40,6 +41,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
     assert not partial.exists()
 
 
+@pytest.mark.slow
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
     """Killed inside its third launch, then run to its end."""
     study = tiny_study() | {"repeats": 2}

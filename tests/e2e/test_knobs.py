@@ -151,6 +151,7 @@ def with_knob(name: str) -> list[Any]:
     return [given for given, variant in zip(NAMES, CASES.values(), strict=True) if variant.get(name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", NAMES)
 def test_knobs_go_together(trained: Trained, case: str) -> None:
     """The launch ends well, the model learns, and nothing but the observation is left."""

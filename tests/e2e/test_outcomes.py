@@ -46,6 +46,7 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
     return read_record(checkout.root / "results/tiny/runs" / name)
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
     checkout.configure(study := variation(learning_rate=1e20))
     checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")

@@ -90,6 +90,7 @@ def test_one_rank_on_each_of_two_hosts(
     assert record.environment["interconnect"] == "network between hosts (gloo)"
 
 
+@pytest.mark.slow
 def test_ranks_on_other_hosts_end_with_the_launch(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
 ) -> None:

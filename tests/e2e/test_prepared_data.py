@@ -11,6 +11,7 @@ from conftest import Checkout, make_checkout, planned
 from distributions import Server, pack, sha256, write_imdb
 from scalestudy.record.observation import read_record
 
+pytestmark = pytest.mark.slow
 SUMMARY = "results/reviews/comprehensive_summary.csv"
 
 

@@ -8,6 +8,7 @@ from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.record.observation import read_observation
 
 
+@pytest.mark.slow
 def test_profile_steps_on_the_command_line(checkout: Checkout) -> None:
     run = next(name for name, spec in checkout.plan().runs.items() if spec.world_size == 1)
     printed = checkout.run("scalestudy", "stage", "train", "--run", run, "--profile-steps", "3").stdout
@@ -15,6 +16,7 @@ def test_profile_steps_on_the_command_line(checkout: Checkout) -> None:
     assert len(list(checkout.root.glob("results/tiny/runs/*/trace-rank0.pt.trace.json.gz"))) == 1
 
 
+@pytest.mark.slow
 def test_fsdp_trains_the_same_and_tells_what_it_can(checkout: Checkout, finished: Checkout) -> None:
     """Sharded training is the same training; of its communication the reduce-scatter alone can be left out."""
     (alone,) = finished.root.glob("results/tiny/runs/first-single-*")

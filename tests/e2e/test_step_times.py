@@ -78,6 +78,7 @@ def test_the_study_counts_what_was_launched(results: Path) -> None:
     assert "4 launches (2 in reserve were not needed): 4 ok." in text
 
 
+@pytest.mark.slow
 def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp_path: Path) -> None:
     """The same runs, held to a target that nothing reaches."""
     study = study_of_step_times() | {"measure": study_of_step_times()["measure"] | {"half_width": 1e-6}}

@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
 from scalestudy.record.observation import read_observation
 from slurm_cluster import Cluster
 from slurm_studies import ENDLESS, Launch, Submitting
@@ -14,6 +15,7 @@ COME_UP_S = 15
 """Limit of a launch in which some do not come: long enough for the others, also on a host with other work."""
 
 
+@pytest.mark.slow
 def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_nodes: None) -> None:
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2 --no-requeue", epochs=ENDLESS, scales=["2x1"])
     launch.wait_until_it_trains()
@@ -25,6 +27,7 @@ def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_no
     assert said[record.outcome] in record.reason
 
 
+@pytest.mark.slow
 def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     submitting: Submitting, both_nodes: None
 ) -> None:
@@ -79,6 +82,7 @@ def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
     assert "ended by SIGKILL" in record.reason
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitting: Submitting) -> None:
     launch = Launch(
         submitting, sbatch="--nodes=2 --ntasks=2", epochs=ENDLESS, scales=["2x1"], stall_limit_s=COME_UP_S
@@ -93,6 +97,7 @@ def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitti
     assert "the others waited" in record.reason
 
 
+@pytest.mark.slow
 def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submitting) -> None:
     (submitting.root / "profiles/site.sh").write_text('[ "$SLURM_NODEID" = 1 ] && sleep 1000\n')
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", scales=["2x1"], start_limit_s=COME_UP_S)
@@ -101,6 +106,7 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
     assert (record.outcome, record.reason) == ("failed", f"1 of 2 nodes came up within {COME_UP_S} s: node1")
 
 
+@pytest.mark.slow
 def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting) -> None:
     """The second node looks at itself, and then its torchrun sleeps."""
     (submitting.root / "profiles/site.sh").write_text(

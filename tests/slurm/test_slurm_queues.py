@@ -8,6 +8,7 @@ from scalestudy.record.observation import read_observation
 from slurm_studies import ENDLESS, Launch, Submitting
 
 
+@pytest.mark.slow
 def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", epochs=ENDLESS)
     launch.wait_until_it_trains()
@@ -36,6 +37,7 @@ def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> 
     assert [w["kind"] for w in record.environment["warnings"] if w["kind"] == "repeated launch"]
 
 
+@pytest.mark.slow
 def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", epochs=ENDLESS)
     launch.wait_until_it_trains()

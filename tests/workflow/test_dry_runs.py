@@ -42,6 +42,7 @@ def test_each_way_of_calling_plans_the_whole_study(checkout: Checkout, arguments
     assert planned(output) == ALL_RULES
 
 
+@pytest.mark.slow
 def test_where_latex_is_missing_everything_else_is_planned(checkout: Checkout, tmp_path: Path) -> None:
     """Said in one line, and the .tex files are made all the same."""
     programs = tmp_path / "programs"

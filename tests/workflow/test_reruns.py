@@ -102,12 +102,14 @@ def test_more_repeats_keep_the_runs_that_are_there(edited: Checkout) -> None:
     assert training(plan_after(edited)) == 4  # the second launch of each of four points
 
 
+@pytest.mark.slow
 def test_another_study_does_not_disturb_this_one(edited: Checkout) -> None:
     jobs = plan_after(edited, "--config", "study=other")
     assert training(jobs) == 4
     assert plan_after(edited) == {}
 
 
+@pytest.mark.slow
 def test_a_forced_rerun_keeps_what_was_measured(edited: Checkout) -> None:
     """`snakemake --forceall` makes all anew; the launches are there and stay."""
     runs = edited.root / "results/tiny/runs"

@@ -47,6 +47,7 @@ def test_a_study_of_0_1_keeps_its_runs_and_its_report(upgraded: Checkout) -> Non
     assert "measured already: 6 runs, by the current measurement protocol 1" in printed
 
 
+@pytest.mark.slow
 def test_runs_are_kept_where_snakemake_remembers_nothing(upgraded: Checkout) -> None:
     before = records(upgraded)
     shutil.rmtree(upgraded.root / ".snakemake")
@@ -124,6 +125,7 @@ def test_a_damaged_run_is_refused_by_name_and_kept(upgraded: Checkout, damage: s
     assert records(upgraded) == before
 
 
+@pytest.mark.slow
 def test_a_study_that_was_cut_off_is_finished(upgraded: Checkout) -> None:
     """A run without its record, one that was under way, no tables: what is missing is measured, and no more."""
     results = upgraded.root / RESULTS

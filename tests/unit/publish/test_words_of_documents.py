@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 import pytest
 from scalestudy.analyse.point.efficiency_tree import efficiency_tree
+from scalestudy.compare import words as comparison
 from scalestudy.publish.numbers.keys import law_key
 from scalestudy.publish.numbers.ledger import law_percents
 from scalestudy.publish.views.forecasts import laws, measured
-from scalestudy.publish.words import comparison
 from scalestudy.publish.words.points import ACCURACY, FACTORS, VERDICTS, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, Methods, Shows, Stopped, Verdict
 
