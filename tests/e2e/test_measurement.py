@@ -95,7 +95,13 @@ def test_the_late_rank_is_named_by_its_gradients(slowed: Observation) -> None:
 def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row = measured(slowed, confidence=0.95) | communication_of(slowed, confidence=0.95) | late_rank(slowed.buckets)
     row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
-    row |= {"launches_unsteady": 0, "launches_growing": 0, "allocation_retries": nan, "lateness_s_low": nan}
+    row |= {
+        "launches_unsteady": 0,
+        "launches_left_out": 0,
+        "launches_growing": 0,
+        "allocation_retries": nan,
+        "lateness_s_low": nan,
+    }
     row |= {"workload": "mlp", "variant": "ddp", "nodes": 1, "launches_ok": 1}
     row |= {"late_share": row["late_share"], "lateness_share": row["lateness_s"] / row["step_time_s"]}
     book = rows_book(pd.DataFrame([row]))
