@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
+from math import isnan
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.case import Case
@@ -40,7 +41,7 @@ class Seen:
     def explained_s(self) -> float:
         """Seconds of the overhead that this leaves to no other cause."""
         seconds = self.loss_s.value if self.of_overhead_s is None else self.of_overhead_s
-        return max(0.0, seconds) if seconds == seconds else 0.0
+        return 0.0 if isnan(seconds) else max(0.0, seconds)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ import jinja2
 import yaml
 
 from scalestudy.errors import UserError
+from scalestudy.record.fingerprint import CHECKOUT
 
-DIRECTORY = Path(__file__).resolve().parents[3] / "report" / "templates"
+DIRECTORY = CHECKOUT / "report" / "templates"
 LONG_WORD = 20
 """Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 

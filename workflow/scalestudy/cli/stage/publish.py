@@ -156,7 +156,6 @@ def _embedded(figure: ShownFigure) -> dict[str, Any]:
 
     return {
         "workload": figure.workload,
-        "title": figure.entry.title,
         "wide": figure.entry.wide,
         "caption": figure.caption,
         "intervals": figure.entry.intervals,

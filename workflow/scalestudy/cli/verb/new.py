@@ -11,12 +11,12 @@ from typing import Any
 
 import click
 
-import scalestudy
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
 from scalestudy.errors import UserError
+from scalestudy.record.fingerprint import CHECKOUT
 
-SCHEMA = Path(scalestudy.__file__).parents[1] / "schemas/config.schema.json"
+SCHEMA = CHECKOUT / "workflow/schemas/config.schema.json"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
 OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)

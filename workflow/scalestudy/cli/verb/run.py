@@ -7,14 +7,12 @@ from typing import get_args
 
 import click
 
-import scalestudy
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, results_of, study_files
 from scalestudy.errors import UserError
+from scalestudy.record.fingerprint import CHECKOUT
 
-OURS = Path(scalestudy.__file__).resolve().parents[2]
-"""The checkout that this package belongs to, with the workflow's rules and profiles."""
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
 
@@ -70,10 +68,11 @@ def run(
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
     """The command that runs a study of these files in a place: a checkout, or any other folder."""
     inside = (place / "workflow/Snakefile").is_file()
-    checkout = place if inside else OURS
+    checkout = place if inside else CHECKOUT
     line = [sys.executable, "-m", "snakemake"]
     if not inside:
-        line += ["--snakefile", f"{OURS}/workflow/Snakefile", "--workflow-profile", f"{OURS}/profiles/default"]
+        line += ["--snakefile", str(CHECKOUT / "workflow/Snakefile")]
+        line += ["--workflow-profile", str(CHECKOUT / "profiles/default")]
     if files != (place / CONFIG,):  # which the workflow takes by itself
         line += ["--configfile", *(os.path.relpath(file, place) for file in files)]
     if profile:
