@@ -10,7 +10,6 @@ import torch
 from conftest import handlers_kept
 from scalestudy.launch.run import measure_run
 from scalestudy.record.observation import Observation, read_observation
-from scalestudy.record.parts import Parts
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
@@ -65,9 +64,9 @@ def succeeded(spec: RunSpec, results: Path) -> Observation:
     return observation
 
 
-def step_losses(observation: Observation | Parts) -> pd.Series:
+def step_losses(steps: pd.DataFrame) -> pd.Series:
     """Loss of every step of training, the mean over ranks."""
-    training = observation.steps[observation.steps["phase"].isin(["warmup", "measured", "tail"])]
+    training = steps[steps["phase"].isin(["warmup", "measured", "tail"])]
     return training.groupby("step")["loss"].mean()
 
 

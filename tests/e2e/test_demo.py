@@ -37,7 +37,7 @@ def test_a_slow_link_that_is_done_to_the_ranks_is_as_slow_and_changes_no_loss(tm
     measure = {"probe_rounds": 1, "probe_steps": 4}
     slow = succeeded(spec_of({"strategy": "ddp"}, measure=measure, host={"environment": injected}), tmp_path)
     plain = succeeded(spec_of({"strategy": "ddp"}), tmp_path)
-    np.testing.assert_allclose(step_losses(slow), step_losses(plain), rtol=1e-6)
+    np.testing.assert_allclose(step_losses(slow.steps), step_losses(plain.steps), rtol=1e-6)
     reduces = slow.collectives[slow.collectives["collective"] == "all-reduce"]
     assert len(reduces)
     assert (reduces["time_s"] >= 2 * reduces["bytes"] / ALL["slow-link"].link_bytes_per_s).all()

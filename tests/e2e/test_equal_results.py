@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import many_trainings
+import pandas as pd
 import pytest
 from launches import spec_of, step_losses
 from scalestudy.launch.command import rank_environment
@@ -92,6 +93,10 @@ TOGETHER = [
 Trained = dict[tuple[str, str], Parts]
 
 
+def losses_of(parts: Parts) -> pd.Series:
+    return step_losses(parts.tables["steps"])
+
+
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     """Every training by the names of its workload and variant."""
@@ -125,8 +130,8 @@ def train_all(folder: Path, names: list[tuple[str, str]]) -> Trained:
 @pytest.mark.parametrize(("workload", "variant"), TOGETHER)
 def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: str, variant: str) -> None:
     alone, together = trained[workload, "single"], trained[workload, variant]
-    expected, found = step_losses(alone), step_losses(together)
-    assert together.steps["rank"].nunique() == 2
+    expected, found = losses_of(alone), losses_of(together)
+    assert together.tables["steps"]["rank"].nunique() == 2
     assert found.index.tolist() == expected.index.tolist()
     assert found.tolist() == pytest.approx(expected.tolist(), rel=RELATIVE)
     for column in ("train_loss", "validation_loss", "validation_accuracy"):
@@ -140,28 +145,28 @@ def test_two_ranks_have_the_losses_of_one_process(trained: Trained, workload: st
 
 def test_the_ranks_have_different_parts_of_a_batch(trained: Trained) -> None:
     """Ranks that all trained on the same samples would agree with each other, and with nobody else."""
-    losses = trained["mlp", "ddp"].steps.pivot_table(index="step", columns="rank", values="loss")
+    losses = trained["mlp", "ddp"].tables["steps"].pivot_table(index="step", columns="rank", values="loss")
     assert (losses[0] != losses[1]).mean() > 0.9
 
 
 @pytest.mark.parametrize("workload", WORKLOADS)
 def test_there_is_something_to_agree_on(trained: Trained, workload: str) -> None:
     """Losses of a model that learns nothing would be the same whatever happened to its gradients."""
-    losses = step_losses(trained[workload, "single"])
+    losses = losses_of(trained[workload, "single"])
     assert losses.iloc[-4:].mean() < 0.9 * losses.iloc[:4].mean()
 
 
 def test_gradients_sent_as_fp16_train_nearly_the_same(trained: Trained) -> None:
-    expected = step_losses(trained["mlp", "single"])
-    found = step_losses(trained["mlp", "ddp fp16 hook"])
-    plain = step_losses(trained["mlp", "ddp"])
+    expected = losses_of(trained["mlp", "single"])
+    found = losses_of(trained["mlp", "ddp fp16 hook"])
+    plain = losses_of(trained["mlp", "ddp"])
     assert found.tolist() == pytest.approx(expected.tolist(), rel=0.05)
     assert (found - expected).abs().max() > 3 * (plain - expected).abs().max(), "the hook is there"
 
 
 def test_statistics_of_a_rank_alone_are_another_training(trained: Trained) -> None:
     """Which is what `ddp.sync_batch_norm` is for; without it the test above would be met by anything."""
-    expected, found = step_losses(trained["normed", "single"]), step_losses(trained["normed", "ddp"])
+    expected, found = losses_of(trained["normed", "single"]), losses_of(trained["normed", "ddp"])
     assert found.tolist() != pytest.approx(expected.tolist(), rel=RELATIVE)
 
 

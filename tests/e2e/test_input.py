@@ -74,7 +74,7 @@ def test_nothing_else_changes(observations: dict[str, Observation], part: str, m
 
 
 def test_the_training_is_the_same(observations: dict[str, Observation]) -> None:
-    losses = {mode: step_losses(observation).tolist() for mode, observation in observations.items()}
+    losses = {mode: step_losses(observation.steps).tolist() for mode, observation in observations.items()}
     assert len(losses["direct"]) == 60
     assert len(set(losses["direct"])) > 50
     assert losses["no workers"] == losses["direct"]

@@ -156,7 +156,7 @@ def with_knob(name: str) -> list[Any]:
 def test_knobs_go_together(trained: Trained, case: str) -> None:
     """The launch ends well, the model learns, and nothing but the observation is left."""
     launched = trained(case)
-    losses = step_losses(launched.observation)
+    losses = step_losses(launched.observation.steps)
     assert np.isfinite(losses).all()
     assert losses.iloc[-4:].mean() < 0.95 * losses.iloc[:4].mean()
     totals = launched.observation.record.totals
