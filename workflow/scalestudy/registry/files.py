@@ -33,7 +33,7 @@ def _of_a_point() -> tuple[Column, ...]:
             for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")
         ),
         Column("half_width_target", "half-width that the study asks for, over the step time"),
-        Column("stopped_because", "target_reached, budget_ended or one_launch: why there are so many launches"),
+        Column("stopped_because", "target_reached, budget_ended or one_launch: why no more launches were made"),
         *STEADINESS,
         Column("launches_unsteady", "launches that no single step time describes"),
         Column("launches_throttled", "launches that became slower with a clock that fell"),
@@ -82,10 +82,10 @@ _FORECAST = (
         "overhead_model", "laws, laws_alike, as_measured or bucket_pipeline: how the overhead was extrapolated"
     ),
     *(
-        Column(f"law_{law}_weight", f"weight of the law by which the overhead {grows}")
+        Column(f"law_{law}_weight", f"weight of the law that the overhead {grows}")
         for law, grows in {
             "constant": "is constant",
-            "share": "grows as 1 - 1/n of n ranks",
+            "share": "grows as 1 - 1/n, where n is the number of ranks",
             "logarithmic": "grows with the logarithm of the ranks",
             "linear": "grows linearly with the ranks",
             "usl": "follows the universal scalability law",

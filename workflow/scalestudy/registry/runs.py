@@ -52,7 +52,7 @@ MEMORY = (
 )
 STEADINESS = (
     Column("steadiness", "steady, level_change or two_modes: whether one mean describes the steady steps"),
-    Column("level_change", "relative change of the step time where its level changed for good"),
+    Column("level_change", "relative change of the step time at its lasting change of level"),
     Column("level_changed_after_steps", "steady steps before that change"),
     Column("fast_mode_s", "step time of the fast mode where there are two", "s"),
     Column("slow_mode_s", "step time of the slow mode", "s"),
@@ -113,7 +113,7 @@ RUNS: tuple[Column, ...] = (
     *PLACE,
     *MODEL,
     Column("steps", "steps of training, warm-up included"),
-    Column("stopped_because", "why the launch ended after so many steps, as it was judged then"),
+    Column("stopped_because", "why the launch ended after this number of steps"),
     *MEMORY,
     Column("wall_time_s", "from the start of the processes to their end", "s"),
     Column("record_sha256", "SHA-256 of run.json"),
