@@ -42,7 +42,7 @@ report: env
 test: env
 	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone and not slow" \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder
-	$(BIN)/pytest tests -m alone
+	$(BIN)/pytest tests/e2e -m alone
 
 test-all: test
 	$(BIN)/pytest tests -m slow --numprocesses 3 --dist loadfile

@@ -10,7 +10,7 @@ from conftest import Checkout, tiny_study, wait_for
 from scalestudy.record.observation import read_record
 
 
-@pytest.mark.parametrize("signum", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("signum", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGKILL])
 def test_an_ended_launch_leaves_no_run_and_no_process(checkout: Checkout, signum: signal.Signals) -> None:
     study = tiny_study()
     study["workloads"]["first"]["epochs"] = 5000

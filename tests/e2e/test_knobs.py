@@ -143,8 +143,9 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Trained:
     return launch
 
 
-# Compiling takes a minute.
-NAMES = [pytest.param(name, marks=pytest.mark.slow) if CASES[name].get("compile") else name for name in CASES]
+# Each is a launch of its own; one of them is always tested.
+ALWAYS = "ddp powersgd"
+NAMES = [name if name == ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in CASES]
 
 
 def with_knob(name: str) -> list[Any]:

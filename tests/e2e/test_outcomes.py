@@ -85,6 +85,7 @@ def test_ranks_without_cores_of_their_own_are_refused_in_words(checkout: Checkou
     assert record.reason.startswith("2 ranks x 64 cores need 128 cores on this host; this job may use")
 
 
+@pytest.mark.slow
 def test_failed_runs_make_the_summary_fail_and_can_be_repeated(checkout: Checkout) -> None:
     checkout.configure(study := variation(host={"device": "cuda"}))
     checkout.run("snakemake", "results/tiny/numbers.json")

@@ -77,6 +77,7 @@ def run_of(checkout: Checkout) -> str:
     return next(name for name, spec in checkout.plan().runs.items() if spec.nodes == 2)
 
 
+@pytest.mark.slow
 def test_one_rank_on_each_of_two_hosts(
     checkout: Checkout, monkeypatch: pytest.MonkeyPatch, remote_shell: str
 ) -> None:

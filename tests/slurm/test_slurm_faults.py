@@ -71,6 +71,7 @@ def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
     assert "more memory was used than the job was given" in record.reason
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", epochs=ENDLESS, scales=["2x1"])
     launch.wait_until_it_trains()
@@ -133,6 +134,7 @@ def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Sub
     assert not len(read_observation(submitting.results / "runs" / record.run_id).steps)
 
 
+@pytest.mark.slow
 def test_gpus_that_torch_does_not_see_are_not_replaced_by_the_processor(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1 --gres=gpu:2", host={"device": "auto"}, scales=["1x2"])
     launch.end()

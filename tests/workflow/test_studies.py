@@ -16,7 +16,12 @@ def test_every_study_has_a_small_form() -> None:
     assert {"digits", "mlp_batch_sweep", "text_classification", "ddp_vs_fsdp", "llm_finetune"} == SMALL
 
 
-@pytest.mark.parametrize("name", STUDIES)
+ALWAYS = "ddp_vs_fsdp"
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == ALWAYS else pytest.param(name, marks=pytest.mark.slow) for name in STUDIES]
+)
 def test_a_study_plans_in_full(checkout: Checkout, name: str) -> None:
     file = f"config/studies/{name}.yaml"
     plan = make_plan(load_study(ROOT / file))

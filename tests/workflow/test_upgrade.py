@@ -60,6 +60,7 @@ def test_runs_are_kept_where_snakemake_remembers_nothing(upgraded: Checkout) -> 
     assert not [rule for rule in planned(upgraded.run("snakemake", "-n").stdout) if rule.startswith("train")]
 
 
+@pytest.mark.slow
 def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Checkout) -> None:
     """The base case is measured again by a second protocol; its two ranks are still of the first."""
     append(upgraded, PACKAGE / "record/protocol.py", PROTOCOL_2)
