@@ -53,6 +53,7 @@ def make_documents(checkout: Path, source: Path, folder: Path) -> Path:
     results = folder / source.name
     shutil.copytree(source / "runs", results / "runs", ignore=shutil.ignore_patterns(".partial"))
     study = json.loads((source / "plan.json").read_text(encoding="utf-8"))["study"]
+    study.pop("defaults", None)  # a key that 0.1 has not; at its value of today nothing follows from it
     (results / "study.json").write_text(json.dumps(study), encoding="utf-8")  # JSON is YAML
     code = MAKE.format(config="config." if (checkout / "workflow/scalestudy/study/config").is_dir() else "")
     paths = [str(checkout / "workflow"), str(checkout / "tests")]
