@@ -67,6 +67,7 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.loop_cost --rounds $(ROUNDS) --launches 4
 	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
 	cd tests && ../$(BENCH)/bin/python -m bench.stopping
+	cd tests && ../$(BENCH)/bin/python -m bench.blocks
 	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 

@@ -18,8 +18,8 @@ from scalestudy.analyse.communication.collectives import (
     network_of,
 )
 from scalestudy.analyse.communication.probes import communication_of, communication_row, compare_methods
-from scalestudy.analyse.statistics.bootstrap import FEWEST_LAUNCHES, bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import ratio_on_logs
+from scalestudy.analyse.statistics.blocks import ratio_in_blocks
+from scalestudy.analyse.statistics.bootstrap import FEWEST_BLOCKS, bootstrap_ratio
 from scalestudy.record.observation import Observation
 from scalestudy.registry.codes import Methods
 from scalestudy.study.config.load import parse_study
@@ -252,24 +252,27 @@ def test_a_collective_takes_as_long_as_its_slowest_rank() -> None:
     assert row["bandwidth_gib_per_s"] == row["bus_bandwidth_gib_per_s"] == 0.5  # the factor is 1 for two ranks
 
 
-def test_bootstrap_needs_launches_enough() -> None:
-    few = [[1.0, 1.1]] * (FEWEST_LAUNCHES - 1)
+def test_bootstrap_needs_repeats_enough() -> None:
+    few = [[1.0, 1.1]] * (FEWEST_BLOCKS - 1)
     assert isnan(bootstrap_ratio(few, few, confidence=0.95).value)
 
 
-def test_bootstrap_covers_and_agrees_with_welch_on_normal_logarithms() -> None:
+def test_bootstrap_covers_and_agrees_with_student_on_normal_logarithms() -> None:
+    """With a drift of 5 % that the launches of a repeat share, which is in neither interval."""
     random = np.random.default_rng(4)
     hits, widths = 0, []
     for number in range(400):
+        drift = random.normal(0, 0.05, 8)
         above, below = (
-            [np.exp(random.normal(0, cv) + random.normal(0, 0.02, 6)) for _ in range(8)] for cv in (0.01, 0.02)
+            [np.exp(host + random.normal(0, cv) + random.normal(0, 0.02, 6)) for host in drift]
+            for cv in (0.01, 0.02)
         )
         found = bootstrap_ratio(above, below, confidence=0.95, seed=number)
         hits += found.low <= 1 <= found.high
-        means = [[blocks.mean() for blocks in launches] for launches in (above, below)]
-        welch = ratio_on_logs(*means, confidence=0.95)
-        assert found.value == pytest.approx(welch.value)
-        widths.append((found.high - found.low) / (welch.high - welch.low))
+        means = [pd.Series([times.mean() for times in launches]) for launches in (above, below)]
+        student = ratio_in_blocks(*means, planned=8, confidence=0.95)
+        assert found.value == pytest.approx(student.value)
+        widths.append((found.high - found.low) / (student.high - student.low))
     assert 0.92 <= hits / 400 <= 0.98
     assert np.median(widths) == pytest.approx(1, abs=0.1)
 

@@ -12,7 +12,8 @@ from builders import diagnosed, facts_of, page_of, results_of, study_of
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.rows import alone_by_batch
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.analyse.statistics.intervals import mean, mean_on_logs, ratio_on_logs
+from scalestudy.analyse.statistics.blocks import ratio_in_blocks
+from scalestudy.analyse.statistics.intervals import mean, mean_on_logs
 from scalestudy.analyse.study.compare import Source, compare_studies
 from scalestudy.record import protocol
 from scalestudy.record.protocol import EVERYTHING, PROTOCOLS, Protocol
@@ -80,7 +81,7 @@ def test_a_row_is_of_the_newest_protocol_where_step_times_do_not_compare(
     times, base = TIMES["mlp", 2, 16][2:], TIMES["mlp", 1, 32][2:]
     alone = mean_on_logs(times, confidence=0.95)
     assert (found["step_time_s_low"], found["step_time_s_high"]) == pytest.approx((alone.low, alone.high))
-    ratio = ratio_on_logs(base, times, confidence=0.95)
+    ratio = ratio_in_blocks(pd.Series(base), pd.Series(times), planned=4, confidence=0.95)
     assert (found["speedup"], found["speedup_low"]) == pytest.approx((ratio.value, ratio.low))
     assert found["peak_resident_gib"] == 4
 

@@ -49,18 +49,35 @@ def test_without_reference_runs_strong_points_have_no_equal_batch(content: dict[
     assert strong.equal_batch == ()
 
 
-def test_order_is_shuffled_within_each_repeat_and_by_seed(content: dict[str, Any]) -> None:
+def order(plan: Plan, repeat: int) -> list[tuple[str, str, int]]:
+    return [(s.workload, s.variant, s.batch_per_rank) for s in plan.runs.values() if s.repeat == repeat]
+
+
+def test_each_second_repeat_reverses_the_one_before(content: dict[str, Any]) -> None:
+    """So that a drift of the host within repeats cancels over the two."""
     content["repeats"] = 5
+    content["workloads"]["other"] = content["workloads"]["mlp"]
     plan = plan_of(content)
     repeats = [spec.repeat for spec in plan.runs.values()]
     assert repeats == sorted(repeats), "a repeat is a block: every configuration once before any comes again"
-
-    def order(plan: Plan, repeat: int) -> list[tuple]:
-        return [(s.variant, s.batch_per_rank) for s in plan.runs.values() if s.repeat == repeat]
-
-    assert len({tuple(order(plan, repeat)) for repeat in range(1, 6)}) > 1
+    assert order(plan, 2) == order(plan, 1)[::-1]
+    assert order(plan, 4) == order(plan, 3)[::-1]
+    assert {*order(plan, 5)} == {*order(plan, 1)}
+    assert len({tuple(order(plan, repeat)) for repeat in (1, 3, 5)}) > 1
     assert list(plan.runs) == list(plan_of(content).runs)
     assert list(plan.runs) != list(plan_of(content | {"seed": 8}).runs)
+
+
+def test_launches_stand_next_to_the_process_that_they_are_compared_with(content: dict[str, Any]) -> None:
+    content["scales"] = ["1x2", "1x4"]
+    content["workloads"]["other"] = content["workloads"]["mlp"]
+    for repeat in (1, 2):
+        found = order(plan_of(content), repeat)
+        for workload in ("mlp", "other"):
+            here = [variant for name, variant, _ in found if name == workload]
+            places = [place for place, one in enumerate(found) if one[0] == workload]
+            assert places == list(range(places[0], places[0] + len(here))), "workloads follow each other"
+            assert here == ["ddp"] * 2 + ["single"] * 3 + ["ddp"] * 2
 
 
 def test_run_ids_are_readable_and_change_with_what_is_run_only(content: dict[str, Any]) -> None:

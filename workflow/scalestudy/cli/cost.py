@@ -56,7 +56,8 @@ def cost_lines(plan: Plan) -> list[str]:
         f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
         f" every launch ends within {plan.study.time_limit_min:g} min",
         *_cluster_lines(plan),
-        f"order of launches: shuffled within each repeat by seed {plan.study.seed}; first {next(iter(plan.runs))}",
+        f"order of launches: random by seed {plan.study.seed}, each second repeat in reverse;"
+        f" first {next(iter(plan.runs))}",
     ]
 
 

@@ -15,7 +15,7 @@ LAUNCH_ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "tim
 
 MemoryKind = StrEnum("MemoryKind", "NONE ALLOCATED RESIDENT")
 
-IntervalMethod = StrEnum("IntervalMethod", "NONE WELCH_T HIERARCHICAL_BOOTSTRAP")
+IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP")
 """How the limits of a speedup were made."""
 
 Stopped = StrEnum("Stopped", "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH")

@@ -38,7 +38,9 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("launches_unsteady", "launches that no single step time describes"),
         Column("launches_throttled", "launches that became slower with a clock that fell"),
         Column("launches_of_two_modes", "launches with two modes of step times"),
-        Column("interval", "welch_t or hierarchical_bootstrap: how the limits of the speedup were made"),
+        Column(
+            "interval", "t_within_repeats or hierarchical_bootstrap: how the limits of the speedup were calculated"
+        ),
         Column("beside_variant", "first variant of the study with the same work at the same place"),
         *COMMUNICATION,
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),

@@ -106,7 +106,13 @@ POINT_COLUMNS: tuple[Column, ...] = (
         limits="interval",
         header="Samples",
     ),
-    ratio("speedup", "ratio of throughputs to the base case", header="Speedup"),
+    count("repeats_compared", "repeats with a good launch of both this point and its base case"),
+    ratio("speedup", "ratio of throughputs to the base case, within repeats", header="Speedup"),
+    percent(
+        "shared_variance",
+        "share of the variance between launches that this point and its base case share within a repeat",
+        limits="interval",
+    ),
     percent("efficiency", "speedup over ranks", limits="interval", header="Effic."),
     percent(
         "per_doubling_efficiency",

@@ -5,7 +5,7 @@ scaling question, with the runs it is compared with. A run can serve several poi
 workload's batch is the base case of strong and weak scaling alike.
 """
 
-import random
+from random import Random
 from typing import Final, Literal
 
 from scalestudy.study.config.entry import Entry
@@ -80,15 +80,14 @@ class Plan(Entry):
         return None if first.variant == point.variant else first
 
     def launch_order(self, run_id: str) -> int:
-        """Position of a run in the shuffled order, from 0."""
+        """Position of a run in the order of launches, from 0."""
         return list(self.runs).index(run_id)
 
 
 def make_plan(study: Study) -> Plan:
     """Runs and points of a study.
 
-    The order is shuffled within each repeat: every round holds each configuration once, so that a machine
-    that drifts drifts under all of them alike (METHOD: randomised complete blocks).
+    Each repeat is a block: it has every configuration once, in a random order that the next repeat reverses.
     """
     runs: dict[str, RunSpec] = {}
     points: list[Point] = []
@@ -122,7 +121,7 @@ def make_plan(study: Study) -> Plan:
                         equal_batch=launches(name, base_name, "1x1", batch) if alone else (),
                     )
                 )
-    return Plan(study=study, runs=_shuffled(runs, study.seed), points=tuple(points))
+    return Plan(study=study, runs=_in_order(runs, study.seed), points=tuple(points))
 
 
 def _configurations(study: Study, workload: Workload, variant: Variant) -> list[tuple[Scaling, str, int]]:
@@ -166,9 +165,36 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
     )
 
 
-def _shuffled(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:
-    """The runs in launch order: repeat after repeat, shuffled within each."""
-    order = list(runs)
-    random.Random(seed).shuffle(order)
-    order.sort(key=lambda run_id: runs[run_id].repeat)  # stable: keeps the shuffle inside a repeat
+def _in_order(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:
+    """The runs in launch order: repeat after repeat, and each even repeat is the reverse of the one before it.
+
+    A drift of the host within a repeat then has the opposite sign in the next one and cancels over the two.
+    The order of an odd repeat is drawn at random. Workloads follow each other; of each, the single processes,
+    with which the others are compared, are launched between the first and the second half of the others.
+    """
+    random = Random(seed)
+    by_repeat: dict[int, dict[str, list[str]]] = {}
+    for run_id, spec in runs.items():
+        by_repeat.setdefault(spec.repeat, {}).setdefault(spec.workload, []).append(run_id)
+    order: list[str] = []
+    drawn: list[tuple[str, list[int]]] = []
+    for repeat, workloads in sorted(by_repeat.items()):
+        if repeat % 2:
+            drawn = _drawn(runs, workloads, random)
+        here = [workloads[name][place] for name, places in drawn for place in places]
+        order += here if repeat % 2 else here[::-1]
     return {run_id: runs[run_id] for run_id in order}
+
+
+def _drawn(
+    runs: dict[str, RunSpec], workloads: dict[str, list[str]], random: Random
+) -> list[tuple[str, list[int]]]:
+    """Workloads in random order, each with the places of its runs in their order: some, single ones, the rest."""
+    found = []
+    for name in random.sample(list(workloads), len(workloads)):
+        places = random.sample(range(len(workloads[name])), len(workloads[name]))
+        single = [place for place in places if runs[workloads[name][place]].strategy == "single"]
+        others = [place for place in places if place not in single]
+        half = len(others) // 2
+        found.append((name, others[:half] + single + others[half:]))
+    return found

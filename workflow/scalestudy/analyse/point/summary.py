@@ -13,16 +13,9 @@ from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
+from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import (
-    NOTHING,
-    Interval,
-    Sample,
-    difference,
-    mean,
-    mean_on_logs,
-    ratio_on_logs,
-)
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean, mean_on_logs
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import LAUNCH_ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
 from scalestudy.registry.points import PARTS
@@ -33,25 +26,28 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
+NOT_COMPARED = {"interval": IntervalMethod.NONE, "repeats_compared": 0} | NOTHING.columns("shared_variance")
 # What a row has as its point has it, and as the first of its launches has it.
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
 SAMPLES = 1e6
 
-Blocks = Mapping[str, Sequence[float]]
-"""Step times in seconds of the steady blocks, by run id."""
+Times = Mapping[str, Sequence[float]]
+"""Step times in seconds of the steady blocks of steps, by run id."""
 
 
-def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) -> pd.DataFrame:
+def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) -> pd.DataFrame:
     """A row per point of the plan, also where no launch succeeded: its numbers are nan; launches_oom ... tell.
 
-    blocks: step times of the steady blocks of each run. Where they are given, and a point and its base case have
-    launches enough, the interval of the speedup is a hierarchical bootstrap over launches and blocks; `interval`
-    says which it is.
+    times: step times within each run. Where they are given, and a point and its base case share repeats enough,
+    the interval of the speedup is a hierarchical bootstrap over repeats and these times; `interval` says which.
 
-    Across launches the geometric mean is taken, of step times and so of throughputs: speedup is exactly the ratio
-    of two throughputs in the table, and throughput exactly global batch over step time.
+    The launches of a repeat are a block: they are neighbours in time, and ratios and differences between points
+    are taken within it. `repeats_compared` counts the repeats that have both a point and its base case.
+
+    Across launches the geometric mean is taken, of step times and so of throughputs: throughput is exactly global
+    batch over step time, and speedup the ratio of two throughputs in the table where every repeat has both sides.
     Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
     several launches, their range.
 
@@ -60,10 +56,10 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, blocks: Blocks | None = None) 
     """
     runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, blocks or {}) for point in plan.points]))
+    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, times or {}) for point in plan.points]))
 
 
-def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks: Blocks) -> dict[str, Any]:
+def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: Times) -> dict[str, Any]:
     study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
     mine, measured = _of(runs, point.runs), _of(ok, point.runs)
     good = of_one_protocol(measured)
@@ -73,11 +69,12 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     first = (good if len(good) else mine).iloc[0]
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
-    speedup, method = NOTHING, IntervalMethod.NONE
+    speedup, compared = NOTHING, NOT_COMPARED
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(1.0)
     elif point.scaling != "reference" and len(good) and len(base):
-        speedup, method = _speedup(good, base, study, blocks)
+        speedup, method = _speedup(good, base, study, times)
+        compared = _within_blocks(good, base, study) | {"interval": method}
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
@@ -88,7 +85,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
     beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
-    relative, _ = _speedup(good, beside, study, blocks) if len(good) and len(beside) else (NOTHING, None)
+    relative, _ = _speedup(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
         **{name: first[name] for name in ("strategy", "precision")},
@@ -113,7 +110,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, blocks:
         **{name: good[name].median() for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
         **speedup.columns("speedup"),
-        "interval": method,
+        **compared,
         **speedup.scaled(1 / point.world_size).columns("efficiency"),
         "per_doubling_efficiency": per_doubling_efficiency(speedup.value, point.world_size),
         "karp_flatt": karp_flatt(speedup.value, point.world_size) if point.scaling == "strong" else nan,
@@ -157,19 +154,36 @@ def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
     return Sample(values, None if planned.all() else values[planned])
 
 
+def _by_block(launches: pd.DataFrame, column: str) -> pd.Series:
+    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
+    launches = launches[same_meaning(launches["protocol"], launches["protocol"].max(), column)]
+    return launches.set_index("repeat")[column]
+
+
 def _speedup(
-    good: pd.DataFrame, base: pd.DataFrame, study: Study, blocks: Blocks
+    good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, IntervalMethod]:
-    """(ratio of throughputs to those of other launches, which interval it has)."""
-    confidence, column = study.report.confidence, "throughput_samples_per_s"
-    launches = [launches_of(frame, column, study) for frame in (good, base)]
-    welch = ratio_on_logs(*launches, confidence=confidence)
-    mine, theirs = ([blocks[run] for run in frame.index if run in blocks] for frame in (good, base))
-    ratio = bootstrap_ratio(theirs, mine, confidence=confidence)
-    if isnan(ratio.value) or len(mine) > study.repeats or len(theirs) > study.repeats:
-        return welch, IntervalMethod.NONE if isnan(welch.low) else IntervalMethod.WELCH_T
-    scale = welch.value / ratio.value  # the same launches; blocks of unequal length weigh alike in the bootstrap
-    return Interval(welch.value, ratio.low * scale, ratio.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
+    """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
+    limits: dict[str, Any] = {"planned": study.repeats, "confidence": study.report.confidence}
+    mine, theirs = (_by_block(frame, "throughput_samples_per_s") for frame in (good, base))
+    ratio = ratio_in_blocks(mine, theirs, **limits)
+    both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
+    pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
+    known = pairs[pairs.isin(list(times)).all(axis=1)]
+    drawn = bootstrap_ratio(
+        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.report.confidence
+    )
+    if isnan(drawn.value) or known.index.max() > study.repeats:
+        return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
+    scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
+    return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
+
+
+def _within_blocks(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> dict[str, Any]:
+    """How many repeats have both sides, and how much of the launches' variance the two sides have in common."""
+    mine, theirs = (_by_block(frame, "step_time_s") for frame in (good, base))
+    shared = shared_variance(mine, theirs, confidence=study.report.confidence)
+    return {"repeats_compared": len(mine.index.intersection(theirs.index)), **shared.columns("shared_variance")}
 
 
 def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
@@ -178,11 +192,12 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.report.confidence
-    alone = launches_of(comparable_with(good, _of(ok, point.equal_batch)), "step_time_s", study)
-    step_time_alone = mean_on_logs(alone, confidence=confidence)
+    alone = comparable_with(good, _of(ok, point.equal_batch))
+    step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
-    return difference(launches_of(good, "step_time_s", study), alone, confidence=confidence), step_time_alone
+    both = (_by_block(frame, "step_time_s") for frame in (good, alone))
+    return difference_in_blocks(*both, planned=study.repeats, confidence=confidence), step_time_alone
 
 
 def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
@@ -193,11 +208,11 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
     confidence, column = study.report.confidence, "time_to_accuracy_s"
     if not len(good) or good[column].isna().any():
         return NOTHING, NOTHING
-    mine, theirs = launches_of(good, column, study), launches_of(base, column, study)
-    time = mean_on_logs(mine, confidence=confidence)
+    time = mean_on_logs(launches_of(good, column, study), confidence=confidence)
     if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
         return time, NOTHING
-    return time, ratio_on_logs(theirs, mine, confidence=confidence)
+    both = (_by_block(frame, column) for frame in (base, good))
+    return time, ratio_in_blocks(*both, planned=study.repeats, confidence=confidence)
 
 
 def relative_half_width(interval: Interval) -> float:

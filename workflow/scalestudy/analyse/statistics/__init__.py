@@ -1,1 +1,1 @@
-"""Intervals over launches: Student's t and Welch's on logarithms, and the bootstrap."""
+"""Intervals over launches: Student's t within repeats and over launches, Welch's, the bootstrap."""

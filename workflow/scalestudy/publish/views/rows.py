@@ -150,7 +150,9 @@ def memory_view(numbers: NumbersFile, point: str) -> Phrase:
 def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """How much steps and launches scatter, as coefficients of variation."""
     launches = ", launches {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
-    return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}")
+    shared = numbers.number(f"{point}.shared_variance_percent")
+    drift = "; drift of the host: {shared_variance_percent}% of the variance between launches" if shared else ""
+    return numbers.phrase(point, f"steps {{step_time_cv_percent}}% around their mean{launches}{drift}")
 
 
 def network_view(numbers: NumbersFile, point: str) -> Phrase:
@@ -169,6 +171,9 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
+    if 0 < row["repeats_compared"] < row["launches_ok"]:
+        both = f"{int(row['repeats_compared'])} repeats have a good launch of both this point and its base case"
+        notes.append(Phrase(f"{both}: the speedup is of these"))
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"

@@ -68,5 +68,5 @@ def intervals(*, confidence: float, repeats: int, most_repeats: int, bootstrap: 
     speedups = "; of speedups a hierarchical bootstrap" if bootstrap else ""
     return (
         f"Geometric means over {launches} launches; intervals at {confidence:.0%} confidence"
-        f" (Student's t on logarithms, Welch's for ratios{two_stage}{speedups})."
+        f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups})."
     )

@@ -1,0 +1,164 @@
+"""How often intervals of a speedup hold the quiet host's ratio, and how wide they are, under what hosts do.
+
+    python -m bench.blocks [--replications 20000]
+
+Each replication is a study of a base case and one distributed point, its launches in the order of a real plan:
+each second repeat in reverse. Three intervals are compared: Student's t on differences within repeats, which the
+summary prints; Welch's of independent samples, which it printed until 0.2; and an oracle that knows what the host
+did to each launch, takes it away, and uses the independent samples.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from scalestudy.analyse.statistics.blocks import ratio_in_blocks
+from scalestudy.analyse.statistics.intervals import ratio_on_logs
+from scipy.special import stdtrit
+
+CONFIDENCE = 0.95
+REPEATS = (3, 5, 8, 12)
+OWN = (0.01, 0.01)
+"""Spread of the logarithms of a side's launches on a quiet host: base case, distributed point."""
+
+Random = np.random.Generator
+Host = Callable[[Random, int, int], np.ndarray]
+"""(random numbers, replications, launches) -> what the host adds to the logarithm of each launch, in order of
+time."""
+
+
+def quiet(_: Random, studies: int, launches: int) -> np.ndarray:
+    return np.zeros((studies, launches))
+
+
+def drift(random: Random, studies: int, launches: int) -> np.ndarray:
+    """A steady slow-down or speed-up over the whole study of up to 2 % a launch."""
+    return random.uniform(-0.02, 0.02, (studies, 1)) * np.arange(launches)
+
+
+def walk(random: Random, studies: int, launches: int) -> np.ndarray:
+    """A random walk with steps of 2 %."""
+    return random.normal(0, 0.02, (studies, launches)).cumsum(axis=1)
+
+
+def shared(random: Random, studies: int, launches: int) -> np.ndarray:
+    """A slow-down with a spread of 5 % that is the same for both launches of a repeat."""
+    return random.normal(0, 0.05, (studies, launches // 2)).repeat(2, axis=1)
+
+
+def bursts(random: Random, studies: int, launches: int) -> np.ndarray:
+    """Other work of 10 %, which begins with any launch in one case of ten and lasts two launches on average."""
+    busy = np.zeros((studies, launches), dtype=bool)
+    going = np.zeros(studies, dtype=bool)
+    for launch in range(launches):
+        going = np.where(going, random.random(studies) < 0.5, random.random(studies) < 0.1)
+        busy[:, launch] = going
+    return 0.10 * busy
+
+
+def outliers(random: Random, studies: int, launches: int) -> np.ndarray:
+    """One launch of ten is slower, by 20 % on average, whichever side it is of."""
+    hit = random.random((studies, launches)) < 0.1
+    return hit * random.exponential(0.2, (studies, launches))
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    host: Host
+    own: tuple[float, float] = OWN
+    failed: float = 0.0
+    """Probability that a launch fails."""
+
+
+CASES = (
+    Case("quiet", quiet),
+    Case("steady drift", drift),
+    Case("random walk", walk),
+    Case("shared by a repeat", shared),
+    Case("bursts", bursts),
+    Case("outliers, 10 % of launches", outliers),
+    Case("unequal variances, quiet", quiet, own=(0.003, 0.03)),
+    Case("unequal variances, shared", shared, own=(0.003, 0.03)),
+    Case("15 % of launches fail, shared", shared, failed=0.15),
+)
+
+
+def simulate(case: Case, repeats: int, studies: int, random: Random) -> tuple[np.ndarray, np.ndarray]:
+    """(logarithms of launches, what the host added to them), both of shape (2 sides, studies, repeats).
+
+    The true ratio is 1. nan: the launch failed.
+    """
+    added = case.host(random, studies, 2 * repeats).reshape(studies, repeats, 2)
+    added[:, 1::2] = added[:, 1::2, ::-1]  # each second repeat in reverse
+    own = random.normal(0, 1, (studies, repeats, 2)) * case.own
+    values = np.where(random.random(own.shape) < case.failed, np.nan, own + added)
+    return np.moveaxis(values, 2, 0), np.moveaxis(added, 2, 0)
+
+
+def within(sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(difference, half-width) of each study, within repeats."""
+    differences = sides[1] - sides[0]
+    count = np.isfinite(differences).sum(axis=1)
+    spread = np.nanstd(differences, axis=1, ddof=1)
+    return np.nanmean(differences, axis=1), stdtrit(count - 1, 0.5 + CONFIDENCE / 2) * spread / np.sqrt(count)
+
+
+def independent(sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(difference, half-width) of each study, Welch's."""
+    counts = np.isfinite(sides).sum(axis=2)
+    squares = np.nanvar(sides, axis=2, ddof=1) / counts
+    freedom = squares.sum(axis=0) ** 2 / (squares**2 / (counts - 1)).sum(axis=0)
+    means = np.nanmean(sides, axis=2)
+    return means[1] - means[0], stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(squares.sum(axis=0))
+
+
+def check(random: Random) -> None:
+    """The package's own functions say the same as these, which do all studies at once."""
+    sides, _ = simulate(CASES[3], 5, 20, random)
+    index = range(1, 6)
+    for number in range(20):
+        base, mine = (pd.Series(np.exp(side[number]), index=index) for side in sides)
+        ours = ratio_in_blocks(mine, base, planned=5, confidence=CONFIDENCE)
+        apart = ratio_on_logs(mine.to_numpy(), base.to_numpy(), confidence=CONFIDENCE)
+        for found, (value, half) in ((ours, within(sides)), (apart, independent(sides))):
+            limits = np.exp([value[number] - half[number], value[number] + half[number]])
+            np.testing.assert_allclose((found.low, found.high), limits)
+
+
+def table(studies: int, random: Random) -> list[str]:
+    """Lines of Markdown: coverage and half-width of each case and number of repeats."""
+    lines = [
+        "| host | repeats | within repeats: holds the truth | half-width | independent: holds the truth"
+        " | half-width | over the oracle's half-width |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for case in CASES:
+        for repeats in REPEATS:
+            sides, added = simulate(case, repeats, studies, random)
+            # With a single good launch of a side, or a single whole repeat, there is no interval.
+            usable = np.isfinite(sides[1] - sides[0]).sum(axis=1) >= 2
+            sides, added = sides[:, usable], added[:, usable]
+            oracle = np.median(independent(sides - added)[1])
+            cells = [case.name, str(repeats)]
+            for value, half in (within(sides), independent(sides)):
+                cells += [f"{np.mean(np.abs(value) <= half):.1%}", f"{np.median(half):.1%}"]
+            lines.append(f"| {' | '.join(cells)} | {np.median(within(sides)[1]) / oracle:.2f} |")
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replications", type=int, default=20000)
+    studies = parser.parse_args().replications
+    random = np.random.default_rng(2026)
+    check(random)
+    print("\n".join(table(studies, random)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+"""Comparisons within blocks. The launches of one repeat are a block: they are neighbours in time.
+
+A host that is slow for a while is slow for all launches of a block. That is common to both sides of a difference
+within the block, so it cancels there; between independent samples it would count as noise.
+Source: Box, Hunter and Hunter (2005), "Statistics for Experimenters", chapter 3 (paired comparisons).
+"""
+
+from math import exp, nan
+
+import numpy as np
+import pandas as pd
+from scipy.special import fdtri
+
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean
+
+FEWEST_FOR_SHARED = 3
+"""Blocks from which on the limits of the shared variance are worth printing."""
+
+
+def differences(mine: pd.Series, other: pd.Series, *, planned: int) -> Sample:
+    """`mine` less `other` in each block that has both. Both series are indexed by block, counted from 1.
+
+    A block that lacks either side is left out. Blocks up to `planned` were to be measured from the start; only
+    these decide on the spread (see Sample).
+    """
+    found = (mine - other).dropna().sort_index()
+    values, first = found.to_numpy(dtype=float), found.index.to_numpy() <= planned
+    return Sample(values, None if first.all() else values[first])
+
+
+def difference_in_blocks(mine: pd.Series, other: pd.Series, *, planned: int, confidence: float) -> Interval:
+    """Mean difference within blocks with Student's t interval, of the blocks that have both sides.
+
+    No limits with fewer than two such blocks. With none, the difference of the two means, without limits.
+    """
+    within = differences(mine, other, planned=planned)
+    if len(within.values):
+        return mean(within, confidence=confidence)
+    return Interval(float(mine.mean() - other.mean())) if len(mine) and len(other) else NOTHING
+
+
+def ratio_in_blocks(above: pd.Series, below: pd.Series, *, planned: int, confidence: float) -> Interval:
+    """Ratio of geometric means with Student's t interval on the differences of logarithms within blocks.
+
+    n - 1 degrees of freedom for n blocks; no variance is pooled with that of another ratio. Raises ValueError
+    where a value is not positive.
+    """
+    logs = [_logs(series) for series in (above, below)]
+    return difference_in_blocks(*logs, planned=planned, confidence=confidence).map(exp)
+
+
+def shared_variance(mine: pd.Series, other: pd.Series, *, confidence: float) -> Interval:
+    """The part of the variance between launches that the two launches of a block have in common.
+
+    2 cov(a, b) / (var a + var b) of logarithms: the intraclass correlation. It is what a comparison within blocks
+    removes: 1 if all of the spread is drift of the host, 0 if none is; chance may take it below 0. Limits are
+    exact for equal variances, from Fisher's F with n - 1 and n - 1 degrees of freedom. NOTHING with fewer than
+    FEWEST_FOR_SHARED blocks that have both sides, or without any spread.
+    Source: Fisher (1925), "Statistical Methods for Research Workers", chapter 7.
+    """
+    a, b = _logs(mine).align(_logs(other), join="inner")
+    blocks = len(a)
+    if blocks < FEWEST_FOR_SHARED:
+        return NOTHING
+    of_sum, of_difference = float((a + b).var()), float((a - b).var())
+    if of_sum + of_difference == 0:
+        return NOTHING
+    share = (of_sum - of_difference) / (of_sum + of_difference)
+    if of_difference == 0:
+        return Interval(share, nan, nan)
+    quantile = float(fdtri(blocks - 1, blocks - 1, 0.5 + confidence / 2))
+    low, high = (of_sum / of_difference * factor for factor in (1 / quantile, quantile))
+    return Interval(share, (low - 1) / (low + 1), (high - 1) / (high + 1))
+
+
+def _logs(values: pd.Series) -> pd.Series:
+    values = values.dropna().astype(float)
+    if (values <= 0).any():
+        raise ValueError(f"a positive quantity has a value of {values.min()}")
+    return pd.Series(np.log(values.to_numpy()), index=values.index)
