@@ -1,15 +1,24 @@
 """What is started on a node for a run: the command line and the environment of its ranks."""
 
+import hashlib
+import json
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scalestudy.launch.forked import client
+from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, RunSpec
 
 STANDALONE = ("--standalone", "--nnodes=1")
+READ_WHEN_LOADED = (
+    *("OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOTO_", "MALLOC_", "LD_", "PYTHON"),
+    *("TORCH_", "PYTORCH_", "GLIBC_"),
+)
+"""Beginnings of the names of environment variables that are read when a library is loaded."""
 
 
 def rank_command(
@@ -36,10 +45,32 @@ def rank_command(
         str(data),
         f"--stall-limit-s={stall_limit_s:g}",
     ]
+    if spec.host.start == "fork":
+        ranks = 0 if spec.strategy == "single" else spec.devices_per_node
+        key = parent_key(spec, directory, rank_environment(spec))
+        return [sys.executable, "-S", client.__file__, "--key", key, f"--ranks={ranks}", *worker[1:]]
     if spec.strategy == "single":
         return [sys.executable, *worker]
-    ranks = f"--nproc_per_node={spec.devices_per_node}"
-    return [sys.executable, "-m", "torch.distributed.run", *rendezvous, ranks, *worker]
+    nproc = f"--nproc_per_node={spec.devices_per_node}"
+    return [sys.executable, "-m", "torch.distributed.run", *rendezvous, nproc, *worker]
+
+
+def parent_key(spec: RunSpec, directory: Path, environment: Mapping[str, str]) -> str:
+    """Names the process that the ranks are forked from: one for the launches of a repeat that could share it.
+
+    They share the code, the study's results, the control group, and the variables that libraries read when they
+    are loaded, before the fork. directory: the run's partial directory.
+    """
+    loaded = {name: value for name, value in sorted(environment.items()) if name.startswith(READ_WHEN_LOADED)}
+    shared = [
+        sys.executable,
+        measuring_fingerprint(),
+        str(directory.resolve().parent),
+        spec.repeat,
+        loaded,
+        Path("/proc/self/cgroup").read_text(encoding="utf-8"),
+    ]
+    return hashlib.sha256(json.dumps(shared).encode()).hexdigest()[:16]
 
 
 def rank_environment(spec: RunSpec) -> dict[str, str]:

@@ -157,6 +157,13 @@ class Study(Entry):
         return self
 
     @model_validator(mode="after")
+    def _start(self) -> Study:
+        wide = [scale for scale in self.scales if nodes_and_devices(scale)[0] > 1]
+        if self.host.start == "fork" and wide:
+            raise ValueError(f"host.start: fork works on one node, and scale {wide[0]} has several; cold would do")
+        return self
+
+    @model_validator(mode="after")
     def _devices(self) -> Study:
         for name, variant in self.variants.items():
             if variant.precision == "tf32" and self.host.device == "cpu":

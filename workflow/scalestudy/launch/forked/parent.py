@@ -1,0 +1,114 @@
+"""`python -m scalestudy.launch.forked.parent KEY`: imports torch once and forks the ranks of one launch after
+another.
+
+It runs no operator, starts no thread and touches no device, so that a forked rank begins as a fresh one would.
+Forks of one parent share its memory layout and hash seed; each repeat of a study therefore has a parent of its
+own. It ends when it has had nothing to do for IDLE_S.
+"""
+
+import importlib
+import os
+import selectors
+import signal
+import socket
+import sys
+import threading
+
+from scalestudy.launch.forked.client import address, peer_uid
+from scalestudy.launch.forked.supervisor import supervise
+
+IDLE_S = 30.0
+WORKER = "scalestudy.train.rank"
+MODULES = (
+    "torch",
+    "torch._dynamo",  # the first optimizer of a process imports it, with hundreds of modules
+    "torch.nn.parallel.distributed",
+    "torch.distributed.fsdp",
+    "sklearn.datasets",
+    WORKER,
+)
+
+
+def preload() -> None:
+    """Import what ranks import. What is not installed is left to the rank that wants it."""
+    for name in MODULES:
+        try:
+            importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not name.startswith(error.name):
+                raise
+
+
+def unfit() -> str:
+    """Why this process must not fork ranks; empty where it may."""
+    if threading.active_count() > 1:
+        return f"{threading.active_count()} threads run in it"
+    if sys.modules["torch"].cuda.is_initialized():
+        return "it holds a CUDA context"
+    return ""
+
+
+def serve(listener: socket.socket) -> None:
+    """Fork a supervisor for every launch that asks, until nobody has asked for a while."""
+    signal.signal(signal.SIGCHLD, lambda *_: None)  # wakes the selector up
+    waking, woken = socket.socketpair()
+    for end in (waking, woken):
+        end.setblocking(False)
+    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    busy: set[int] = set()
+    with selectors.DefaultSelector() as selector:
+        selector.register(listener, selectors.EVENT_READ)
+        selector.register(waking, selectors.EVENT_READ)
+        while True:
+            events = selector.select(None if busy else IDLE_S)
+            if not events and not busy:
+                return
+            for key, _ in events:
+                if key.fileobj is waking:
+                    waking.recv(4096)
+                    continue
+                connection, _ = listener.accept()
+                if peer_uid(connection) == os.getuid() and not unfit():
+                    busy.add(fork_supervisor(connection, listener, waking, woken, selector))
+                connection.close()
+            busy = {pid for pid in busy if os.waitpid(pid, os.WNOHANG)[0] == 0}
+
+
+def fork_supervisor(connection: socket.socket, *ours: socket.socket | selectors.BaseSelector) -> int:
+    """The process id of the supervisor of one launch. ours: what it has no use for."""
+    pid = os.fork()
+    if pid:
+        return pid
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for one in ours:
+            one.close()
+        code = supervise(connection)
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+    finally:
+        os._exit(code)
+
+
+def main() -> int:
+    """Serve the launches of one key; 0 also where another process serves them already."""
+    preload()
+    if why := unfit():
+        print(f"torch cannot be imported in a process that forks ranks: {why}", file=sys.stderr)
+        return 1
+    silent = os.open(os.devnull, os.O_WRONLY)
+    with socket.socket(socket.AF_UNIX) as listener:
+        try:
+            listener.bind(address(sys.argv[1]))
+        except OSError:
+            return 0
+        listener.listen()
+        for number in (1, 2):  # the log of the launch that started us is not ours to hold open
+            os.dup2(silent, number)
+        serve(listener)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
