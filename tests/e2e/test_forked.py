@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -76,7 +77,7 @@ def test_forked_ranks_train_as_cold_ones_do_and_share_a_parent(mark: str, tmp_pa
         assert seen[0] == seen[1]
     assert len(parents[0]) == 1
     assert parents[0] == parents[1]
-    wait_for(lambda: len(family(mark)) == 1)
+    wait_for(lambda: len(family(mark)) <= 1)
 
 
 def test_another_repeat_has_another_parent(mark: str, tmp_path: Path) -> None:
@@ -117,7 +118,7 @@ def test_an_ended_launch_leaves_no_run_and_no_rank(checkout: Checkout, mark: str
     assert len(ranks(mark)) == 2
     process.send_signal(signum)
     process.wait(timeout=60)
-    wait_for(lambda: len(family(mark)) == 1)
+    wait_for(lambda: len(family(mark)) <= 1)  # the parent may wait for another launch
     assert not (checkout.root / "results/tiny/runs" / name).exists()
 
 
@@ -140,11 +141,11 @@ def test_a_process_that_is_killed(checkout: Checkout, mark: str, who: str) -> No
         wait_for(lambda: not family(mark))
         return
     process.wait(timeout=60)
-    wait_for(lambda: len(family(mark)) == 1)
+    wait_for(lambda: len(family(mark)) <= 1)
     record = read_record(checkout.root / "results/tiny/runs" / name)
     assert record.outcome == "failed"
     if who == "rank":
-        assert record.reason.startswith("rank 1 left no report; ended by SIGKILL")
+        assert re.match(r"rank 1 on \S+ left no report; ended by SIGKILL", record.reason)
     else:
         assert "left no report" in record.reason
 

@@ -18,6 +18,8 @@ from scalestudy.launch.forked.client import CODE, LENGTH, TERMINATE
 GRACE_S = 30.0
 """Seconds between SIGTERM and SIGKILL: a rank that is told to end writes what it has measured."""
 PR_SET_PDEATHSIG = 1
+TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
+"""Variables that torchrun sets where the user has not."""
 
 
 def supervise(connection: socket.socket) -> int:
@@ -116,7 +118,7 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
         os.chdir(request["directory"])
         os.sched_setaffinity(0, request["cpus"])
         os.environ.clear()
-        os.environ.update(request["environment"] | place_of(request["ranks"], rank, port))
+        os.environ.update(environment_of(request, rank, port))
         module, *sys.argv[1:] = request["worker"]
         sys.path[0] = request["directory"]
         runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -134,18 +136,15 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
         os._exit(code)
 
 
-def place_of(ranks: int, rank: int, port: int) -> dict[str, str]:
-    """What torchrun tells a rank of one node; nothing for a process without a group."""
+def environment_of(request: dict[str, Any], rank: int, port: int) -> dict[str, str]:
+    """The environment of a rank: what is asked for, with what torchrun tells a rank of one node."""
+    environment: dict[str, str] = request["environment"]
+    ranks = request["ranks"]
     if not ranks:
-        return {}
-    numbers = {
-        "RANK": rank,
-        "LOCAL_RANK": rank,
-        "WORLD_SIZE": ranks,
-        "LOCAL_WORLD_SIZE": ranks,
-        "MASTER_PORT": port,
-    }
-    return {name: str(number) for name, number in numbers.items()} | {"MASTER_ADDR": "127.0.0.1"}
+        return environment
+    numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
+    said = {name: str(number) for name, number in (numbers | {"MASTER_PORT": port}).items()}
+    return TORCHRUN_DEFAULTS | environment | said | {"MASTER_ADDR": "127.0.0.1"}
 
 
 def free_port() -> int:
