@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from scalestudy.launch.forked import client
-from scalestudy.record.fingerprint import measuring_fingerprint
+from scalestudy.record.fingerprint import PACKAGE
 from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, RunSpec
 
@@ -64,7 +64,7 @@ def parent_key(spec: RunSpec, directory: Path, environment: Mapping[str, str]) -
     loaded = {name: value for name, value in sorted(environment.items()) if name.startswith(READ_WHEN_LOADED)}
     shared = [
         sys.executable,
-        measuring_fingerprint(),
+        [(file.name, file.stat().st_mtime_ns) for file in sorted(PACKAGE.rglob("*.py"))],
         str(directory.resolve().parent),
         spec.repeat,
         loaded,
