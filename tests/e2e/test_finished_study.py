@@ -45,7 +45,9 @@ def test_every_launch_came_up_as_planned(observations: dict[tuple[str, int], Obs
         assert len(cores) == len(set(cores)) == world_size, "one core of its own for every rank"
         assert record.environment["device_choice"].startswith("device: cpu")
         assert record.environment["backend"] == ("gloo" if world_size > 1 else None)
-        assert record.totals.wall_time_s > record.totals.train_time_s > 0
+        totals = record.totals
+        assert totals.wall_time_s > totals.training_wall_time_s > totals.train_time_s > 0
+        assert (totals.probe_wall_time_s > 0.01) == (world_size > 1), "one process has nothing to probe"
 
 
 def test_steps_are_complete_and_their_parts_add_up(observations: dict[tuple[str, int], Observation]) -> None:
@@ -100,6 +102,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
     assert "One launch of each point, so there are no intervals." in text
+    assert "Wall time of the launches: " in text
     for section in (
         "SUMMARY",
         "MEASUREMENTS",

@@ -165,6 +165,10 @@ class Totals(Part):
     """Seconds inside timed blocks, the largest over ranks."""
     wall_time_s: float
     """Seconds from the start of the processes to their end, imports and validation included."""
+    training_wall_time_s: float | None = None
+    """Of it training, with validation and what else lies between blocks; None in older records."""
+    probe_wall_time_s: float | None = None
+    """Of it probes and traces; None in older records."""
     parameters: int | None
     gradient_bytes: int | None
     """Bytes of gradients synchronised each step; None for a single process."""

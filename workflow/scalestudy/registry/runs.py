@@ -116,6 +116,8 @@ RUNS: tuple[Column, ...] = (
     Column("stopped_because", "why the launch ended after this number of steps"),
     *MEMORY,
     Column("wall_time_s", "from the start of the processes to their end", "s"),
+    Column("training_wall_time_s", "of the wall time, training with validation", "s"),
+    Column("probe_wall_time_s", "of the wall time, probes and traces after it", "s"),
     Column("record_sha256", "SHA-256 of run.json"),
     Column("protocol", "version of the measurement protocol"),
     Column("fingerprint", "hash of the code that measured"),

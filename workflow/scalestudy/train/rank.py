@@ -125,12 +125,16 @@ def _train(
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes
         facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
+        begin = time.monotonic()
         facts["stopping"] = trainer.train()
+        facts["training_wall_time_s"] = time.monotonic() - begin
         gauges.end_training()
         facts["buffer_bytes"] = trainer.buffer_bytes
         facts["synchronised_norms"] = synchronised_norms(trainer.plain)
         facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
+        begin = time.monotonic()
         run_probes(trainer)
+        facts["probe_wall_time_s"] = time.monotonic() - begin
     except (UserError, PlacementError) as error:
         return "failed", str(error), False
     except DivergedError as error:

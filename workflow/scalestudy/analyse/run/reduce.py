@@ -25,8 +25,9 @@ OF_THE_SPEC = (
     *("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch", "micro_batch"),
     *("accumulation_steps", "compile", "activation_checkpointing", "settings", "repeat"),
 )
-OF_THE_MODEL = (
+MAY_LACK = (
     *("unused_parameter_bytes", "buffer_bytes", "synchronised_norms", "bytes_sent_per_step", "flops_per_sample"),
+    *("training_wall_time_s", "probe_wall_time_s"),
 )
 """Totals that records of earlier releases may lack."""
 TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "repeat")
@@ -99,7 +100,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "threads_per_core": _threads_per_core(observation),
         "parameters": totals.parameters,
         "gradient_bytes": totals.gradient_bytes,
-        **{name: float(nan if (total := getattr(totals, name)) is None else total) for name in OF_THE_MODEL},
+        **{name: float(nan if (total := getattr(totals, name)) is None else total) for name in MAY_LACK},
         "steps": totals.steps,
         "stopped_because": record.stopping.reason if record.stopping else "",
         **_memory(record.ranks),

@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from scalestudy.record.document import Document, Part
-from scalestudy.record.observation import RunRecord
+from scalestudy.record.observation import RunRecord, Totals
 
-# Recorded with the environment by the rank that knows them, but properties of the model.
-OF_A_WORKLOAD = ("parameters", "gradient_bytes", "bytes_sent_per_step", "flops_per_sample")
+# Recorded with the environment by the rank that knows them, but of the model and the launch.
+OF_A_LAUNCH = tuple(Totals.model_fields)
 
 
 class WarningCount(Part):
@@ -82,7 +82,7 @@ def _warnings(records: list[RunRecord]) -> tuple[WarningCount, ...]:
 
 def _facts(environment: dict[str, Any]) -> Iterator[tuple[Fact, Any]]:
     """Everything recorded with its value, blocks taken apart."""
-    plain = {k: v for k, v in environment.items() if k not in (*OF_A_WORKLOAD, "warnings", "earlier_attempts")}
+    plain = {k: v for k, v in environment.items() if k not in (*OF_A_LAUNCH, "warnings", "earlier_attempts")}
     nodes = plain.pop("nodes", [])
     hardware = plain.pop("hardware", None) or {}
     packages, variables = (plain.pop(name, None) or {} for name in ("packages", "variables"))

@@ -42,6 +42,11 @@ EFFORT = {
     "device_hours": ("device_time_s", "h", "hours of all devices: wall time times ranks", 1 / 3600),
 }
 """Name in a key -> (column of the effort's frame, unit, what it is, from the column's unit to the printed one)."""
+EFFORT_SHARES = {
+    "training_percent": ("training_wall_time_s", "share of training, with validation, in the wall time"),
+    "probe_percent": ("probe_wall_time_s", "share of probes and traces in the wall time"),
+}
+"""Name in a key -> (column of the effort's frame, what it is)."""
 LEAST_WEIGHT = 0.005
 """Of a law of overhead that is told: less would read as 0 %."""
 
@@ -200,6 +205,10 @@ def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
             value = float(part[column].sum()) * factor
             text = show(value) if unit else show_count(value)
             yield keys.effort_key(*words, name), _number(text, value, unit, what)
+        for name, (column, what) in EFFORT_SHARES.items():
+            share = 100 * float(part[column].sum(skipna=False) / part["wall_time_s"].sum())
+            if not isnan(share):
+                yield keys.effort_key(*words, name), _number(show_count(share), share, "%", what)
 
 
 def _read(row: Row, column: Column) -> tuple[Shown, Values, str, str]:

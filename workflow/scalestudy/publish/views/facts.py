@@ -17,6 +17,7 @@ from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.forecasts import forecasts_view
 from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.plan import Plan
@@ -41,6 +42,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "protocols": older_runs(needed["protocol"]),
         "runs": len(needed),
+        "wall_time": wall_time_view(numbers),
         "unneeded": len(results.runs) - len(needed),
         "traces": traces_view(results.traces, numbers),
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
@@ -69,6 +71,15 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,
     }
+
+
+def wall_time_view(numbers: NumbersFile) -> Phrase:
+    """How the wall time of all launches splits, in a sentence; '' where older records do not tell."""
+    effort = effort_key()
+    if not numbers.number(f"{effort}.training_percent"):
+        return Phrase()
+    said = "{training_percent}% of it training and validation, {probe_percent}% probes, the rest start-up and end"
+    return numbers.phrase(effort, f"Wall time of the launches: {{wall_time_min}} min; {said}")
 
 
 def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:

@@ -1,0 +1,46 @@
+"""What a study took is summed over launches, and its parts are told only where every launch knows them."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+
+import pandas as pd
+from scalestudy.analyse.study.effort import effort_frame
+
+
+def runs(*launches: tuple[str, str, float, float]) -> pd.DataFrame:
+    """Launches of two ranks: variant, outcome, seconds, seconds of training. Probes take a second."""
+    return pd.DataFrame(
+        [
+            {
+                "run_id": f"run-{number}",
+                "workload": "mlp",
+                "variant": variant,
+                "outcome": outcome,
+                "world_size": 2,
+                "wall_time_s": seconds,
+                "training_wall_time_s": training,
+                "probe_wall_time_s": 1.0,
+            }
+            for number, (variant, outcome, seconds, training) in enumerate(launches)
+        ]
+    )
+
+
+def test_launches_and_their_parts_add_up() -> None:
+    (row,) = effort_frame(runs(("ddp", "ok", 10.0, 4.0), ("ddp", "oom", 5.0, 1.0))).to_dict("records")
+    assert (row["launches"], row["timed"], row["wall_time_s"], row["device_time_s"]) == (2, 2, 15, 30)
+    assert (row["training_wall_time_s"], row["probe_wall_time_s"]) == (5, 2)
+
+
+def test_a_launch_that_was_not_needed_took_nothing() -> None:
+    (row,) = effort_frame(runs(("ddp", "ok", 10.0, 4.0), ("ddp", "unneeded", nan, nan))).to_dict("records")
+    assert (row["launches"], row["wall_time_s"]) == (1, 10)
+
+
+def test_a_part_that_one_launch_does_not_tell_is_not_known() -> None:
+    frame = effort_frame(runs(("ddp", "ok", 10.0, 4.0), ("ddp", "ok", 5.0, nan), ("single", "ok", 3.0, 2.0)))
+    known = frame.set_index("variant")
+    assert isnan(known.loc["ddp", "training_wall_time_s"])
+    assert known.loc["single", "training_wall_time_s"] == 2
+    assert known.loc["ddp", "probe_wall_time_s"] == 2
