@@ -1,9 +1,9 @@
-"""Record blocks of a base case and two ranks beside a load that comes and goes, for tests/data/blocks_under_load.csv.
+"""Record blocks of a base case and two ranks beside a load that comes and goes (tests/data/blocks_under_load.csv).
 
     python -m bench.recorded_blocks [--blocks 60] --out FILE
 
-A block is a launch of each, next to each other; each second block is in reverse. Both are forked, every five blocks
-from a new parent. The load is one process, busy and idle for random times of some seconds.
+A block is a launch of each, next to each other; each second block is in reverse. Both are forked, from a new
+parent every five blocks. The load is one process, busy and idle for random times of some seconds.
 """
 
 from __future__ import annotations
