@@ -68,6 +68,7 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
 	cd tests && ../$(BENCH)/bin/python -m bench.stopping
 	cd tests && ../$(BENCH)/bin/python -m bench.blocks
+	cd tests && ../$(BENCH)/bin/python -m bench.starts
 	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 
