@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pandas as pd
-from builders import observation, page_of, printed_of, results_of, study_of
+from builders import WALL_TIME, observation, page_of, printed_of, results_of, study_of
 from nvml import Board, FakeNvml
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import study_environment
@@ -28,7 +28,7 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
     environment = study_environment([observation.record for observation in observations])
     summary = summary_frame(plan, study_of(plan, times))
     runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": "", "protocol": 1})
-    runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
+    runs = runs.assign(workload="mlp", variant="ddp", world_size=2, **WALL_TIME)
     results = results_of(plan, runs, summary, findings=[], environment=environment)
     text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
     assert max(map(len, text.splitlines())) <= 80

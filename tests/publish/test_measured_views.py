@@ -11,7 +11,17 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from builders import declared, diagnosed, page_of, printed_of, results_of, rows_book, study_of, traces_book
+from builders import (
+    WALL_TIME,
+    declared,
+    diagnosed,
+    page_of,
+    printed_of,
+    results_of,
+    rows_book,
+    study_of,
+    traces_book,
+)
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame, with_derived
@@ -178,7 +188,7 @@ def documents(plan: Plan) -> Documents:
     def make(summary: pd.DataFrame, traces: list[dict[str, Any]] | None = None) -> tuple[str, str]:
         """(text report, page without its style) of a summary; neither is too wide nor prints a nan."""
         runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": "", "protocol": 1})
-        runs = runs.assign(workload="mlp", variant="ddp", world_size=2, wall_time_s=1.0)
+        runs = runs.assign(workload="mlp", variant="ddp", world_size=2, **WALL_TIME)
         results = results_of(
             plan,
             runs,

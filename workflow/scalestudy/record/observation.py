@@ -175,10 +175,7 @@ class Totals(Part):
     bytes_sent_per_step: float | None
     """Bytes that every rank sends each step by its strategy (study/traffic.py); None if not known."""
     unused_parameter_bytes: int | None = None
-    """Of parameters that got no gradient, as DDP counts them.
-
-    None where it does not look, and in older records.
-    """
+    """Of parameters that got no gradient, as DDP counts them; None where not looked for, and in older records."""
     buffer_bytes: int | None = None
     """Of the model's buffers (running statistics, masks); None in older records, as with what follows."""
     synchronised_norms: int | None = None

@@ -13,8 +13,8 @@ from scipy.special import fdtri
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean
 
-FEWEST_FOR_SHARED = 3
-"""Blocks from which on the limits of the shared variance are worth printing."""
+FEWEST_FOR_SHARED = 5
+"""Blocks from which on the shared variance is worth printing: with three its limits are about -97 and 97 %."""
 
 
 def differences(mine: pd.Series, other: pd.Series, *, planned: int) -> Sample:
