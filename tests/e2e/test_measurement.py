@@ -99,6 +99,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
         "launches_unsteady": 0,
         "launches_left_out": 0,
         "launches_growing": 0,
+        "repeats_compared": 0,
         "allocation_retries": nan,
         "lateness_s_low": nan,
     }
