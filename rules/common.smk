@@ -21,7 +21,7 @@ from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.finished import code_of_0_1
 from scalestudy.record.fingerprint import fingerprint
-from scalestudy.registry.results import DOCUMENTED, RESULTS
+from scalestudy.registry.results import DECISIONS, DOCUMENTED, RESULTS
 from scalestudy.registry.tables import NAMES as TABLES
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.config.load import parse_study, with_planned_defaults
@@ -150,8 +150,18 @@ def get_allocation(wildcards):
     return None if workflow.local_exec else ALLOCATION_OF[wildcards.run]
 
 
+def get_runs_before_decision(wildcards):
+    """Records of the launches that a decision is made on."""
+    repeats = int(wildcards.repeats)
+    return collect(
+        "<results>/runs/{run}/run.sha256", run=[run for run, spec in PLAN.runs.items() if spec.repeat <= repeats]
+    )
+
+
 def get_deciding_runs(wildcards):
-    """Records of the launches whose spread decides whether one in reserve is made."""
+    """What decides whether a launch in reserve is made: a decision, or records of the launches whose spread does."""
+    if repeats := PLAN.decided_after(wildcards.run):
+        return f"<results>/{DECISIONS}".format(repeats=repeats)
     return collect("<results>/runs/{run}/run.sha256", run=PLAN.reserve_of(wildcards.run))
 
 

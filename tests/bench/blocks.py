@@ -6,6 +6,9 @@ Each replication is a study of a base case and one distributed point, its launch
 each second repeat in reverse. Three intervals are compared: Student's t on differences within repeats, which the
 summary prints; Welch's of independent samples, which it printed until 0.2; and an oracle that knows what the host
 did to each launch, takes it away, and uses the independent samples.
+
+A second table is of studies whose launches are made until the verdict is decided (study/looks.py): whether the
+interval at the end holds the truth, how often the verdict is wrong, and how many repeats it took.
 """
 
 from __future__ import annotations
@@ -13,17 +16,23 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import log
 
 import numpy as np
 import pandas as pd
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import ratio_on_logs
+from scalestudy.study.config.study import Report
+from scalestudy.study.looks import level_of_a_look, looks
 from scipy.special import stdtrit
 
 CONFIDENCE = 0.95
 REPEATS = (3, 5, 8, 12)
 OWN = (0.01, 0.01)
 """Spread of the logarithms of a side's launches on a quiet host: base case, distributed point."""
+
+EFFICIENCIES = (0.5, 0.7, 0.74, 0.75, 0.76, 0.8, 0.95)
+HALF_WIDTH = 0.01
 
 Random = np.random.Generator
 Host = Callable[[Random, int, int], np.ndarray]
@@ -100,12 +109,12 @@ def simulate(case: Case, repeats: int, studies: int, random: Random) -> tuple[np
     return np.moveaxis(values, 2, 0), np.moveaxis(added, 2, 0)
 
 
-def within(sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def within(sides: np.ndarray, level: float = CONFIDENCE) -> tuple[np.ndarray, np.ndarray]:
     """(difference, half-width) of each study, within repeats."""
     differences = sides[1] - sides[0]
     count = np.isfinite(differences).sum(axis=1)
     spread = np.nanstd(differences, axis=1, ddof=1)
-    return np.nanmean(differences, axis=1), stdtrit(count - 1, 0.5 + CONFIDENCE / 2) * spread / np.sqrt(count)
+    return np.nanmean(differences, axis=1), stdtrit(count - 1, 0.5 + level / 2) * spread / np.sqrt(count)
 
 
 def independent(sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -115,6 +124,57 @@ def independent(sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     freedom = squares.sum(axis=0) ** 2 / (squares**2 / (counts - 1)).sum(axis=0)
     means = np.nanmean(sides, axis=2)
     return means[1] - means[0], stdtrit(freedom, 0.5 + CONFIDENCE / 2) * np.sqrt(squares.sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Ends:
+    """How studies ended that were looked at until decided; arrays of one value a study."""
+
+    value: np.ndarray
+    half: np.ndarray
+    repeats: np.ndarray
+    settled: np.ndarray
+
+
+def until_decided(sides: np.ndarray, efficiency: float) -> Ends:
+    """Studies of two ranks at this efficiency, of the default looks, target and margin, to +-1 %."""
+    schedule, studies = looks(REPEATS[0], REPEATS[-1]), sides.shape[1]
+    level = level_of_a_look(CONFIDENCE, len(schedule))
+    middle, target = log(2 * efficiency), log(2 * Report().target_efficiency)
+    margins = [target + log(1 + sign * Report().target_margin) for sign in (-1, 1)]
+    ends = Ends(*(np.full(studies, np.nan) for _ in range(3)), np.zeros(studies, dtype=bool))
+    for look in schedule:
+        value, half = within(sides[:, :, :look], level)
+        value = value + middle
+        low, high = value - half, value + half
+        near = (low >= margins[0]) & (high <= margins[1])
+        settled = (high < 0) | (low >= target) | (high < target) | near | (half <= HALF_WIDTH)
+        now = ~ends.settled & (settled | (look == schedule[-1]))
+        for mine, found in ((ends.value, value - middle), (ends.half, half), (ends.repeats, look)):
+            mine[now] = np.broadcast_to(found, studies)[now]
+        ends.settled[~ends.settled & settled] = True
+    return ends
+
+
+def table_until_decided(studies: int, random: Random) -> list[str]:
+    """Lines of Markdown: what becomes of studies of each case and efficiency."""
+    lines = [
+        "| host | true efficiency | holds the truth | settled | wrong verdict | repeats, mean |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
+    target = Report().target_efficiency
+    for case in CASES:
+        for efficiency in EFFICIENCIES:
+            sides, _ = simulate(case, REPEATS[-1], studies, random)
+            sides = sides[:, np.isfinite(sides[1] - sides[0])[:, : REPEATS[0]].sum(axis=1) >= 2]
+            ends = until_decided(sides, efficiency)
+            limits = [log(efficiency / target) + ends.value + sign * ends.half for sign in (-1, 1)]
+            said = np.where(limits[0] >= 0, 1, np.where(limits[1] < 0, -1, 0))
+            wrong = (said != 0) & (said != (1 if efficiency >= target else -1))
+            cells = [case.name, f"{efficiency:.0%}", f"{np.mean(np.abs(ends.value) <= ends.half):.1%}"]
+            cells += [f"{ends.settled.mean():.0%}", f"{wrong.mean():.1%}", f"{ends.repeats.mean():.1f}"]
+            lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def check(random: Random) -> None:
@@ -157,7 +217,8 @@ def main() -> None:
     studies = parser.parse_args().replications
     random = np.random.default_rng(2026)
     check(random)
-    print("\n".join(table(studies, random)))
+    print("\n".join(table(studies, random)), end="\n\n")
+    print("\n".join(table_until_decided(studies, random)))
 
 
 if __name__ == "__main__":

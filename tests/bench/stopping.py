@@ -127,7 +127,7 @@ def measure(folder: Path, name: str, real: Real, rule: dict[str, Any]) -> dict[s
             }
         },
         "host": {"device": "cpu"},
-        "measure": rule,
+        "measure": {"until": "precise"} | rule,
     }
     file = folder / f"{name}.yaml"
     file.write_text(yaml.safe_dump(study), encoding="utf-8")

@@ -26,7 +26,13 @@ def study_of_step_times() -> dict[str, Any]:
         "profile": True,
         # At 55 % two launches are known to 99 % as long as they differ by less than 3.2 times.
         "report": {"confidence": 0.55, "overhead_reference": False},
-        "measure": {"half_width": 0.99, "probe_rounds": 2, "probe_steps": 5, "profile_steps": 2},
+        "measure": {
+            "until": "precise",
+            "half_width": 0.99,
+            "probe_rounds": 2,
+            "probe_steps": 5,
+            "profile_steps": 2,
+        },
     }
 
 

@@ -51,12 +51,18 @@ def test_where_there_is_no_run_nothing_matches(content: dict[str, Any]) -> None:
 
 
 def test_a_run_in_reserve_names_the_runs_that_decide(content: dict[str, Any]) -> None:
-    plan = plan_of(content, max_repeats=3, report={"confidence": 0.9})
+    plan = plan_of(content, max_repeats=3, report={"confidence": 0.9}, measure={"until": "precise"})
     run = next(run for run in plan.runs if plan.reserve_of(run))
     flag, level, of, *runs = reserve_arguments(plan, run)
     assert (flag, level, of) == ("--confidence", 0.9, "--reserve-of")
     assert runs == list(plan.reserve_of(run))
     assert len(runs) == 2
+
+
+def test_a_run_that_is_decided_on_names_the_decision(content: dict[str, Any]) -> None:
+    plan = plan_of(content, max_repeats=3)
+    decided = [run for run in plan.runs if plan.is_reserve(run)]
+    assert {tuple(reserve_arguments(plan, run)) for run in decided} == {("--after", 2)}
 
 
 def test_what_does_not_fit_this_host_is_refused(content: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:

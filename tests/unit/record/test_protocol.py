@@ -97,7 +97,7 @@ def test_changed_behaviour_has_to_be_declared(change: Callable, name: str, old: 
         ("train/loop.py", "\n\n\n", "\n\n\n# a comment\n"),
         ("analyse/point/scaling.py", "return", "return 2 *"),
         ("publish/views/rows.py", "kept", "held"),
-        ("study/config/study.py", "repeats: int = Field(5", "repeats: int = Field(7"),
+        ("study/config/study.py", "FIRST_REPEATS, MOST_REPEATS = 3, 12", "FIRST_REPEATS, MOST_REPEATS = 3, 13"),
         ("__init__.py", "__version__ = ", "__version__ = 'later' + "),
     ],
 )

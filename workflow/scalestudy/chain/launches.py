@@ -62,11 +62,13 @@ def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:
     found = [
         run
         for run, spec in plan.runs.items()
-        if (spec.strategy == "single") == single and bool(plan.reserve_of(run)) == reserve
+        if (spec.strategy == "single") == single and plan.is_reserve(run) == reserve
     ]
     return "|".join(found) or "(?!)"  # an empty pattern would match all runs, this one matches none
 
 
 def reserve_arguments(plan: Plan, run: str) -> list[str | float]:
-    """Arguments with which `scalestudy stage train` first decides whether a run in reserve is needed."""
+    """Arguments with which `scalestudy stage train` first finds out whether a run in reserve is needed."""
+    if plan.decided_after(run):
+        return ["--after", plan.decided_after(run)]
     return ["--confidence", plan.study.report.confidence, "--reserve-of", *plan.reserve_of(run)]

@@ -87,10 +87,9 @@ def _launches(plan: Plan) -> str:
 
 def _total(plan: Plan) -> str:
     """'21 launches', or what of them is made only if the others leave the step time unsure."""
-    reserve = sum(bool(plan.reserve_of(run_id)) for run_id in plan.runs)
+    reserve = sum(plan.is_reserve(run_id) for run_id in plan.runs)
     if not reserve:
         return f"{len(plan.runs)} launches"
-    return (
-        f"{len(plan.runs) - reserve} launches, and up to {reserve} more where a step time is not known"
-        f" to {plan.study.measure.half_width:.1%}"
-    )
+    precise = f"a step time is not known to {plan.study.measure.half_width:.1%}"
+    where = "a verdict is not decided" if plan.study.until_decided else precise
+    return f"{len(plan.runs) - reserve} launches, and up to {reserve} more where {where}"

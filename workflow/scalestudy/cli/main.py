@@ -27,7 +27,7 @@ VERBS = {
 STAGES = {  # in the order of the chain
     **dict.fromkeys(("plan", "prepare"), "before"),
     "train": "launch",
-    **dict.fromkeys(("aggregate", "diagnose"), "analyse"),
+    **dict.fromkeys(("decide", "aggregate", "diagnose"), "analyse"),
     **dict.fromkeys(("plot", "numbers", "tables", "text", "page", "documents", "typeset"), "publish"),
     "settle": "launch",
     "schema": "before",

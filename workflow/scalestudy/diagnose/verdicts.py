@@ -4,6 +4,7 @@ from math import isnan, nan
 from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
@@ -30,10 +31,8 @@ OFTEN = 10  # steps; what is done more often is worth a look
 def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     """(verdict, sentence): one word that the interval supports, or the word that says it does not decide.
 
-    healthy: the whole interval of the efficiency is at or above the target. negative_scaling: the whole interval
-    of the speedup is below 1. poor: the whole interval of the efficiency is below the target. undecided: the
-    interval holds the target. Without an interval the value alone is judged, and the sentence says so; but one
-    that so many ranks cannot give is undecided, for it may be chance. With an interval it is confounded.
+    analyse/point/verdict.py has the words. Without an interval the value alone is judged, and the sentence says
+    so. An interval that is beyond what so many ranks can give is confounded.
     """
     point = case.point
     if not point["launches_ok"]:
@@ -45,22 +44,18 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
         return Verdict.NOT_MEASURED, f"the base case has no launch that came to its end: {outcomes(case.base)}"
     if confounded:
         return Verdict.CONFOUNDED, "the rows do not do the same work, so their ratio is not a speedup"
-    sure = not isnan(point["speedup_low"])
-    speedup = (point["speedup_low"], point["speedup_high"]) if sure else (point["speedup"],) * 2
-    low, high = (limit / case.ranks for limit in speedup)
-    target = case.target_efficiency
-    if not sure and point["speedup"] > case.ranks:
-        verdict = Verdict.UNDECIDED
+    sure, target = not isnan(point["speedup_low"]), f"the target of {case.target_efficiency:.0%}"
+    verdict = verdict_of(Interval.of(point, "speedup"), ranks=case.ranks, report=case.study.report)
+    why = {
+        Verdict.NEGATIVE_SCALING: f"{case.ranks} ranks are slower than one process",
+        Verdict.HEALTHY: f"efficiency is at or above {target}",
+        Verdict.AT_TARGET: f"efficiency is within {case.study.report.target_margin:.1%} of {target}",
+        Verdict.POOR: f"efficiency is below {target}",
+        Verdict.UNDECIDED: f"the interval holds the target efficiency of {case.target_efficiency:.0%}; launch more"
+        " often",
+    }[verdict]
+    if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is more than {case.ranks} ranks can give; launch more often"
-    elif speedup[1] < 1:
-        verdict, why = Verdict.NEGATIVE_SCALING, f"{case.ranks} ranks are slower than one process"
-    elif low >= target:
-        verdict, why = Verdict.HEALTHY, f"efficiency is at or above the target of {target:.0%}"
-    elif high < target:
-        verdict, why = Verdict.POOR, f"efficiency is below the target of {target:.0%}"
-    else:
-        verdict = Verdict.UNDECIDED
-        why = f"the interval holds the target efficiency of {target:.0%}; launch more often"
     return verdict, why if sure else f"{why}; one launch only, so there is no interval"
 
 
@@ -164,7 +159,9 @@ def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
 def unexplained(case: Case, verdict: Verdict) -> Finding:
     """Below the target or undecided, and the evidence names no cause: what would decide."""
     point, report = case.point, case.study.report
-    oftener: dict[str, Any] | None = {"repeats": case.study.repeats * 2}
+    study = case.study
+    key = "max_repeats" if study.most_repeats > study.repeats else "repeats"
+    oftener: dict[str, Any] | None = {key: 2 * study.most_repeats}
     if verdict == Verdict.UNDECIDED:
         reason = "there is no interval" if isnan(point["speedup_low"]) else "the interval holds the target"
         key, change, patch = "more_repeats", f"Launch more often: {reason}.", oftener

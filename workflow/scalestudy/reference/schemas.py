@@ -4,6 +4,7 @@ import json
 
 from pydantic import BaseModel
 
+from scalestudy.analyse.study.decision import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.compare.model import ComparisonFile
@@ -20,6 +21,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "run": RunRecord,
     "environment": StudyEnvironment,
     "traces": TracesFile,
+    "decision": DecisionFile,
     "findings": FindingsFile,
     "numbers": NumbersFile,
     "comparison": ComparisonFile,

@@ -18,8 +18,14 @@ MemoryKind = StrEnum("MemoryKind", "NONE ALLOCATED RESIDENT")
 IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP")
 """How the limits of a speedup were made."""
 
-Stopped = StrEnum("Stopped", "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH")
+Stopped = StrEnum(
+    "Stopped", "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH DECIDED SPEEDUP_KNOWN HOURS_ENDED SERVES"
+)
 """Why a point has as many launches as it has."""
+
+Settled = StrEnum("Settled", "NO DECIDED PRECISE FAILED")
+"""Why no more launches are made for a comparison: its verdict is decided, its interval is narrow, or its launches
+fail; `no` while more are made."""
 
 Methods = StrEnum("Methods", "NONE AGREE DISAGREE NOT_COMPARED_FSDP NOT_COMPARED_ONE_ROUND")
 """What methods of measuring communication say of each other."""
@@ -38,7 +44,7 @@ Refused = StrEnum(
 )
 """Why there is no forecast; words/refusals.py has what each says."""
 
-Verdict = StrEnum("Verdict", "HEALTHY UNDECIDED POOR NEGATIVE_SCALING CONFOUNDED NOT_MEASURED")
+Verdict = StrEnum("Verdict", "HEALTHY AT_TARGET UNDECIDED POOR NEGATIVE_SCALING CONFOUNDED NOT_MEASURED")
 """What is said of a distributed point as a whole."""
 
 Shows = StrEnum("Shows", "NONE NO_INTERVAL NO_DIFFERENCE FASTER SLOWER HIGHER LOWER")

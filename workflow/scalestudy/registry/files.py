@@ -33,7 +33,11 @@ def _of_a_point() -> tuple[Column, ...]:
             for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")
         ),
         Column("half_width_target", "half-width that the study asks for, over the step time"),
-        Column("stopped_because", "target_reached, budget_ended or one_launch: why no more launches were made"),
+        Column(
+            "stopped_because",
+            "why no more launches were made: target_reached, budget_ended (of launches), one_launch; with"
+            " `until: decided` also decided, speedup_known, hours_ended, and serves (others are compared with it)",
+        ),
         *STEADINESS,
         Column("launches_unsteady", "launches that no single step time describes"),
         Column("launches_throttled", "launches that became slower with a clock that fell"),

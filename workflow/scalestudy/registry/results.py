@@ -24,5 +24,8 @@ RESULTS = {
 DOCUMENTED = ("plan", "summary", "runs", "forecasts", "factors", "findings", "environment", "traces")
 """What every document is made from: text report, page, numbers and LaTeX documents."""
 
+DECISIONS = "decisions/after_{repeats}.json"
+"""Which launches are made after so many repeats, with `measure.until: decided`."""
+
 DATA = Path("resources/data")
 """Where prepared data are, unless a command is told otherwise."""

@@ -37,16 +37,18 @@ def launch_min(plan: Plan) -> int:
 
 def make_allocations(plan: Plan) -> tuple[Allocation, ...]:
     """As few allocations of each scale as `allocation_limit_min` allows, with launches spread evenly over them."""
-    kinds: dict[tuple[int, int, bool], list[str]] = {}
+    kinds: dict[tuple[int, int, str], list[str]] = {}
     for run_id, spec in plan.runs.items():
-        kind = (spec.nodes, spec.devices_per_node, bool(plan.reserve_of(run_id)))
+        after = plan.decided_after(run_id)
+        decided = f"after{after}-" if after else "reserve-" if plan.is_reserve(run_id) else ""
+        kind = (spec.nodes, spec.devices_per_node, decided)
         kinds.setdefault(kind, []).append(run_id)
     most = max(1, int(plan.study.allocation_limit_min // launch_min(plan)))
     found = []
-    for (nodes, devices, reserve), runs in sorted(kinds.items()):
+    for (nodes, devices, decided), runs in sorted(kinds.items()):
         count = ceil(len(runs) / most)
         for part in range(count):
             mine = tuple(runs[len(runs) * part // count : len(runs) * (part + 1) // count])
-            name = f"n{nodes}g{devices}-{'reserve-' if reserve else ''}{part + 1}"
+            name = f"n{nodes}g{devices}-{decided}{part + 1}"
             found.append(Allocation(name, nodes, devices, mine, len(mine) * launch_min(plan)))
     return tuple(found)

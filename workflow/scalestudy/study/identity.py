@@ -34,7 +34,10 @@ class ChangedDefault:
     before: Any
 
 
-CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = ()
+CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = (
+    ChangedDefault(2, "repeats", before=5),
+    ChangedDefault(2, "measure.until", before="precise"),
+)
 DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
 """Version of the defaults that a new study gets."""
 

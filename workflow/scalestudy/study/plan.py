@@ -6,7 +6,9 @@ workload's batch is the base case of strong and weak scaling alike.
 """
 
 from random import Random
-from typing import Final, Literal
+from typing import Any, Final, Literal
+
+from pydantic import model_validator
 
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import nodes_and_devices, world_size
@@ -54,12 +56,32 @@ class Plan(Entry):
     runs: dict[str, RunSpec]
     points: tuple[Point, ...]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_an_earlier_release(cls, content: Any) -> Any:
+        """The study of a plan of release 0.1 says of no defaults: they are the first ones."""
+        if isinstance(content, dict) and isinstance(content.get("study"), dict):
+            return content | {"study": {"defaults": 1, **content["study"]}}
+        return content
+
     def reserve_of(self, run_id: str) -> tuple[str, ...]:
-        """The launches whose spread decides whether this one is made; empty for those that are made anyhow."""
-        if self.runs[run_id].repeat <= self.study.repeats:
+        """The launches whose spread decides whether this one is made; empty for those that are made anyhow.
+
+        With `until: precise`; otherwise a look decides on it (`decided_after`).
+        """
+        if self.study.until_decided or self.runs[run_id].repeat <= self.study.repeats:
             return ()
         mine = next(point.runs for point in self.points if run_id in point.runs)
         return mine[: self.study.repeats]
+
+    def decided_after(self, run_id: str) -> int:
+        """Number of repeats after which it is decided whether a launch is made; 0 where it is made anyhow."""
+        repeat = self.runs[run_id].repeat
+        return max((after for after in self.study.decisions if after < repeat), default=0)
+
+    def is_reserve(self, run_id: str) -> bool:
+        """Whether others decide on a launch before it is made."""
+        return bool(self.reserve_of(run_id)) or self.decided_after(run_id) > 0
 
     def compares(self, *strategies: str) -> bool:
         """Whether all of these are given the same work at the same place, somewhere in the study."""
@@ -160,7 +182,7 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
         repeat=repeat,
         seed=study.seed + repeat,
         host=study.host_of(variant_name),
-        measure=study.measure,
+        measure=study.measure.of_a_launch(),
         profile_steps=study.measure.profile_steps if study.profile and repeat == 1 else 0,
     )
 

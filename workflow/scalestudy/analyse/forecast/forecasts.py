@@ -18,7 +18,6 @@ from scalestudy.analyse.forecast.extrapolate import Measured, forecast
 from scalestudy.analyse.forecast.fit import Weighed
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, base_of, distributed, mostly_unsteady
-from scalestudy.analyse.point.summary import relative_half_width
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.scales import nodes_and_devices
@@ -97,7 +96,7 @@ def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling:
 
     def make() -> Made:
         _check(good, place, whole)
-        made = forecast(_measured(good, confidence), place, strong=strong, confidence=confidence)
+        made = forecast(_measured(good, study.level), place, strong=strong, confidence=confidence)
         return made.step_time_s, made.speedup, _weights(made.laws)
 
     scales = json.dumps([str(measured) for measured in _places_of(good)])
@@ -128,6 +127,6 @@ def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
     """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
     normal = float(ndtri(0.5 + confidence / 2))
     return [
-        Measured(Place.of(row), row["step_time_s"], relative_half_width(Interval.of(row, "step_time_s")) / normal)
+        Measured(Place.of(row), row["step_time_s"], Interval.of(row, "step_time_s").relative_half_width / normal)
         for _, row in good.iterrows()
     ]

@@ -1,7 +1,7 @@
 """One row a point: the launches of a variant at a scale, compared with their base case."""
 
 from collections.abc import Mapping, Sequence
-from math import isnan, log, nan
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
@@ -10,6 +10,7 @@ from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
@@ -17,7 +18,15 @@ from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean, mean_on_logs
 from scalestudy.record.observation import PART_COLUMNS, Memory
-from scalestudy.registry.codes import LAUNCH_ENDS, UNSTEADY, AccuracyKept, IntervalMethod, Steadiness, Stopped
+from scalestudy.registry.codes import (
+    LAUNCH_ENDS,
+    UNSTEADY,
+    AccuracyKept,
+    IntervalMethod,
+    Steadiness,
+    Stopped,
+    Verdict,
+)
 from scalestudy.registry.points import PARTS
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
@@ -60,7 +69,7 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) ->
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: Times) -> dict[str, Any]:
-    study, report, confidence = plan.study, plan.study.report, plan.study.report.confidence
+    study, report, confidence = plan.study, plan.study.report, plan.study.level
     mine, measured = _of(runs, point.runs), _of(ok, point.runs)
     good = of_one_protocol(measured)
     base_runs = of_one_protocol(_of(ok, point.base))
@@ -100,9 +109,9 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
         "launch_cv": good["step_time_s"].std() / good["step_time_s"].mean(),
-        "half_width": relative_half_width(step_time),
+        "half_width": step_time.relative_half_width,
         "half_width_target": study.measure.half_width,
-        "stopped_because": _stopped_because(good, step_time, study),
+        "stopped_because": _stopped_because(mine, step_time, speedup, study),
         **_first(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
@@ -150,7 +159,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
 def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
     """A column of the launches of a point; those that were planned from the start decide on the spread."""
     good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
-    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats
+    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats_for_spread
     return Sample(values, None if planned.all() else values[planned])
 
 
@@ -164,16 +173,16 @@ def _speedup(
     good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, IntervalMethod]:
     """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
-    limits: dict[str, Any] = {"planned": study.repeats, "confidence": study.report.confidence}
+    limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
     mine, theirs = (_by_block(frame, "throughput_samples_per_s") for frame in (good, base))
     ratio = ratio_in_blocks(mine, theirs, **limits)
     both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
     pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
     known = pairs[pairs.isin(list(times)).all(axis=1)]
     drawn = bootstrap_ratio(
-        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.report.confidence
+        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.level
     )
-    if isnan(drawn.value) or known.index.max() > study.repeats:
+    if isnan(drawn.value) or known.index.max() > study.repeats_for_spread:
         return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
     scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
     return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
@@ -182,7 +191,7 @@ def _speedup(
 def _within_blocks(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> dict[str, Any]:
     """How many repeats have both sides, and how much of the launches' variance the two sides have in common."""
     mine, theirs = (_by_block(frame, "step_time_s") for frame in (good, base))
-    shared = shared_variance(mine, theirs, confidence=study.report.confidence)
+    shared = shared_variance(mine, theirs, confidence=study.level)
     return {"repeats_compared": len(mine.index.intersection(theirs.index)), **shared.columns("shared_variance")}
 
 
@@ -191,13 +200,13 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
-    confidence = study.report.confidence
+    confidence = study.level
     alone = comparable_with(good, _of(ok, point.equal_batch))
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
     both = (_by_block(frame, "step_time_s") for frame in (good, alone))
-    return difference_in_blocks(*both, planned=study.repeats, confidence=confidence), step_time_alone
+    return difference_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence), step_time_alone
 
 
 def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
@@ -205,27 +214,34 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
 
     Nothing where a launch did not reach it: a mean over those that did would flatter.
     """
-    confidence, column = study.report.confidence, "time_to_accuracy_s"
+    confidence, column = study.level, "time_to_accuracy_s"
     if not len(good) or good[column].isna().any():
         return NOTHING, NOTHING
     time = mean_on_logs(launches_of(good, column, study), confidence=confidence)
     if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
         return time, NOTHING
     both = (_by_block(frame, column) for frame in (base, good))
-    return time, ratio_in_blocks(*both, planned=study.repeats, confidence=confidence)
+    return time, ratio_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence)
 
 
-def relative_half_width(interval: Interval) -> float:
-    """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
-    return log(interval.high / interval.low) / 2
-
-
-def _stopped_because(good: pd.DataFrame, step_time: Interval, study: Study) -> Stopped:
-    """Why there are as many launches as there are."""
-    width = relative_half_width(step_time)
-    if isnan(width):
-        return Stopped.ONE_LAUNCH if len(good) else Stopped.NONE
-    return Stopped.TARGET_REACHED if width <= study.measure.half_width else Stopped.BUDGET_ENDED
+def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval, study: Study) -> Stopped:
+    """Why there are as many launches as there are; speedup: without limits where a row is compared with
+    nothing."""
+    target = study.measure.half_width
+    if isnan(step_time.relative_half_width):
+        return Stopped.ONE_LAUNCH if (mine["outcome"] == "ok").any() else Stopped.NONE
+    if mine["repeat"].max() < study.repeats:
+        return Stopped.HOURS_ENDED
+    if not study.until_decided:
+        return Stopped.TARGET_REACHED if step_time.relative_half_width <= target else Stopped.BUDGET_ENDED
+    if isnan(speedup.low):
+        return Stopped.SERVES
+    verdict = verdict_of(speedup, ranks=int(mine["world_size"].iloc[0]), report=study.report)
+    if verdict != Verdict.UNDECIDED:
+        return Stopped.DECIDED
+    if speedup.relative_half_width <= target:
+        return Stopped.SPEEDUP_KNOWN
+    return Stopped.BUDGET_ENDED if mine["repeat"].max() == study.most_repeats else Stopped.HOURS_ENDED
 
 
 def _first(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:
@@ -238,7 +254,7 @@ def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
     """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
     columns: dict[str, float] = {}
     for part in (*PART_COLUMNS, "backward_compute_time_s"):
-        columns |= mean(launches_of(good, part, study), confidence=study.report.confidence).columns(part)
+        columns |= mean(launches_of(good, part, study), confidence=study.level).columns(part)
     return columns
 
 

@@ -52,6 +52,11 @@ class Interval:
         """The interval of `numerator` over the quantity."""
         return self.falling(lambda number: numerator / number)
 
+    @property
+    def relative_half_width(self) -> float:
+        """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
+        return log(self.high / self.low) / 2
+
     def leaves_out(self, number: float) -> bool:
         """Whether a number is beyond the limits; never without them."""
         return self.low > number or self.high < number

@@ -130,7 +130,8 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     that. What words say are codes of registry/codes.py.
 
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
-    confidence already. Launches of two studies are independent samples.
+    confidence already. Launches of two studies are independent samples. Where a study was looked at several times
+    each interval is at the level of a look, that of the study with more of them.
     """
     first, *others = answers = [source.answers for source in sources]
     refusals = [refusal for other in others for refusal in _refusals(first, other)]
@@ -203,16 +204,15 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
     ratio, difference, accuracy, kept, pairs = NOTHING, NOTHING, NOTHING, AccuracyKept.NONE, 0
     if first:
         report = first.source.plan.study.report
-        ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=report.confidence)
+        level = max(one.source.plan.study.level for one in (first, mine))
+        ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=level)
         # A base case has an efficiency of 1 by what the word means.
         if not (mine.row["is_base"] or first.row["is_base"]):
             difference = less(*(Interval.of(one.row, "efficiency") for one in (mine, first)))
         accuracies = [_accuracies(one) for one in (mine, first)]
         pairs = int((accuracies[0] - accuracies[1]).notna().sum())
         if pairs:
-            accuracy, kept = compare_accuracy(
-                *accuracies, margin=report.accuracy_margin, confidence=report.confidence
-            )
+            accuracy, kept = compare_accuracy(*accuracies, margin=report.accuracy_margin, confidence=level)
     return {
         **ratio.columns("throughput_ratio"),
         **difference.columns("efficiency_difference"),

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import click
+
 from scalestudy.cli.options import of_results
 from scalestudy.registry.results import RESULTS
 
@@ -12,6 +14,16 @@ def aggregate(results: Path) -> int:
     from scalestudy.cli.stage.observations import aggregate
 
     print(aggregate(results))
+    return 0
+
+
+@of_results("launches so far -> which launches are made next (decisions/after_N.json)")
+@click.option("--after", type=click.IntRange(min=1), required=True, help="Repeats that the decision is made on.")
+def decide(results: Path, after: int) -> int:
+    """Decide which launches are made next, from those of the first repeats; for `measure.until: decided`."""
+    from scalestudy.cli.stage.observations import decide
+
+    print(decide(results, after))
     return 0
 
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 @click.option("--spec", "spec_json", metavar="JSON", help="Spec of the run, as a Snakemake job carries it.")
 @click.option("--profile-steps", type=click.IntRange(min=1), help="Also trace this many extra steps.")
 @click.option("--reserve-of", cls=Several, metavar="RUN...", help="Launch only if these runs are too uncertain.")
+@click.option("--after", type=int, help="Launch only if the decision after so many repeats has this run.")
 @click.option("--confidence", default=0.95, help="Confidence level of that decision.")
 @click.option("--time-limit-min", type=float, help="End the run after this many minutes.")
 @click.option("--start-limit-s", type=float, help="Give up after this many seconds if nodes have not started.")
@@ -39,6 +40,7 @@ def train(
     spec_json: str | None,
     profile_steps: int | None,
     reserve_of: tuple[str, ...],
+    after: int | None,
     confidence: float,
     time_limit_min: float | None,
     start_limit_s: float | None,
@@ -54,8 +56,11 @@ def train(
     spec, folder, limits = _asked(study, results, run_id, spec_json)
     if profile_steps is not None:
         spec = spec.model_copy(update={"profile_steps": profile_steps})
-    if reserve_of:
-        needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
+    if reserve_of or after is not None:
+        if after is not None:
+            needed, reason = _decided(spec, folder, after)
+        else:
+            needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:
             record = record_unneeded(spec, folder, reason)
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
@@ -100,6 +105,17 @@ def _asked(
     if run_id not in runs:
         raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")
     return runs[run_id], results or results_of(study), study.limits
+
+
+def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, str]:
+    """(whether a launch is needed, why not) as it was decided after so many repeats, for all points together."""
+    from scalestudy.analyse.study.decision import DecisionFile
+    from scalestudy.cli.decisions import why_unneeded
+    from scalestudy.record.document import read_document
+    from scalestudy.registry.results import DECISIONS
+
+    decision = read_document(results / DECISIONS.format(repeats=after), DecisionFile)
+    return spec.run_id in decision.needed, why_unneeded(decision, spec.repeat)
 
 
 def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:

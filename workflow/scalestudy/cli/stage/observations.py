@@ -12,16 +12,19 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame, held_out_fram
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import Reduced, epochs_frame, reduce_run
+from scalestudy.analyse.study.decision import decide as analyse_decision
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.analyse.trace.summary import Trace, TracesFile, summarise_trace
+from scalestudy.cli.decisions import decision_lines
 from scalestudy.cli.inputs import plan_of
 from scalestudy.cli.processes import cores, spread
+from scalestudy.errors import UserError
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import RunRecord, read_observation
 from scalestudy.record.parts import TRACES
 from scalestudy.record.traces import read_trace
-from scalestudy.registry.results import RESULTS
+from scalestudy.registry.results import DECISIONS, RESULTS
 from scalestudy.study.config.study import Study
 from scalestudy.study.spec import RunSpec
 
@@ -63,6 +66,23 @@ def aggregate(results: Path) -> str:
     traces = tuple(chain.from_iterable(one.traces for one in read))
     write_document(results / RESULTS["traces"], TracesFile(traces=traces))
     return f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}"
+
+
+def decide(results: Path, after: int) -> str:
+    """Write which launches are made after so many repeats; what was found of every comparison, as text."""
+    plan = plan_of(results)
+    if after not in plan.study.decisions:
+        numbers = ", ".join(map(str, plan.study.decisions)) or "none"
+        raise UserError(
+            f"--after {after}: nothing is decided after so many repeats; decisions are after {numbers}"
+        )
+    directories = [results / "runs" / run_id for run_id, spec in plan.runs.items() if spec.repeat <= after]
+    read = read_runs(plan.study, directories)
+    runs = pd.DataFrame([one.reduced.row for one in read])
+    summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
+    decision = analyse_decision(plan, runs, summary, after=after)
+    write_document(results / DECISIONS.format(repeats=after), decision)
+    return "\n".join(decision_lines(plan.study, decision))
 
 
 def read_runs(study: Study, directories: list[Path]) -> list[Read]:

@@ -23,12 +23,13 @@ FAILED = ("failed", "timeout", "preempted")
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
     from scalestudy.cli.cost import plan_lines
+    from scalestudy.cli.outlook import outlook_lines
     from scalestudy.record.finished import finished_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))
-    finished = finished_lines(results or results_of(plan.study), plan.runs)
-    print("\n".join([*plan_lines(plan), *finished]))
+    folder = results or results_of(plan.study)
+    print("\n".join([*plan_lines(plan), *finished_lines(folder, plan.runs), *outlook_lines(plan, folder)]))
     return 0
 
 

@@ -35,6 +35,7 @@ CAUSES: tuple[Cause, ...] = (
     beside.memory_grows,
     beside.large_batch,
 )
+REACHED = (Verdict.HEALTHY, Verdict.AT_TARGET)
 BELOW_TARGET = (Verdict.POOR, Verdict.NEGATIVE_SCALING)
 
 
@@ -60,7 +61,7 @@ def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
     findings = tuple(cause.finding(case, seen[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
     if any(stage(cause) < Stage.BESIDE for cause in kept):
         return findings
-    return ((healthy(case) if verdict == Verdict.HEALTHY else unexplained(case, verdict)), *findings)
+    return ((healthy(case) if verdict in REACHED else unexplained(case, verdict)), *findings)
 
 
 def _of_size(case: Case, seen: dict[Cause, Seen]) -> list[Cause]:

@@ -62,10 +62,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
         "intervals": labels.intervals(
-            confidence=study.report.confidence,
-            repeats=study.repeats,
-            most_repeats=study.most_repeats,
-            bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any()),
+            study, bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any())
         ),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from scalestudy.registry.column import Row
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Point
 
 
@@ -58,15 +59,23 @@ def row(row: Row) -> str:
     return f"{row['variant']}, {place(row)}" if row["world_size"] == 1 else point(row)
 
 
-def intervals(*, confidence: float, repeats: int, most_repeats: int, bootstrap: bool) -> str:
+def intervals(study: Study, *, bootstrap: bool) -> str:
     """The sentence that says what the intervals are. bootstrap: whether a speedup has limits of that kind."""
-    if repeats < 2:
+    if study.repeats < 2:
         return "One launch of each point, so there are no intervals."
-    more = most_repeats > repeats
-    launches = f"{repeats} to {most_repeats}" if more else f"{repeats}"
-    two_stage = f"; spread from the first {repeats}" if more else ""
+    several = len(study.looks) > 1
+    more = study.most_repeats > study.repeats
+    launches = f"{study.repeats} to {study.most_repeats}" if more else f"{study.repeats}"
+    two_stage = f"; spread from the first {study.repeats}" if more and not several else ""
     speedups = "; of speedups a hierarchical bootstrap" if bootstrap else ""
+    shared = ""
+    if several:
+        looks = listed([str(look) for look in study.looks])
+        shared = (
+            f" Verdicts were looked at after {looks} launches. Each interval is at {100 * study.level:.4g}%, so"
+            f" that all looks together have {study.report.confidence:.0%}."
+        )
     return (
-        f"Geometric means over {launches} launches; intervals at {confidence:.0%} confidence"
-        f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups})."
+        f"Geometric means over {launches} launches; intervals at {study.report.confidence:.0%} confidence"
+        f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups}).{shared}"
     )

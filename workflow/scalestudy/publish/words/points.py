@@ -65,7 +65,15 @@ CHECKS = {
     "hook_difference_s": "exposed span by hook and by logger",
 }
 """A difference that should be nothing -> what it is between."""
-STOPPED = {Stopped.TARGET_REACHED: "target reached", Stopped.BUDGET_ENDED: "budget of launches ended"}
+STOPPED = {
+    Stopped.TARGET_REACHED: "target reached: {known}",
+    Stopped.BUDGET_ENDED: "budget of launches ended: {known}",
+    Stopped.ONE_LAUNCH: "one launch: no interval",
+    Stopped.DECIDED: "the verdict is decided",
+    Stopped.SPEEDUP_KNOWN: "the speedup is known to {target:.1%}",
+    Stopped.HOURS_ENDED: "budget of device-hours ended before the verdict was decided",
+    Stopped.SERVES: "as many as those that are compared with it",
+}
 
 
 def failure_word(row: Row) -> str:
@@ -91,7 +99,7 @@ def _ms(interval: Interval) -> str:
 def stopped(row: Row) -> str:
     """Why the point has as many launches as it has; '' without a launch."""
     if row["stopped_because"] not in STOPPED:
-        return "one launch: no interval" if row["stopped_because"] == Stopped.ONE_LAUNCH else ""
+        return ""
     width, target, launches = row["half_width"], row["half_width_target"], int(row["launches_ok"])
-    reached = f"half-width {width:.1%} of the step time after {launches} launches, target {target:.1%}"
-    return f"{STOPPED[row['stopped_because']]}: {reached}"
+    known = f"half-width {width:.1%} of the step time after {launches} launches, target {target:.1%}"
+    return STOPPED[row["stopped_because"]].format(known=known, target=target)

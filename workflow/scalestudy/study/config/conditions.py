@@ -33,8 +33,8 @@ class Measure(Entry):
     max_steps: int = Field(200, ge=10)
     """Budget of a launch without epochs: it ends after so many steady steps whatever its precision."""
     half_width: float = Field(0.01, gt=0, lt=1)
-    """Target for the half-width of the interval of a configuration's step time, as a fraction of it: launches are
-    repeated up to `max_repeats` until they reach it."""
+    """Target for the half-width of an interval, as a fraction of its value: of a speedup with `until: decided`, of
+    the step time of a point with `until: precise`. Launches end where it is reached."""
     launch_half_width: float | None = Field(None, gt=0, lt=1)
     """Target for the mean step time of a single launch: one without epochs ends when its own steps reach it. If
     unset, 1.5 times `half_width`: over five launches that averages out to two thirds of it, which leaves the rest

@@ -13,7 +13,6 @@ from pydantic import BaseModel, ValidationError
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
-from scalestudy.study.identity import keep_defaults
 
 _UNIONS = (Union, types.UnionType)
 
@@ -80,9 +79,8 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     A key that is null counts as not given: so a second file can take back what the first one says.
     """
     content = expand_sweeps(_without_nulls(content), source=source)
-    version = content.get("defaults")
     try:
-        return Study.model_validate(keep_defaults(content, version) if isinstance(version, int) else content)
+        return Study.model_validate(content)
     except ValidationError as error:
         problems = [_line(item) for item in error.errors(include_url=False)]
         raise RefusedStudyError(source, problems) from None

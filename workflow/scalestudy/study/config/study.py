@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from copy import deepcopy
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.registry.tables import Column, Table
-from scalestudy.study.config.conditions import Host, Measure, refuse_threads
+from scalestudy.study.config.conditions import Host, refuse_threads
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
+from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.workloads import Workload, refuse_batches
-from scalestudy.study.identity import DEFAULTS
+from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
+from scalestudy.study.looks import level_of_a_look, looks
 
 
 def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
@@ -24,6 +27,10 @@ def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
     return values
 
 
+FIRST_REPEATS, MOST_REPEATS = 3, 12
+"""Launches of a point before it is decided on more, and at the most, in a study that names neither."""
+
+
 class Report(Entry):
     """What the analysis holds the numbers to."""
 
@@ -31,6 +38,9 @@ class Report(Entry):
     """Confidence level of every interval."""
     target_efficiency: float = Field(0.75, gt=0, le=1)
     """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
+    target_margin: float = Field(0.025, ge=0, lt=1)
+    """Distance from the target efficiency, as a fraction of it, that counts as none: a point is `at_target` where
+    the whole interval of its efficiency is that close."""
     accuracy_margin: float = Field(0.01, gt=0, lt=1)
     """Difference of validation accuracy, as a fraction, that counts as none when it is asked whether accuracy was
     kept (two one-sided tests)."""
@@ -60,13 +70,12 @@ class Study(Entry):
     defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
     """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before
     keeps the version in its `results/<study>/plan.json` unless it is set here."""
-    repeats: int = Field(5, ge=1)
-    """Launches of every point: fresh processes each time. Fewer than 2 give no interval; 3 give a wide one, since
-    the spread of 3 says little of how launches scatter."""
+    repeats: int = Field(FIRST_REPEATS, ge=1)
+    """Launches of every point before anything is decided: fresh processes each time. Fewer than 2 give no
+    interval; 3 give a wide one, since the spread of 3 says little of how launches scatter."""
     max_repeats: int | None = Field(None, ge=1)
-    """Launches of a point at the most. Where it is above `repeats`, a point whose step time is not known to
-    `measure.half_width` after `repeats` launches gets as many more as that takes, up to this number. Needs at
-    least 2 `repeats`, whose spread decides."""
+    """Launches of a point at the most. Where it is above `repeats`, more are made until `measure.until` holds;
+    that needs at least 2 `repeats`. Unless given, 12 where `repeats` is not given either, else `repeats`."""
     profile: bool = False
     """Trace a few extra steps of the first launch of every configuration with torch.profiler: for Perfetto and
     TensorBoard, with a summary in the report. Timed steps are never traced."""
@@ -88,7 +97,7 @@ class Study(Entry):
     """What is trained, by name."""
     host: Host = Host()
     """What every rank gets of the machine."""
-    measure: Measure = Measure()
+    measure: StudyMeasure = StudyMeasure()
     """How long is measured."""
     report: Report = Report()
     """What the numbers are held to."""
@@ -118,12 +127,25 @@ class Study(Entry):
                 raise ValueError(f"{path}: '{variant.base}' is no single variant; the study has {listed}")
         return self
 
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, content: Any) -> Any:
+        """The defaults of the version that is asked for; that of `max_repeats` depends on what else is given."""
+        if not isinstance(content, dict):
+            return content
+        version = content.get("defaults")
+        if isinstance(version, int):
+            content = keep_defaults(deepcopy(content), version)
+        return content if {"repeats", "max_repeats"} & set(content) else content | {"max_repeats": MOST_REPEATS}
+
     @model_validator(mode="after")
     def _repeats(self) -> Study:
         if self.max_repeats is not None and self.max_repeats < self.repeats:
             raise ValueError(f"max_repeats: {self.max_repeats} is fewer than repeats: {self.repeats}")
         if self.most_repeats > self.repeats and self.repeats < 2:
             raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
+        if self.measure.budget_device_hours and self.measure.until != "decided":
+            raise ValueError("measure.budget_device_hours: needs `measure.until: decided`; leave one out")
         return self
 
     @property
@@ -143,6 +165,35 @@ class Study(Entry):
     def most_repeats(self) -> int:
         """Launches of a point at the most."""
         return self.max_repeats or self.repeats
+
+    @property
+    def until_decided(self) -> bool:
+        """Whether launches beyond `repeats` are made until verdicts are decided."""
+        return self.measure.until == "decided" and self.most_repeats > self.repeats
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Numbers of repeats at which intervals may be judged; a single one where that decides nothing."""
+        return looks(self.repeats, self.most_repeats) if self.until_decided else (self.most_repeats,)
+
+    @property
+    def decisions(self) -> tuple[int, ...]:
+        """Numbers of repeats after which it is decided, for all points together, which launches are made next.
+
+        After the first repeat only where there is a budget, which it may have used up.
+        """
+        first = {1} if self.measure.budget_device_hours and self.most_repeats > 1 else set()
+        return tuple(sorted({*self.looks[:-1]} | first))
+
+    @property
+    def level(self) -> float:
+        """Confidence level of each interval, at which all looks together have `report.confidence`."""
+        return level_of_a_look(self.report.confidence, len(self.looks))
+
+    @property
+    def repeats_for_spread(self) -> int:
+        """Repeats whose spread intervals are made of: the first ones where these alone decide on further ones."""
+        return self.most_repeats if self.until_decided else self.repeats
 
     def host_of(self, variant: str) -> Host:
         """What a rank of a variant gets: the host's settings, with the variant's own environment on top."""

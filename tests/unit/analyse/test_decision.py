@@ -1,0 +1,117 @@
+"""Which launches are made next: those of comparisons that are open, in whole repeats, within the budget."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import study_of
+from conftest import mlp_workload, small_content
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.study.decision import DecisionFile, decide
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+BASE = [0.0100, 0.0104, 0.0097, 0.0101, 0.0102, 0.0099]
+CLEAR = [0.0200, 0.0207, 0.0195, 0.0203, 0.0204, 0.0198]
+"""Half as fast as the base case, whatever the host did."""
+CLOSE = [0.0066, 0.0073, 0.0060, 0.0068, 0.0071, 0.0063]
+"""Around the target of 75 %."""
+
+
+def plan_of(**changes: Any) -> Plan:
+    workloads = {"clear": mlp_workload(scaling=["strong"]), "close": mlp_workload(scaling=["strong"])}
+    content = small_content(repeats=3, max_repeats=6, workloads=workloads, **changes)
+    return make_plan(parse_study(content, source="x"))
+
+
+def decision_of(plan: Plan, after: int, **given: list[Any]) -> DecisionFile:
+    """The decision on launches with these step times by name of workload, from those of the first repeats."""
+    times = {(name, 1, 32): BASE for name in ("clear", "close")} | {
+        (name, 1, 16): BASE for name in ("clear", "close")
+    }
+    ddp = {"clear": CLEAR, "close": CLOSE} | given
+    runs = study_of(plan, times | {(name, 2, 16): values for name, values in ddp.items()})
+    runs = runs[runs["repeat"] <= after]
+    return decide(plan, runs, summary_frame(plan, runs), after=after)
+
+
+def test_only_comparisons_that_are_open_are_launched_again() -> None:
+    plan = plan_of()
+    decision = decision_of(plan, 3)
+    found = {c.workload: (c.verdict, c.settled) for c in decision.comparisons}
+    assert found == {"clear": ("negative_scaling", "decided"), "close": ("undecided", "no")}
+    again = [plan.runs[run] for run in decision.needed]
+    assert {spec.workload for spec in again} == {"close"}
+    assert {spec.repeat for spec in again} == {4, 5}
+    assert {(spec.variant, spec.batch_per_rank) for spec in again} == {("single", 32), ("single", 16), ("ddp", 16)}
+
+
+def test_a_decision_is_a_function_of_the_launches_before_it() -> None:
+    plan = plan_of()
+    first = decision_of(plan, 3)
+    later = decision_of(plan, 3, close=[*CLOSE[:3], 0.005, 0.005, 0.005])
+    assert first == later
+    assert decision_of(plan, 5).after_repeats == 5
+
+
+def test_a_comparison_that_is_known_to_the_half_width_is_settled() -> None:
+    precise = plan_of(measure={"half_width": 0.5})
+    assert {c.settled for c in decision_of(precise, 3).comparisons} == {"decided", "precise"}
+    assert not decision_of(precise, 3).needed
+
+
+@pytest.mark.parametrize("failed", [("oom", "oom", "oom"), ("failed", "failed", "ok")])
+def test_what_failed_is_not_launched_again(failed: tuple[str, ...]) -> None:
+    ends = [0.0066 if word == "ok" else word for word in failed]
+    decision = decision_of(plan_of(), 3, close=[*ends, *CLOSE[3:]])
+    assert {c.workload: c.settled for c in decision.comparisons} == {"clear": "decided", "close": "failed"}
+    assert not decision.needed
+
+
+def test_one_failed_launch_does_not_end_a_comparison() -> None:
+    decision = decision_of(plan_of(), 3, close=["timeout", *CLOSE[1:]])
+    assert {c.workload: c.repeats_compared for c in decision.comparisons} == {"clear": 3, "close": 2}
+    assert decision.needed
+
+
+# A launch of the builder takes 2 s: a repeat of one workload 2 x (1 + 1 + 2) = 8 device-seconds, of both 16.
+@pytest.mark.parametrize(
+    ("seconds", "after", "ends", "repeats"),
+    [
+        (1000, 3, None, {4, 5}),
+        (64.1, 3, None, {4, 5}),
+        (63.9, 3, 4, {4}),
+        (55.9, 3, 3, set()),
+        (56.1, 3, 4, {4}),
+        (40, 1, 2, {2}),
+        (10, 1, 1, set()),
+    ],
+)
+def test_a_budget_is_for_whole_repeats(seconds: float, after: int, ends: int | None, repeats: set[int]) -> None:
+    plan = plan_of(measure={"budget_device_hours": seconds / 3600})
+    decision = decision_of(plan, after)
+    assert decision.budget_ends_after == ends
+    assert {plan.runs[run].repeat for run in decision.needed} == repeats
+
+
+def test_nothing_is_judged_before_the_first_look() -> None:
+    plan = plan_of(measure={"budget_device_hours": 10})
+    decision = decision_of(plan, 1)
+    assert {c.settled for c in decision.comparisons} == {"no"}
+    assert {plan.runs[run].repeat for run in decision.needed} == {2, 3}
+
+
+def test_a_row_says_why_it_has_no_more_launches() -> None:
+    plan = plan_of()
+    times = {(name, 1, batch): BASE for name in ("clear", "close") for batch in (16, 32)}
+    runs = study_of(plan, times | {("clear", 2, 16): CLEAR, ("close", 2, 16): CLOSE})
+    made = (runs["workload"] == "close") | (runs["repeat"] <= 3)
+    runs.loc[~made, "outcome"] = "unneeded"
+    summary = summary_frame(plan, runs).set_index(["workload", "world_size", "batch_per_rank"])["stopped_because"]
+    assert summary["clear", 2, 16] == "decided"
+    assert summary["close", 2, 16] == "budget_ended"
+    assert summary["close", 1, 32] == summary["clear", 1, 16] == "serves"
+    runs.loc[runs["repeat"] > 5, "outcome"] = "unneeded"
+    cut = summary_frame(plan, runs).set_index(["workload", "world_size"])["stopped_because"]
+    assert cut["close", 2] == "hours_ended"

@@ -1,0 +1,36 @@
+"""The word that the interval of a speedup supports."""
+
+from __future__ import annotations
+
+import pytest
+from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.study.config.study import Report
+
+REPORT = Report(target_efficiency=0.75, target_margin=0.02)
+
+
+@pytest.mark.parametrize(
+    ("speedup", "verdict"),
+    [
+        (Interval(3.5, 3.1, 3.9), "healthy"),
+        (Interval(3.5, 3.0, 4.1), "healthy"),
+        (Interval(2.0, 1.2, 2.9), "poor"),
+        (Interval(1.0, 0.9, 1.1), "poor"),
+        (Interval(0.9, 0.8, 0.99), "negative_scaling"),
+        (Interval(3.1, 2.9, 3.3), "undecided"),
+        (Interval(3.0, 2.95, 3.05), "at_target"),
+        (Interval(3.0, 2.93, 3.05), "undecided"),
+        (Interval(3.0, 2.95, 3.07), "undecided"),
+        (Interval(3.5), "healthy"),
+        (Interval(2.9), "poor"),
+        (Interval(4.1), "undecided"),
+    ],
+)
+def test_a_verdict_is_what_the_whole_interval_supports(speedup: Interval, verdict: str) -> None:
+    assert verdict_of(speedup, ranks=4, report=REPORT) == verdict
+
+
+def test_without_a_margin_nothing_is_at_the_target() -> None:
+    narrow = Interval(3.0, 2.9999, 3.0001)
+    assert verdict_of(narrow, ranks=4, report=Report(target_margin=0)) == "undecided"

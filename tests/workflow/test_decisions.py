@@ -1,0 +1,84 @@
+"""Launches until decided, for real: what is not needed is recorded as that, and nothing is launched twice."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from conftest import Checkout, mlp_workload
+from scalestudy.record.observation import RunRecord, read_record
+from test_dry_runs import planned
+
+RESULTS = Path("results/decided")
+
+
+def study_of(**measure: Any) -> dict[str, Any]:
+    return {
+        "study": "decided",
+        "repeats": 2,
+        "max_repeats": 3,
+        "time_limit_min": 2,
+        "scales": ["1x2"],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "workloads": {"first": mlp_workload(scaling=["strong"])},
+        "host": {"device": "cpu", "start": "fork"},
+        "measure": {"probe_rounds": 0} | measure,
+        # At 51 % and two looks two ratios are known to 99 % as long as they differ by less than 2.2 times.
+        "report": {"confidence": 0.51, "overhead_reference": False},
+    }
+
+
+def records(checkout: Checkout) -> dict[str, RunRecord]:
+    return {path.name: read_record(path) for path in sorted(checkout.root.glob(f"{RESULTS}/runs/*-r*"))}
+
+
+@pytest.fixture
+def settled(checkout: Checkout) -> Checkout:
+    """A study that knows enough after its first look."""
+    checkout.configure(study_of(half_width=0.99))
+    checkout.run("snakemake", str(RESULTS / "performance_report.txt"))
+    return checkout
+
+
+def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
+    found = records(settled)
+    assert Counter((record.spec.repeat, record.outcome) for record in found.values()) == {
+        (1, "ok"): 2,
+        (2, "ok"): 2,
+        (3, "unneeded"): 2,
+    }
+    reasons = {record.reason for record in found.values() if record.outcome == "unneeded"}
+    assert reasons == {"after 2 repeats no comparison needs it any more"}
+    summary = pd.read_csv(settled.root / RESULTS / "comprehensive_summary.csv").set_index("variant")
+    assert summary.loc["ddp", "stopped_because"] in ("decided", "speedup_known")
+    assert summary.loc["single", "stopped_because"] == "serves"
+    text = (settled.root / RESULTS / "performance_report.txt").read_text()
+    assert "looked at after 2 and 3 launches" in " ".join(text.split())
+
+    # A decision that is lost is made again from the same records, and is the same.
+    decision = settled.root / RESULTS / "decisions/after_2.json"
+    before = decision.read_text()
+    assert json.loads(before)["comparisons"][0]["settled"] in ("decided", "precise")
+    decision.unlink()
+    settled.run("snakemake", str(decision.relative_to(settled.root)))
+    assert decision.read_text() == before
+    assert records(settled) == found
+    assert not [rule for rule in planned(settled.run("snakemake", "-n").stdout) if rule.startswith("train")]
+
+
+def test_a_budget_ends_between_repeats(checkout: Checkout) -> None:
+    checkout.configure(study_of(budget_device_hours=1e-6))
+    printed = checkout.run("scalestudy", "plan").stdout
+    assert "expected: " in printed
+    checkout.run("snakemake", str(RESULTS / "comprehensive_summary.csv"))
+    found = records(checkout)
+    assert Counter(record.outcome for record in found.values()) == {"ok": 2, "unneeded": 4}
+    assert {record.reason for record in found.values() if record.spec.repeat == 2} == {
+        "the budget of 1e-06 device-hours is used up after 1 repeat"
+    }
+    (log,) = (path.read_text() for path in checkout.root.glob("**/decide_on_launches/after_1.log"))
+    assert "the budget of 1e-06 device-hours allows 1 repeat" in log

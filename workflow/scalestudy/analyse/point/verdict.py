@@ -1,0 +1,30 @@
+"""The word that the interval of a speedup supports."""
+
+from math import isnan
+
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.registry.codes import Verdict
+from scalestudy.study.config.study import Report
+
+
+def verdict_of(speedup: Interval, *, ranks: int, report: Report) -> Verdict:
+    """healthy, poor, negative_scaling, at_target, or undecided where the interval supports none of them.
+
+    negative_scaling: the whole interval of the speedup is below 1. healthy and poor: the whole interval of the
+    efficiency is at or above the target, or below it. at_target: it holds the target, and all of it is within
+    `target_margin` of the target. Without limits the value alone is judged; one that so many ranks cannot give is
+    undecided then, for it may be chance.
+    """
+    target, sure = report.target_efficiency, not isnan(speedup.low)
+    if not sure and speedup.value > ranks:
+        return Verdict.UNDECIDED
+    low, high = (speedup.low, speedup.high) if sure else (speedup.value,) * 2
+    if high < 1:
+        return Verdict.NEGATIVE_SCALING
+    if low >= ranks * target:
+        return Verdict.HEALTHY
+    if high < ranks * target:
+        return Verdict.POOR
+    margin = report.target_margin
+    near = low >= ranks * target * (1 - margin) and high <= ranks * target * (1 + margin)
+    return Verdict.AT_TARGET if near else Verdict.UNDECIDED

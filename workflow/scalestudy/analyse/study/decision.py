@@ -1,0 +1,119 @@
+"""Which launches are made next: those of comparisons that are not settled, as far as the budget goes."""
+
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+import pandas as pd
+
+from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Settled, Verdict
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import Plan, Point
+
+FEWEST = 2
+"""Repeats with both sides of a comparison: fewer have no interval, and what failed would fail again."""
+
+
+class Comparison(Part):
+    """A speedup, and whether more launches are made for it."""
+
+    workload: str
+    variant: str
+    scaling: str
+    world_size: int
+    batch_per_rank: int
+    repeats_compared: int
+    speedup: Real
+    speedup_low: Real
+    """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
+    speedup_high: Real
+    verdict: Verdict
+    settled: Settled
+    """`no` where more launches are made for it, else why none is."""
+
+
+class DecisionFile(Document):
+    """What was decided after some repeats, for all points of a study together. It is a function of their
+    records."""
+
+    made_by: ClassVar[str] = "scalestudy stage decide"
+    schema_version: Literal[1] = 1
+    study: str
+    after_repeats: int
+    comparisons: tuple[Comparison, ...]
+    needed: tuple[str, ...]
+    """Runs up to the next decision that are to be made, in the order of the plan."""
+    budget_device_hours: float | None
+    """What the study allows; null for no limit."""
+    budget_ends_after: int | None
+    """The last repeat that the budget allows; null where it allows all up to the next decision."""
+
+
+def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int) -> DecisionFile:
+    """The decision after so many repeats. runs, summary: of the launches up to these repeats."""
+    study = plan.study
+    compared = [(point, _comparison(study, row, after)) for point, row in _compared(plan, summary)]
+    open_points = [point for point, comparison in compared if comparison.settled == Settled.NO]
+    last = min((number for number in study.decisions if number > after), default=study.most_repeats)
+    wanted = _launches(plan, open_points, range(after + 1, last + 1))
+    allowed = last
+    if wanted and study.measure.budget_device_hours is not None:
+        left_s = study.measure.budget_device_hours * 3600 - float(_device_time_s(runs).sum())
+        allowed = min(last, after + max(0, int(left_s // _repeat_s(plan, runs, wanted, after + 1))))
+    return DecisionFile(
+        study=study.name,
+        after_repeats=after,
+        comparisons=tuple(comparison for _, comparison in compared),
+        needed=tuple(run for run in wanted if plan.runs[run].repeat <= allowed),
+        budget_device_hours=study.measure.budget_device_hours,
+        budget_ends_after=allowed if allowed < last else None,
+    )
+
+
+def _compared(plan: Plan, summary: pd.DataFrame) -> Iterable[tuple[Point, pd.Series]]:
+    """Points that have a speedup, with their rows of the summary, which has one a point."""
+    rows = (row for _, row in summary.iterrows())
+    for point, row in zip(plan.points, rows, strict=True):
+        if point.scaling != "reference" and set(point.runs) != set(point.base):
+            yield point, row
+
+
+def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
+    speedup = Interval.of(row, "speedup")
+    verdict = verdict_of(speedup, ranks=int(row["world_size"]), report=study.report)
+    settled = Settled.NO
+    if after in study.looks:
+        if row["repeats_compared"] < FEWEST:
+            settled = Settled.FAILED
+        elif verdict != Verdict.UNDECIDED:
+            settled = Settled.DECIDED
+        elif speedup.relative_half_width <= study.measure.half_width:
+            settled = Settled.PRECISE
+    return Comparison(
+        **{name: row[name] for name in ("workload", "variant", "scaling", "world_size", "batch_per_rank")},
+        repeats_compared=int(row["repeats_compared"]),
+        **speedup.columns("speedup"),
+        verdict=verdict,
+        settled=settled,
+    )
+
+
+def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
+    """Runs of these points, and of what they are compared with, in these repeats; in the order of the plan."""
+    serving = {run for point in points for run in (*point.runs, *point.base, *point.equal_batch)}
+    return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
+
+
+def _device_time_s(runs: pd.DataFrame) -> pd.Series:
+    return runs["wall_time_s"].fillna(0.0) * runs["world_size"]
+
+
+def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:
+    """Device-seconds of one repeat of the wanted launches, as those of the repeats before it took on average."""
+    place = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
+    made = runs[runs["outcome"] != "unneeded"]
+    mean = _device_time_s(made).groupby([made[name] for name in place]).mean()
+    specs = [plan.runs[run] for run in wanted if plan.runs[run].repeat == repeat]
+    return float(sum(mean[tuple(getattr(spec, name) for name in place)] for spec in specs))

@@ -1,0 +1,157 @@
+"""What a study that launches until its verdicts are decided will cost, and what the next launches would bring.
+
+Futures are drawn: for every comparison a mean and a spread of the logarithm of its speedup within repeats, as the
+launches so far allow them; then further repeats, judged at the looks of the study as the real ones will be.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isnan, log, nan, sqrt
+
+import numpy as np
+from scipy.special import stdtrit
+
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.study.decision import Comparison
+from scalestudy.registry.codes import Settled
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import Plan, Point
+
+FUTURES = 4000
+# What is assumed of a comparison before it was measured: an efficiency that may be anything between these, and a
+# spread of the logarithm from launch to launch with this median, nine of ten times within this factor of it.
+EFFICIENCY = (0.3, 1.0)
+SPREAD, SPREAD_FACTOR = 0.03, 4.0
+
+
+@dataclass(frozen=True)
+class Next:
+    """What the launches up to the next look would bring to a comparison."""
+
+    comparison: Comparison
+    repeats: int
+    """In all, at the next look."""
+    half_width: float
+    """Relative half-width now; nan if not known."""
+    half_width_then: float
+    """The median of what is expected then."""
+    decided: float
+    """Probability that it is settled then."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is expected: medians with the limits of nine futures in ten."""
+
+    launches: Interval
+    """In all, those that were made included."""
+    device_hours: Interval
+    """In all; nan where no launch has told how long one takes."""
+    settled: float
+    """Probability that every comparison is settled before `max_repeats`."""
+    next: tuple[Next, ...]
+    """Of comparisons that are open."""
+
+
+def outlook(
+    plan: Plan, known: Sequence[Comparison], *, after: int, device_s: Mapping[str, float], seed: int = 0
+) -> Outlook:
+    """What is expected of a plan with `measure.until: decided`, without its budget of device-hours.
+
+    known: comparisons as they were decided after `after` repeats, in the order of the plan's; none before the
+    first decision. device_s: device-seconds of a launch of the configuration of a run, by run id; a mean over
+    what was measured.
+    """
+    study, random = plan.study, np.random.default_rng(seed)
+    points = [p for p in plan.points if p.scaling != "reference" and set(p.runs) != set(p.base)]
+    ends: dict[str, np.ndarray] = {}
+    settled, coming = np.ones(FUTURES, dtype=bool), []
+    for index, point in enumerate(points):
+        comparison = known[index] if known else None
+        end, done = _futures(study, point, comparison, after, random)
+        settled &= done[-1] >= 0
+        for run in (point.runs[0], point.base[0], *point.equal_batch[:1]):
+            ends[run] = np.maximum(ends.get(run, 0), end)
+        if comparison is not None and comparison.settled == Settled.NO:
+            coming.append(_next(study, comparison, after, done))
+    launches = np.sum(list(ends.values()), axis=0)
+    hours = sum((end * device_s[run] / 3600 for run, end in ends.items()), np.zeros(FUTURES)) if device_s else None
+    return Outlook(
+        launches=_middle(launches),
+        device_hours=Interval(nan) if hours is None else _middle(hours),
+        settled=float(settled.mean()),
+        next=tuple(coming),
+    )
+
+
+def _middle(values: np.ndarray) -> Interval:
+    low, median, high = np.quantile(values, [0.05, 0.5, 0.95])
+    return Interval(float(median), float(low), float(high))
+
+
+def _futures(
+    study: Study, point: Point, comparison: Comparison | None, after: int, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray]:
+    """(repeats in all, per future; the same at every look to come, -1 where it is not settled then)."""
+    if comparison is not None and comparison.settled != Settled.NO:
+        end = np.full(FUTURES, comparison.repeats_compared)
+        return end, end[None]
+    mean, spread, had, had_sum, had_squares = _believed(study, point, comparison, random)
+    looks = [look for look in study.looks if look > after or comparison is None]
+    steps = random.standard_normal((FUTURES, study.most_repeats - had)) * spread[:, None] + mean[:, None]
+    done = np.full((len(looks), FUTURES), -1)
+    for index, look in enumerate(looks):
+        new = steps[:, : look - had]
+        total, squares = had_sum + new.sum(axis=1), had_squares + (new**2).sum(axis=1)
+        middle = total / look
+        deviation = np.sqrt(np.maximum(squares - look * middle**2, 0) / (look - 1))
+        half = float(stdtrit(look - 1, 0.5 + study.level / 2)) * deviation / sqrt(look)
+        now = _is_settled(study, point.world_size, middle - half, middle + half)
+        before = done[index - 1] if index else np.full(FUTURES, -1)
+        done[index] = np.where(before >= 0, before, np.where(now, look, -1))
+    return np.where(done[-1] >= 0, done[-1], study.most_repeats), done
+
+
+def _believed(
+    study: Study, point: Point, comparison: Comparison | None, random: np.random.Generator
+) -> tuple[np.ndarray, np.ndarray, int, float, float]:
+    """(means and spreads of the logarithm to draw futures with, repeats there are, sum and sum of squares of
+    them).
+
+    Of measured ones the posterior without prior knowledge: the spread over chi-square, the mean around theirs.
+    """
+    if comparison is None or isnan(comparison.speedup_low):
+        efficiency = random.uniform(*EFFICIENCY, FUTURES)
+        wide = log(SPREAD_FACTOR) / 1.645
+        return (
+            np.log(efficiency * point.world_size),
+            SPREAD * np.exp(wide * random.standard_normal(FUTURES)),
+            0,
+            0.0,
+            0.0,
+        )
+    had, mean = comparison.repeats_compared, log(comparison.speedup)
+    half = Interval(comparison.speedup, comparison.speedup_low, comparison.speedup_high).relative_half_width
+    deviation = half * sqrt(had) / float(stdtrit(had - 1, 0.5 + study.level / 2))
+    spread = deviation * np.sqrt((had - 1) / random.chisquare(had - 1, FUTURES))
+    means = mean + spread / sqrt(had) * random.standard_normal(FUTURES)
+    return means, spread, had, had * mean, (had - 1) * deviation**2 + had * mean**2
+
+
+def _is_settled(study: Study, ranks: int, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Of logarithms of the limits of a speedup: as analyse/point/verdict.py and study/decision.py judge one."""
+    target, margin = log(study.report.target_efficiency * ranks), study.report.target_margin
+    near = (low >= target + log(1 - margin)) & (high <= target + log(1 + margin))
+    narrow = (high - low) / 2 <= study.measure.half_width
+    settled: np.ndarray = (high < 0) | (low >= target) | (high < target) | near | narrow
+    return settled
+
+
+def _next(study: Study, comparison: Comparison, after: int, done: np.ndarray) -> Next:
+    now = Interval(comparison.speedup, comparison.speedup_low, comparison.speedup_high).relative_half_width
+    look, had = min(look for look in study.looks if look > after), comparison.repeats_compared
+    narrower = nan
+    if had > 1:
+        before, then = (float(stdtrit(n - 1, 0.5 + study.level / 2)) / sqrt(n) for n in (had, look))
+        narrower = now * then / before
+    return Next(comparison, look, now, narrower, float((done[0] >= 0).mean()))

@@ -1,0 +1,45 @@
+"""Decisions on further launches, as the commands say them."""
+
+from math import isnan
+
+from scalestudy.analyse.study.decision import Comparison, DecisionFile
+from scalestudy.publish.words.labels import counted
+from scalestudy.publish.words.points import VERDICTS
+from scalestudy.registry.codes import Settled
+from scalestudy.study.config.study import Study
+
+SETTLED = {
+    Settled.NO: "more launches",
+    Settled.DECIDED: "decided",
+    Settled.PRECISE: "known to {half_width:.1%}",
+    Settled.FAILED: "fewer than 2 repeats came to their end; no more launches",
+}
+
+
+def decision_lines(study: Study, decision: DecisionFile) -> list[str]:
+    """What is known of every comparison, and what is launched next."""
+    lines = [f"after {counted(decision.after_repeats, 'repeat')}:"]
+    lines += [_line(study, comparison) for comparison in decision.comparisons]
+    lines.append(f"launches that follow: {len(decision.needed)}")
+    if decision.budget_ends_after is not None:
+        allowed = counted(decision.budget_ends_after, "repeat")
+        lines[-1] += f"; the budget of {decision.budget_device_hours:g} device-hours allows {allowed}"
+    return lines
+
+
+def why_unneeded(decision: DecisionFile, repeat: int) -> str:
+    """Why a launch that is not in the decision is not made."""
+    after = counted(decision.after_repeats, "repeat")
+    if decision.budget_ends_after is not None and repeat > decision.budget_ends_after:
+        return f"the budget of {decision.budget_device_hours:g} device-hours is used up after {after}"
+    return f"after {after} no comparison needs it any more"
+
+
+def _line(study: Study, comparison: Comparison) -> str:
+    c = comparison
+    where = f"  {c.workload}, {c.variant} {c.scaling}, {counted(c.world_size, 'rank')}: "
+    if isnan(c.speedup):
+        return where + SETTLED[c.settled]
+    limits = "" if isnan(c.speedup_low) else f" [{c.speedup_low:.3g}, {c.speedup_high:.3g}]"
+    said = SETTLED[c.settled].format(half_width=study.measure.half_width)
+    return f"{where}speedup {c.speedup:.3g}{limits}, {VERDICTS[c.verdict]}; {said}"
