@@ -154,7 +154,8 @@ def get_runs_before_decision(wildcards):
     """Records of the launches that a decision is made on."""
     repeats = int(wildcards.repeats)
     return collect(
-        "<results>/runs/{run}/run.sha256", run=[run for run, spec in PLAN.runs.items() if spec.repeat <= repeats]
+        "<results>/runs/{run}/run.sha256",
+        run=[run for run, spec in PLAN.runs.items() if spec.repeat <= repeats],
     )
 
 

@@ -110,7 +110,7 @@ def test_a_row_says_why_it_has_no_more_launches() -> None:
     runs.loc[~made, "outcome"] = "unneeded"
     summary = summary_frame(plan, runs).set_index(["workload", "world_size", "batch_per_rank"])["stopped_because"]
     assert summary["clear", 2, 16] == "decided"
-    assert summary["close", 2, 16] == "budget_ended"
+    assert summary["close", 2, 16] == "launches_ended"
     assert summary["close", 1, 32] == summary["clear", 1, 16] == "serves"
     runs.loc[runs["repeat"] > 5, "outcome"] = "unneeded"
     cut = summary_frame(plan, runs).set_index(["workload", "world_size"])["stopped_because"]

@@ -52,7 +52,7 @@ def cost_lines(plan: Plan) -> list[str]:
     device_h = sum(spec.world_size for spec in plan.runs.values()) * limit_h
     widest = max(spec.world_size for spec in plan.runs.values())
     return [
-        f"{_total(plan)}, at most {widest} ranks at once, one launch after another on the same devices",
+        f"{launches_in_all(plan)}, at most {widest} ranks at once, one launch after another on the same devices",
         f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
         f" every launch ends within {plan.study.time_limit_min:g} min",
         *_cluster_lines(plan),
@@ -85,7 +85,7 @@ def _launches(plan: Plan) -> str:
     return str(least) if least == most else f"{least} to {most}"
 
 
-def _total(plan: Plan) -> str:
+def launches_in_all(plan: Plan) -> str:
     """'21 launches', or what of them is made only if the others leave the step time unsure."""
     reserve = sum(plan.is_reserve(run_id) for run_id in plan.runs)
     if not reserve:

@@ -19,7 +19,8 @@ IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_B
 """How the limits of a speedup were made."""
 
 Stopped = StrEnum(
-    "Stopped", "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH DECIDED SPEEDUP_KNOWN HOURS_ENDED SERVES"
+    "Stopped",
+    "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH DECIDED SPEEDUP_KNOWN LAUNCHES_ENDED HOURS_ENDED SERVES",
 )
 """Why a point has as many launches as it has."""
 

@@ -36,7 +36,8 @@ def _of_a_point() -> tuple[Column, ...]:
         Column(
             "stopped_because",
             "why no more launches were made: target_reached, budget_ended (of launches), one_launch; with"
-            " `until: decided` also decided, speedup_known, hours_ended, and serves (others are compared with it)",
+            " `until: decided` also decided, speedup_known, launches_ended, hours_ended, and serves, where"
+            " others are compared with it",
         ),
         *STEADINESS,
         Column("launches_unsteady", "launches that no single step time describes"),

@@ -241,7 +241,7 @@ def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval,
         return Stopped.DECIDED
     if speedup.relative_half_width <= target:
         return Stopped.SPEEDUP_KNOWN
-    return Stopped.BUDGET_ENDED if mine["repeat"].max() == study.most_repeats else Stopped.HOURS_ENDED
+    return Stopped.LAUNCHES_ENDED if mine["repeat"].max() == study.most_repeats else Stopped.HOURS_ENDED
 
 
 def _first(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:

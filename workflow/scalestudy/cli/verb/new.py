@@ -79,6 +79,7 @@ def new(
     """
     import yaml
 
+    from scalestudy.cli.cost import launches_in_all
     from scalestudy.record.files import write_text
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.config.sweep import write_at
@@ -111,7 +112,7 @@ def new(
     text = yaml.safe_dump(study, sort_keys=False, default_flow_style=None)
     if out:
         write_text(out, text)
-        print(f"{out}: {len(plan.runs)} launches; scalestudy run --study {out}")
+        print(f"{out}: {launches_in_all(plan)}; scalestudy run --study {out}")
     else:
         print(text, end="")
     return 0

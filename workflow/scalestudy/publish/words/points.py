@@ -71,6 +71,7 @@ STOPPED = {
     Stopped.ONE_LAUNCH: "one launch: no interval",
     Stopped.DECIDED: "the verdict is decided",
     Stopped.SPEEDUP_KNOWN: "the speedup is known to {target:.1%}",
+    Stopped.LAUNCHES_ENDED: "budget of launches ended before the verdict was decided",
     Stopped.HOURS_ENDED: "budget of device-hours ended before the verdict was decided",
     Stopped.SERVES: "as many as those that are compared with it",
 }
