@@ -1,0 +1,31 @@
+"""Launches until decided on a cluster: a decision is made between jobs, and what is not needed ends in seconds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from slurm_studies import Submitting, small_study
+
+
+@pytest.mark.slow
+def test_a_decision_is_made_between_jobs(submitting: Submitting) -> None:
+    # At 51 % and two looks two ratios are known to 99 % as long as they differ by less than 2.2 times.
+    submitting.configure(
+        small_study(
+            repeats=2,
+            max_repeats=3,
+            measure={"half_width": 0.99, "probe_rounds": 0},
+            report={"confidence": 0.51, "overhead_reference": False},
+        )
+    )
+    assert "on a cluster: 4 jobs" in submitting.run("scalestudy", "plan").stdout
+    submitting.submit(str((submitting.results / "comprehensive_summary.csv").relative_to(submitting.root)))
+    decision = json.loads((submitting.results / "decisions/after_2.json").read_text())
+    assert {comparison["settled"] for comparison in decision["comparisons"]} <= {"decided", "precise"}
+    assert not decision["needed"]
+    found = Counter((record.spec.repeat, record.outcome) for record in submitting.records().values())
+    assert found == {(1, "ok"): 2, (2, "ok"): 2, (3, "unneeded"): 2}
+    jobs = {record.environment.get("slurm_job_id") for record in submitting.records().values()}
+    assert len(jobs - {None}) == 2, "launches of one scale share a job"
