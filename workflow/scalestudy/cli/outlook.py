@@ -24,9 +24,10 @@ def outlook_lines(plan: Plan, results: Path) -> list[str]:
     after = decision.after_repeats if decision else 0
     expected = outlook(plan, known, after=after, device_s=device_time_s(plan, results))
     return [
-        f"expected: {_said(expected.launches, '.0f')} launches in all, {_hours(expected.device_hours)}"
-        " (median and nine futures in ten)",
-        f"  every comparison is settled before max_repeats with a probability of {expected.settled:.0%},",
+        f"expected launches: {_said(expected.launches, '.0f')}",
+        f"expected device-hours: {_hours(expected.device_hours)}",
+        f"  every comparison is settled within {plan.study.most_repeats} repeats with a probability of"
+        f" {expected.settled:.0%}",
         f"  {_grounds(decision)}",
         *_next_lines(expected.next),
     ]
@@ -59,21 +60,22 @@ def _configuration(spec: RunSpec) -> tuple[object, ...]:
 
 
 def _said(interval: Interval, form: str) -> str:
-    return f"{interval.value:{form}} [{interval.low:{form}}, {interval.high:{form}}]"
+    between = f"{interval.low:{form}} to {interval.high:{form}}"
+    return f"{interval.value:{form}} in all; {between} with a probability of 90%"
 
 
 def _hours(interval: Interval) -> str:
     if isnan(interval.value):
-        return "device-hours not known before one repeat was measured"
-    return f"{_said(interval, '.2g')} device-hours"
+        return "not known before every configuration was launched once"
+    return _said(interval, ".2g")
 
 
 def _grounds(decision: DecisionFile | None) -> str:
     if decision:
-        return f"from the spread of the launches of the first {decision.after_repeats} repeats"
+        return f"calculated from the launches of the first {decision.after_repeats} repeats"
     low, high = SPREAD / SPREAD_FACTOR, SPREAD * SPREAD_FACTOR
     return (
-        f"if efficiencies are between {EFFICIENCY[0]:.0%} and {EFFICIENCY[1]:.0%} and a speedup scatters by"
+        f"assumed: efficiencies from {EFFICIENCY[0]:.0%} to {EFFICIENCY[1]:.0%}, and speedups that scatter by"
         f" {low:.1%} to {high:.0%}"
     )
 
@@ -82,11 +84,8 @@ def _next_lines(coming: Iterable[Next]) -> list[str]:
     lines = []
     for one in coming:
         c = one.comparison
-        widths = (
-            "" if isnan(one.half_width_then) else f"half-width {one.half_width:.0%} to {one.half_width_then:.0%}, "
-        )
-        lines.append(
-            f"  {c.workload}, {c.variant} {c.scaling}, {c.world_size} ranks, with {one.repeats} repeats:"
-            f" {widths}settled with a probability of {one.decided:.0%}"
-        )
+        lines.append(f"  {c.workload}, {c.variant} {c.scaling}, {c.world_size} ranks, with {one.repeats} repeats:")
+        lines.append(f"    settled with a probability of {one.decided:.0%}")
+        if not isnan(one.half_width_then):
+            lines[-1] += f"; half-width of the speedup {one.half_width:.1%} now, {one.half_width_then:.1%} then"
     return lines and ["what the launches up to the next decision would bring:", *lines]
