@@ -1,6 +1,8 @@
 """What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
+from scalestudy.registry.codes import NotAlternated
 from scalestudy.study.allocations import Allocation, make_allocations
+from scalestudy.study.alternation import not_alternated
 from scalestudy.study.plan import Plan, Point
 
 
@@ -35,8 +37,32 @@ def plan_lines(plan: Plan) -> list[str]:
         "",
         *table,
         "",
+        *_turns_lines(plan),
         *cost_lines(plan),
     ]
+
+
+WITHOUT_TURNS = {
+    NotAlternated.PRECISION: "they differ in precision",
+    NotAlternated.ENVIRONMENT: "they differ in environment",
+    NotAlternated.WORKERS: "workers read ahead",
+    NotAlternated.BOOKKEEPING: "logging and checkpoints are part of their steps",
+}
+
+
+def _turns_lines(plan: Plan) -> list[str]:
+    """Where the base case takes turns in distributed launches; nothing where the study does not ask for it."""
+    study = plan.study
+    if not study.measure.alternating_rounds:
+        return []
+    distributed = [name for name, variant in study.variants.items() if variant.strategy != "single"]
+    why = {name: not_alternated(study, name) for name in distributed}
+    turns = [name for name in distributed if why[name] == NotAlternated.NONE]
+    judged = "" if study.measure.speedup_within == "launches" else "; verdicts are by launches of the base case"
+    lines = [f"base case in turns with: {', '.join(turns) or 'none'}{judged}"]
+    for name in [name for name in distributed if name not in turns]:
+        lines.append(f"  not with {name}, beside its base case {study.base_of(name)}: {WITHOUT_TURNS[why[name]]}")
+    return [*lines, ""]
 
 
 def _batch(plan: Plan, point: Point) -> str:

@@ -46,6 +46,11 @@ DDP_COLUMNS = ("backward_compute_time_s", "communication_span_s", "communication
 TRAINING_PHASES = ("warmup", "measured", "tail")
 PROBE_PHASES = ("probe-sync", "probe-no-sync", "probe-logger", "probe-arrival", "probe-arrival-no-sync")
 
+ALTERNATING, ALTERNATING_BASE = "alternating", "alternating-base"
+"""Steps of all ranks, and of the base case on rank 0 alone, in blocks that take turns after the training."""
+LEAD_IN = "alternating-lead-in"
+"""The first steps after a change of turns, on whichever ranks: those that slept find their caches empty."""
+
 STEP_COLUMNS = (
     "rank",
     "epoch",
@@ -180,6 +185,8 @@ class Totals(Part):
     """Of the model's buffers (running statistics, masks); None in older records, as with what follows."""
     synchronised_norms: int | None = None
     """Layers that take their statistics over all ranks."""
+    alternation_failed: str | None = None
+    """Why the base case was not trained in the processes of this launch, where it was asked for."""
     flops_per_sample: int | None
     """Floating-point operations of forward and backward pass of a sample (train/flops.py); None if not counted."""
 

@@ -61,12 +61,17 @@ class Recorder:
         """
         count = len(times_s)
         block = {"epoch": epoch, "phases": phases, "times_s": times_s, "samples": samples, "losses": losses}
-        self._blocks.append(block | {"ddp_s": ddp_s})
+        self._blocks.append(block | {"ddp_s": ddp_s, "block": self.blocks, "first_step": self.steps})
         self.add_rows(
             "blocks",
             [{"block": self.blocks, "phase": phases[-1], "first_step": self.steps, "steps": count, **state}],
         )
         self.steps += count
+        self.blocks += 1
+
+    def pass_over(self, steps: int) -> None:
+        """A block that another rank records: steps and blocks have the same numbers on all ranks."""
+        self.steps += steps
         self.blocks += 1
 
     def add_rows(self, table: str, rows: list[dict[str, Any]]) -> None:
@@ -119,8 +124,13 @@ class Recorder:
             {
                 "rank": self.rank,
                 "epoch": np.repeat([block["epoch"] for block in self._blocks], counts),
-                "block": np.repeat(np.arange(len(counts)), counts),
-                "step": np.arange(self.steps),
+                "block": np.repeat([block["block"] for block in self._blocks], counts),
+                "step": np.concatenate(
+                    [
+                        block["first_step"] + np.arange(count)
+                        for block, count in zip(self._blocks, counts, strict=True)
+                    ]
+                ),
                 "phase": [phase for block in self._blocks for phase in block["phases"]],
                 **dict(zip(PART_COLUMNS, times.T, strict=True)),
                 "step_time_s": times.sum(axis=1),

@@ -15,8 +15,16 @@ LAUNCH_ENDS = ("diverged", "failed", "ok", "too_short", "oom", "preempted", "tim
 
 MemoryKind = StrEnum("MemoryKind", "NONE ALLOCATED RESIDENT")
 
-IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP")
+IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP T_WITHIN_LAUNCHES")
 """How the limits of a speedup were made."""
+
+NotAlternated = StrEnum("NotAlternated", "NONE PRECISION ENVIRONMENT WORKERS BOOKKEEPING")
+"""Why the base case of a variant is not trained in the processes of its launches. Arithmetic and environment
+belong to a process as a whole; workers go on reading; logging and checkpoints are left out of all that follows a
+launch."""
+
+Turns = StrEnum("Turns", "NONE MADE NO_MEMORY")
+"""Whether the base case took turns with a launch in its processes, where it was to."""
 
 Stopped = StrEnum(
     "Stopped",

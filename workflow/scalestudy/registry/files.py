@@ -44,8 +44,11 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("launches_throttled", "launches that became slower with a clock that fell"),
         Column("launches_of_two_modes", "launches with two modes of step times"),
         Column(
-            "interval", "t_within_repeats or hierarchical_bootstrap: how the limits of the speedup were calculated"
+            "interval",
+            "t_within_repeats, t_within_launches or hierarchical_bootstrap: how the limits of the speedup were"
+            " calculated",
         ),
+        Column("launches_without_turns", "launches without memory for the base case that was to take turns"),
         Column("beside_variant", "first variant of the study with the same work at the same place"),
         *COMMUNICATION,
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),

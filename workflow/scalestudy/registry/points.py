@@ -106,8 +106,11 @@ POINT_COLUMNS: tuple[Column, ...] = (
         limits="interval",
         header="Samples",
     ),
-    count("repeats_compared", "repeats with a good launch of both this point and its base case"),
-    ratio("speedup", "ratio of throughputs to the base case, within repeats", header="Speedup"),
+    count("repeats_compared", "repeats that the speedup is made of"),
+    ratio("speedup", "ratio of throughputs to the base case, as the study is judged by it", header="Speedup"),
+    ratio("speedup_in_repeats", "ratio of throughputs to launches of the base case, within repeats"),
+    ratio("speedup_in_launches", "ratio of throughputs to the base case in the same processes, within launches"),
+    ratio("estimator_ratio", "speedup within launches over that within repeats"),
     percent(
         "shared_variance",
         "share of the variance between launches that this point and its base case share within a repeat",

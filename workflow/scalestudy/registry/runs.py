@@ -143,6 +143,9 @@ RUNS: tuple[Column, ...] = (
     *RANKS,
     Column("memory_grows", "whether memory grows over the steady steps"),
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
+    Column("turns", "none, made or no_memory: whether the base case took turns in the processes of the launch"),
+    Column("speedup_in_launch", "ratio of throughputs to the base case that took turns with it in its processes"),
+    Column("alternating_blocks", "blocks of each side that this ratio is made of"),
     Column("validation_accuracy", "accuracy on held-out data after the last epoch"),
     Column("time_to_accuracy_s", "training time to the study's target accuracy", "s"),
 )

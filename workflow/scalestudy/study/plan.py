@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 
 from pydantic import model_validator
 
+from scalestudy.study.alternation import alternation_of
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
@@ -82,6 +83,14 @@ class Plan(Entry):
     def is_reserve(self, run_id: str) -> bool:
         """Whether others decide on a launch before it is made."""
         return bool(self.reserve_of(run_id)) or self.decided_after(run_id) > 0
+
+    def serving(self, point: Point) -> tuple[str, ...]:
+        """The launches that the speedup of a point, and what explains it, are made of.
+
+        Those of the point alone where a launch has a speedup of its own and the study is judged by it.
+        """
+        own = self.study.measure.speedup_within == "launches" and self.runs[point.runs[0]].alternation is not None
+        return point.runs if own else (*point.runs, *point.base, *point.equal_batch)
 
     def compares(self, *strategies: str) -> bool:
         """Whether all of these are given the same work at the same place, somewhere in the study."""
@@ -183,6 +192,7 @@ def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank
         seed=study.seed + repeat,
         host=study.host_of(variant_name),
         measure=study.measure.of_a_launch(),
+        alternation=alternation_of(study, name, variant_name),
         profile_steps=study.measure.profile_steps if study.profile and repeat == 1 else 0,
     )
 

@@ -1,5 +1,7 @@
 """The spec: everything one launch needs to know, resolved. A hash of its canonical form is in the run id."""
 
+from __future__ import annotations
+
 import hashlib
 import json
 from copy import deepcopy
@@ -10,6 +12,7 @@ from pydantic import Field, model_validator
 from scalestudy.errors import UserError
 from scalestudy.study.config.conditions import Host, Measure
 from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.variants import Knobs
@@ -17,6 +20,15 @@ from scalestudy.study.identity import from_canonical, to_canonical
 
 WORKER = "SCALESTUDY_WORKER"
 """Variable of a study's environment: a module that is run as a rank in the place of scalestudy.train."""
+
+
+class Alternation(Entry):
+    """The base case that is trained in the processes of a launch too, in blocks that alternate with its own."""
+
+    rounds: int
+    """Of base case, distributed, distributed, base case."""
+    base: Knobs
+    batch_per_rank: int
 
 
 class RunSpec(Knobs):
@@ -38,12 +50,21 @@ class RunSpec(Knobs):
     host: Host
     measure: Measure
     profile_steps: int = Field(ge=0)
+    alternation: Alternation | None = None
 
     @model_validator(mode="before")
     @classmethod
     def _of_any_release(cls, content: Any) -> Any:
         """Specs that an earlier release wrote, and canonical ones, are read as they are named today."""
         return from_canonical(deepcopy(content)) if isinstance(content, dict) else content
+
+    @property
+    def of_the_base(self) -> RunSpec:
+        """The base case that alternates with this launch, as rank 0 trains it. There is one."""
+        assert self.alternation is not None
+        alone = {"nodes": 1, "devices_per_node": 1, "learning_rate_factor": 1.0, "profile_steps": 0}
+        of_base = dict(self.alternation.base) | {"batch_per_rank": self.alternation.batch_per_rank}
+        return self.model_copy(update={**of_base, **alone, "alternation": None})
 
     @property
     def world_size(self) -> int:

@@ -69,6 +69,14 @@ class Gauges:
             }
         return Memory(peak_resident_gib=resident, **facts)
 
+    def free_at_rest_gib(self) -> float:
+        """How much more the training had at its peak than it has now, between two steps."""
+        memory = self.memory()
+        if self._cuda:
+            assert memory.peak_allocated_gib is not None
+            return memory.peak_allocated_gib - torch.cuda.memory_allocated() / GIB
+        return memory.peak_resident_gib - self._resident_bytes() / GIB
+
     def _keep(self, name: str, size: int) -> float:
         self._memory[name].append(size / GIB)
         return size / GIB

@@ -19,7 +19,7 @@ from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.observation import Stopping
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import RunSpec
-from scalestudy.train.data import load_split
+from scalestudy.train.data import Split, load_split
 from scalestudy.train.data.batches import Share
 from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
@@ -55,13 +55,17 @@ class Trainer:
         gauges: Gauges,
         *,
         data: Path | None = None,
+        split: Split | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """data: where prepared data stand. Raises UserError where the data or the options cannot be used."""
+        """data: where prepared data stand. split: the data, where another trainer has them.
+
+        Raises UserError where the data or the options cannot be used.
+        """
         self.spec, self.place, self.strategy = spec, place, strategy
         self.recorder, self.gauges = recorder, gauges
         set_arithmetic(spec, place)
-        self.split = load_split(spec.data, spec.model, directory=data, device=place.device)
+        self.split = split or load_split(spec.data, spec.model, directory=data, device=place.device)
         if self.split.train_samples < spec.global_batch:
             raise UserError(
                 f"batch_size: a global batch of {spec.global_batch} is more than the {self.split.train_samples}"

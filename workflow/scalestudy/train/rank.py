@@ -133,7 +133,7 @@ def _train(
         facts["synchronised_norms"] = synchronised_norms(trainer.plain)
         facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
         begin = time.monotonic()
-        run_probes(trainer)
+        facts |= run_probes(trainer)
         facts["probe_wall_time_s"] = time.monotonic() - begin
     except (UserError, PlacementError) as error:
         return "failed", str(error), False

@@ -1,6 +1,6 @@
 """One row a point: the launches of a variant at a scale, compared with their base case."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import isnan, nan
 from typing import Any
 
@@ -8,23 +8,30 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
+from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.speedup import (
+    NOT_COMPARED,
+    Times,
+    by_block,
+    compare_with_base,
+    launches_of,
+    ratio_of_launches,
+)
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
-from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks, shared_variance
-from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean, mean_on_logs
+from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean, mean_on_logs
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import (
     LAUNCH_ENDS,
     UNSTEADY,
     AccuracyKept,
-    IntervalMethod,
     Steadiness,
     Stopped,
+    Turns,
     Verdict,
 )
 from scalestudy.registry.points import PARTS
@@ -35,15 +42,11 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
-NOT_COMPARED = {"interval": IntervalMethod.NONE, "repeats_compared": 0} | NOTHING.columns("shared_variance")
 # What a row has as its point has it, and as the first of its launches has it.
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
 SAMPLES = 1e6
-
-Times = Mapping[str, Sequence[float]]
-"""Step times in seconds of the steady blocks of steps, by run id."""
 
 
 def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) -> pd.DataFrame:
@@ -81,9 +84,8 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
     speedup, compared = NOTHING, NOT_COMPARED
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(1.0)
-    elif point.scaling != "reference" and len(good) and len(base):
-        speedup, method = _speedup(good, base, study, times)
-        compared = _within_blocks(good, base, study) | {"interval": method}
+    elif point.scaling != "reference" and len(good):
+        speedup, compared = compare_with_base(good, base, study, times)
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
         good.set_index("repeat")["validation_accuracy"],
@@ -94,7 +96,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
     beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
-    relative, _ = _speedup(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
+    relative, _ = ratio_of_launches(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
         **{name: first[name] for name in ("strategy", "precision")},
@@ -115,6 +117,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         **_first(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
+        "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
         **{name: good[name].median() for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
@@ -156,45 +159,6 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
     }
 
 
-def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
-    """A column of the launches of a point; those that were planned from the start decide on the spread."""
-    good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
-    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats_for_spread
-    return Sample(values, None if planned.all() else values[planned])
-
-
-def _by_block(launches: pd.DataFrame, column: str) -> pd.Series:
-    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
-    launches = launches[same_meaning(launches["protocol"], launches["protocol"].max(), column)]
-    return launches.set_index("repeat")[column]
-
-
-def _speedup(
-    good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
-) -> tuple[Interval, IntervalMethod]:
-    """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
-    limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
-    mine, theirs = (_by_block(frame, "throughput_samples_per_s") for frame in (good, base))
-    ratio = ratio_in_blocks(mine, theirs, **limits)
-    both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
-    pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
-    known = pairs[pairs.isin(list(times)).all(axis=1)]
-    drawn = bootstrap_ratio(
-        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.level
-    )
-    if isnan(drawn.value) or known.index.max() > study.repeats_for_spread:
-        return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
-    scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
-    return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
-
-
-def _within_blocks(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """How many repeats have both sides, and how much of the launches' variance the two sides have in common."""
-    mine, theirs = (_by_block(frame, "step_time_s") for frame in (good, base))
-    shared = shared_variance(mine, theirs, confidence=study.level)
-    return {"repeats_compared": len(mine.index.intersection(theirs.index)), **shared.columns("shared_variance")}
-
-
 def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
     """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
 
@@ -205,7 +169,7 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
-    both = (_by_block(frame, "step_time_s") for frame in (good, alone))
+    both = (by_block(frame, "step_time_s") for frame in (good, alone))
     return difference_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence), step_time_alone
 
 
@@ -220,7 +184,7 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
     time = mean_on_logs(launches_of(good, column, study), confidence=confidence)
     if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
         return time, NOTHING
-    both = (_by_block(frame, column) for frame in (base, good))
+    both = (by_block(frame, column) for frame in (base, good))
     return time, ratio_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence)
 
 

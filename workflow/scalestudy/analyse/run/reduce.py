@@ -12,6 +12,7 @@ from scalestudy.analyse.communication.arrivals import late_rank
 from scalestudy.analyse.communication.collectives import collectives_frame, network_of
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
+from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.steady import clock_change
@@ -66,6 +67,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **numa_of_ranks(observation.record, steady),
         **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
+        **alternation_of(observation),
         "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
         "time_to_accuracy_s": time_to_accuracy(epochs, study.workloads[spec.workload].target_accuracy),
     }

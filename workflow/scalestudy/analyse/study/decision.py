@@ -101,8 +101,8 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
-    """Runs of these points, and of what they are compared with, in these repeats; in the order of the plan."""
-    serving = {run for point in points for run in (*point.runs, *point.base, *point.equal_batch)}
+    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan."""
+    serving = {run for point in points for run in plan.serving(point)}
     return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
 
 

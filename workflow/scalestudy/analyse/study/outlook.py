@@ -64,14 +64,16 @@ def outlook(
     """
     study, random = plan.study, np.random.default_rng(seed)
     points = [p for p in plan.points if p.scaling != "reference" and set(p.runs) != set(p.base)]
-    ends: dict[str, np.ndarray] = {}
+    first = [run for run, spec in plan.runs.items() if spec.repeat == 1]
+    ends = {run: np.full(FUTURES, study.repeats) for run in first}
     settled, coming = np.ones(FUTURES, dtype=bool), []
     for index, point in enumerate(points):
         comparison = known[index] if known else None
         end, done = _futures(study, point, comparison, after, random)
         settled &= done[-1] >= 0
-        for run in (point.runs[0], point.base[0], *point.equal_batch[:1]):
-            ends[run] = np.maximum(ends.get(run, 0), end)
+        for run in plan.serving(point):
+            if run in ends:
+                ends[run] = np.maximum(ends[run], end)
         if comparison is not None and comparison.settled == Settled.NO:
             coming.append(_next(study, comparison, after, done))
     launches = np.sum(list(ends.values()), axis=0)

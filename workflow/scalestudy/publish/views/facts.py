@@ -19,7 +19,6 @@ from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
-from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.plan import Plan
 
 
@@ -61,9 +60,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "accuracy_margin": labels.points(study.report.accuracy_margin),
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
-        "intervals": labels.intervals(
-            study, bootstrap=bool((summary["interval"] == IntervalMethod.HIERARCHICAL_BOOTSTRAP).any())
-        ),
+        "intervals": labels.intervals(study, set(summary["interval"])),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,

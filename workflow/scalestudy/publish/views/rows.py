@@ -1,17 +1,19 @@
 """Points of a study as documents print them: text, rounded and labelled. Templates arrange, they never compute."""
 
+from collections.abc import Iterator
 from math import isnan
 from typing import Any
 
 import pandas as pd
 
 from scalestudy.analyse.point.rows import mostly_unsteady, waits_for_one
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import ACCURACY, FACTORS, failure_word, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, Methods
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
@@ -63,6 +65,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         "time_to_accuracy": _time_to_accuracy(numbers, point, row),
         "has_accuracy": not isnan(row["validation_accuracy"]),
         "memory": memory_view(numbers, point),
+        "speedups": speedups_view(numbers, point),
         "spread": spread_view(numbers, point),
         "parts": parts_view(numbers, point),
         "communication": communication_view(numbers, point),
@@ -147,6 +150,14 @@ def memory_view(numbers: NumbersFile, point: str) -> Phrase:
     return numbers.phrase(point, said)
 
 
+def speedups_view(numbers: NumbersFile, point: str) -> Phrase:
+    """The speedup within launches and that within repeats; '' where only one of them was measured."""
+    if not numbers.number(f"{point}.speedup_in_launches") or not numbers.number(f"{point}.speedup_in_repeats"):
+        return Phrase()
+    said = "{speedup_in_launches} within launches, {speedup_in_repeats} over launches of the base case"
+    return numbers.phrase(point, said)
+
+
 def spread_view(numbers: NumbersFile, point: str) -> Phrase:
     """How much steps and launches scatter, as coefficients of variation."""
     launches = ", launches {launch_cv_percent}%" if numbers.number(f"{point}.launch_cv_percent") else ""
@@ -171,9 +182,7 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
-    if 0 < row["repeats_compared"] < row["launches_ok"]:
-        both = f"{int(row['repeats_compared'])} repeats have a good launch of both this point and its base case"
-        notes.append(Phrase(f"{both}: the speedup is of these"))
+    notes += _of_the_speedup(numbers, point, row)
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
@@ -187,6 +196,23 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))
     return notes
+
+
+def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterator[Phrase]:
+    compared, of_launches = int(row["repeats_compared"]), row["interval"] == IntervalMethod.T_WITHIN_LAUNCHES
+    if 0 < compared < row["launches_ok"]:
+        both = f"{compared} repeats have a good launch of both this point and its base case"
+        own = f"in {compared} launches the base case took turns"
+        yield Phrase(f"{own if of_launches else both}: the speedup is of these")
+    if without := int(row["launches_without_turns"]):
+        launches = f"{without} launch{'es' if without > 1 else ''}"
+        yield Phrase(f"in {launches} there was no memory for the base case beside the training of rank 0")
+    if Interval.of(row, "estimator_ratio").leaves_out(1):
+        yield numbers.phrase(
+            point,
+            "the speedup within launches is {estimator_ratio} times that over launches of the base case: processes"
+            " of their own have other memory, cores or clocks",
+        )
 
 
 def work_view(numbers: NumbersFile, point: str) -> str:

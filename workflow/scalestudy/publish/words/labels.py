@@ -1,7 +1,8 @@
 """Names of things as figures and tables print them, in one place so that they agree."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
+from scalestudy.registry.codes import IntervalMethod
 from scalestudy.registry.column import Row
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Point
@@ -59,15 +60,19 @@ def row(row: Row) -> str:
     return f"{row['variant']}, {place(row)}" if row["world_size"] == 1 else point(row)
 
 
-def intervals(study: Study, *, bootstrap: bool) -> str:
-    """The sentence that says what the intervals are. bootstrap: whether a speedup has limits of that kind."""
+def intervals(study: Study, methods: Container[object]) -> str:
+    """The sentence that says what the intervals are. methods: how limits of the study's speedups were made."""
     if study.repeats < 2:
         return "One launch of each point, so there are no intervals."
     several = len(study.looks) > 1
     more = study.most_repeats > study.repeats
     launches = f"{study.repeats} to {study.most_repeats}" if more else f"{study.repeats}"
     two_stage = f"; spread from the first {study.repeats}" if more and not several else ""
-    speedups = "; of speedups a hierarchical bootstrap" if bootstrap else ""
+    speedups = ""
+    if IntervalMethod.HIERARCHICAL_BOOTSTRAP in methods:
+        speedups += "; of speedups a hierarchical bootstrap"
+    if IntervalMethod.T_WITHIN_LAUNCHES in methods:
+        speedups += "; speedups within launches, in whose processes the base case takes turns"
     shared = ""
     if several:
         looks = listed([str(look) for look in study.looks])

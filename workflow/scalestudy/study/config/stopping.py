@@ -1,8 +1,10 @@
 """How long is measured: what each launch has to know of it, and until when launches go on."""
 
+from __future__ import annotations
+
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from scalestudy.study.config.conditions import Measure
 
@@ -20,6 +22,23 @@ class StudyMeasure(Measure):
     """Device-hours after which no further repeat is launched with `until: decided`: those that all launches held,
     from their start to their end. A repeat is launched as a whole or not at all; the first one is launched anyhow.
     No limit if unset."""
+
+    alternating_rounds: int = Field(0, ge=0)
+    """After a distributed launch has been measured, its base case is trained in the same processes, in so many
+    rounds of blocks of `probe_steps` steps: base case, distributed, distributed, base case. Rank 0 trains the base
+    case while the others sleep. Every launch then has a speedup of its own, in which the drift of the host
+    cancels. 0 leaves that out. It is left out too where variant and base case differ in precision or environment,
+    read with workers, log, or write checkpoints."""
+    speedup_within: Literal["repeats", "launches"] = "repeats"
+    """Which speedup is judged and printed as such. `repeats`: the ratio of launches of the base case and of the
+    variant in the same repeat. `launches`: the ratio within a launch, by `alternating_rounds`. Where both were
+    measured both are reported, and that they differ is said. It is chosen before anything is measured."""
+
+    @model_validator(mode="after")
+    def _within_launches(self) -> StudyMeasure:
+        if self.speedup_within == "launches" and not self.alternating_rounds:
+            raise ValueError("speedup_within: launches needs alternating_rounds; 6 would do")
+        return self
 
     def of_a_launch(self) -> Measure:
         """What a launch itself has to know."""

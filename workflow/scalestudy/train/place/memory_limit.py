@@ -43,6 +43,20 @@ def lift_limit() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
 
 
+def memory_left_gib(gib: float | None, place: Placement) -> float:
+    """What this process can still take: of its limit, of the device, or of the host where it has neither.
+
+    gib: the limit that `limit_memory` was given.
+    """
+    if place.device.type == "cuda":
+        held = torch.cuda.memory_allocated(place.device)
+        free = torch.cuda.mem_get_info(place.device)[0] + torch.cuda.memory_reserved(place.device) - held
+        return (free if gib is None else min(free, gib * GIB - held)) / GIB
+    if gib is None:
+        return psutil.virtual_memory().available / GIB
+    return (resource.getrlimit(resource.RLIMIT_DATA)[0] - _mapped_bytes()) / GIB
+
+
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that there was no memory left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):

@@ -9,13 +9,17 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from pathlib import Path
 from types import FrameType
 
 import torch
 
 LOOK_S = 1.0
 # Where a rank is that waits for others: in torch's own code, in a collective or in what holds one.
-WAITING_IN = tuple(f"{torch.__path__[0]}/{part}/" for part in ("distributed", "autograd", "cuda"))
+WAITING_IN = (
+    *(f"{torch.__path__[0]}/{part}/" for part in ("distributed", "autograd", "cuda")),
+    str(Path(__file__).parents[1] / "probes" / "turns.py"),
+)
 
 
 class Watchdog:

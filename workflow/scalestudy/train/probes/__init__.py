@@ -5,6 +5,7 @@ for the study's step time after this. Which number means what is told in docs/me
 """
 
 from scalestudy.train.loop import Trainer
+from scalestudy.train.probes.alternation import alternate
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.collectives import probe_collectives
 from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp
@@ -13,9 +14,13 @@ from scalestudy.train.profile import take_trace
 TRACE_WARMUP_STEPS = 3
 
 
-def run_probes(trainer: Trainer) -> None:
-    """What the spec asks for: probes of communication in a distributed launch, then a trace."""
+def run_probes(trainer: Trainer) -> dict[str, str | None]:
+    """What the spec asks for: the base case in turns with a distributed launch, probes of communication, a trace.
+
+    Facts of the record, by name. The turns come first: they train as the launch did.
+    """
     trainer.stepper.stop_bookkeeping()
+    facts = {"alternation_failed": alternate(trainer)} if trainer.spec.alternation else {}
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "ddp":
         # A hook can be registered once, and stamps tell one synchronisation a step.
         plain = trainer.spec.ddp.communication_hook == "none" and not trainer.spec.accumulation_sync
@@ -25,6 +30,7 @@ def run_probes(trainer: Trainer) -> None:
         probe_collectives(trainer, probe_fsdp(trainer))
     if trainer.spec.profile_steps:
         trace_steps(trainer)
+    return facts
 
 
 def trace_steps(trainer: Trainer) -> None:

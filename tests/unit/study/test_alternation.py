@@ -1,0 +1,82 @@
+"""Which launches train their base case too, and that all others stay what they were."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+from scalestudy.cli.cost import plan_lines
+from scalestudy.errors import UserError
+from scalestudy.registry.codes import NotAlternated
+from scalestudy.study.alternation import not_alternated
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.spec import parse_spec
+
+
+def plan_of(content: dict[str, Any], **measure: Any) -> Plan:
+    return make_plan(parse_study(deepcopy(content) | {"measure": measure}, source="x"))
+
+
+def test_only_distributed_launches_take_turns_and_the_others_keep_their_ids(content: dict[str, Any]) -> None:
+    without, turns = plan_of(content), plan_of(content, alternating_rounds=6)
+    assert {spec.alternation is None for spec in without.runs.values()} == {True}
+    for run, spec in turns.runs.items():
+        assert (spec.alternation is None) == (spec.strategy == "single") == (run in without.runs)
+        assert parse_spec(spec.to_json()) == spec
+
+
+def test_which_speedup_is_judged_is_no_part_of_a_launch(content: dict[str, Any]) -> None:
+    either, other = (
+        plan_of(content, alternating_rounds=6, speedup_within=within) for within in ("repeats", "launches")
+    )
+    assert list(either.runs) == list(other.runs)
+
+
+def test_the_base_case_has_the_batch_and_the_options_of_its_own_launches(content: dict[str, Any]) -> None:
+    content["variants"]["single"] |= {"accumulation_steps": 2}
+    plan = plan_of(content, alternating_rounds=4)
+    for point in [point for point in plan.points if point.world_size > 1]:
+        mine, base = plan.runs[point.runs[0]], plan.runs[point.base[0]]
+        assert mine.of_the_base == base.model_copy(update={"variant": mine.variant})
+    assert mine.alternation is not None and mine.alternation.rounds == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({}, NotAlternated.NONE),
+        ({"ddp": {"bucket_cap_mb": 1}, "compile": True}, NotAlternated.NONE),
+        ({"precision": "bf16"}, NotAlternated.PRECISION),
+        ({"environment": {"GLOO_SOCKET_IFNAME": "lo"}}, NotAlternated.ENVIRONMENT),
+        ({"input": {"loader": "dataloader", "workers": 1}}, NotAlternated.WORKERS),
+        ({"log_every_steps": 5}, NotAlternated.BOOKKEEPING),
+        ({"checkpoint_every_steps": 5}, NotAlternated.BOOKKEEPING),
+    ],
+)
+def test_a_base_case_that_would_not_be_itself_takes_no_turns(
+    content: dict[str, Any], options: dict[str, Any], why: NotAlternated
+) -> None:
+    content["variants"]["tried"] = {"strategy": "ddp"} | options
+    plan = plan_of(content, alternating_rounds=6)
+    assert not_alternated(plan.study, "tried") == why
+    taken = {spec.alternation is not None for spec in plan.runs.values() if spec.variant == "tried"}
+    assert taken == {why == NotAlternated.NONE}
+    printed = "\n".join(plan_lines(plan))
+    assert "base case in turns with: ddp" in printed
+    assert ("not with tried, beside its base case single" in printed) == (why != NotAlternated.NONE)
+
+
+def test_a_launch_cannot_be_judged_by_what_it_does_not_measure(content: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match="speedup_within: launches needs alternating_rounds; 6 would do"):
+        plan_of(content, speedup_within="launches")
+
+
+def test_runs_of_the_base_case_serve_no_point_that_is_judged_within_launches(content: dict[str, Any]) -> None:
+    content["variants"]["mixed"] = {"strategy": "ddp", "precision": "bf16"}
+    plan = plan_of(content, alternating_rounds=6, speedup_within="launches")
+    served = {point.variant: plan.serving(point) for point in plan.points if point.world_size > 1}
+    single = {run for run, spec in plan.runs.items() if spec.strategy == "single"}
+    assert not single & set(served["ddp"])
+    assert single & set(served["mixed"])

@@ -1,0 +1,90 @@
+"""The speedup of a point: over launches of its base case in the same repeats, and within its own launches."""
+
+from collections.abc import Mapping, Sequence
+from math import isnan
+from typing import Any
+
+import pandas as pd
+
+from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
+from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean_on_logs
+from scalestudy.registry.codes import IntervalMethod
+from scalestudy.study.config.study import Study
+
+Times = Mapping[str, Sequence[float]]
+"""Step times in seconds of the steady blocks of steps, by run id."""
+
+COMPARED = ("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance")
+NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0}
+for _name in COMPARED:
+    NOT_COMPARED |= NOTHING.columns(_name)
+
+
+def compare_with_base(
+    good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
+) -> tuple[Interval, dict[str, Any]]:
+    """(the speedup that the study is judged by, columns of NOT_COMPARED).
+
+    good, base: rows of runs.csv of launches of the point, of which there are some, and of its base case.
+
+    `measure.speedup_within` says which speedup that is. Where no launch has one of its own, which is so for all
+    launches of a point or for none unless memory ended, it is the one within repeats. `estimator_ratio` is the
+    speedup in launches over that in repeats, of the repeats that have both; without speedups in launches there is
+    nothing in the columns of either.
+    """
+    in_repeats, method = NOTHING, IntervalMethod.NONE
+    if len(base):
+        in_repeats, method = ratio_of_launches(good, base, study, times)
+    of_launches = launches_of(good.dropna(subset=["speedup_in_launch"]), "speedup_in_launch", study)
+    in_launches = mean_on_logs(of_launches, confidence=study.level) if len(of_launches.values) else NOTHING
+    mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
+    own, ratios = by_block(good, "speedup_in_launch").dropna(), (mine / theirs).dropna()
+    limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
+    both = ratio_in_blocks(own, ratios, **limits) if len(own) and len(ratios) else NOTHING
+    shared = shared_variance(by_block(good, "step_time_s"), by_block(base, "step_time_s"), confidence=study.level)
+    judged, repeats = in_repeats, len(ratios)
+    if study.measure.speedup_within == "launches" and len(own):
+        judged, repeats = in_launches, len(own)
+        method = IntervalMethod.NONE if isnan(judged.low) else IntervalMethod.T_WITHIN_LAUNCHES
+    return judged, {
+        "interval": method,
+        "repeats_compared": repeats,
+        **(in_repeats if len(own) else NOTHING).columns("speedup_in_repeats"),
+        **in_launches.columns("speedup_in_launches"),
+        **both.columns("estimator_ratio"),
+        **shared.columns("shared_variance"),
+    }
+
+
+def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
+    """A column of the launches of a point; those that were planned from the start decide on the spread."""
+    good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
+    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats_for_spread
+    return Sample(values, None if planned.all() else values[planned])
+
+
+def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
+    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
+    launches = launches[same_meaning(launches["protocol"], launches["protocol"].max(), column)]
+    return launches.set_index("repeat")[column]
+
+
+def ratio_of_launches(
+    good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
+) -> tuple[Interval, IntervalMethod]:
+    """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
+    limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
+    mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
+    ratio = ratio_in_blocks(mine, theirs, **limits)
+    both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
+    pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
+    known = pairs[pairs.isin(list(times)).all(axis=1)]
+    drawn = bootstrap_ratio(
+        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.level
+    )
+    if isnan(drawn.value) or known.index.max() > study.repeats_for_spread:
+        return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
+    scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
+    return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP

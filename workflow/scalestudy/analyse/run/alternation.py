@@ -1,0 +1,39 @@
+"""The speedup within one launch: the steps of the base case and of all ranks took turns in its processes."""
+
+from math import nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.run.grid import Grid
+from scalestudy.analyse.run.steps import block_times
+from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, Observation
+from scalestudy.registry.codes import Turns
+
+NOTHING: dict[str, Any] = {"turns": Turns.NONE, "speedup_in_launch": nan, "alternating_blocks": nan}
+
+
+def alternation_of(observation: Observation) -> dict[str, Any]:
+    """Columns of NOTHING for a launch: ratio of throughputs, and blocks of each side that it is made of.
+
+    As in a launch, seconds of a block are the largest over ranks, and the mean step time is the sum of the
+    blocks' over that of their steps.
+    """
+    record, steps = observation.record, observation.steps
+    alternation = record.spec.alternation
+    if alternation is None or record.outcome != "ok":
+        return NOTHING
+    if record.totals.alternation_failed:
+        return NOTHING | {"turns": Turns.NO_MEMORY}
+    mine, base = (block_means(steps[steps["phase"] == phase]) for phase in (ALTERNATING, ALTERNATING_BASE))
+    samples = record.spec.global_batch / alternation.batch_per_rank
+    speedup = float(samples * base.mean() / mine.mean())
+    return {"turns": Turns.MADE, "speedup_in_launch": speedup, "alternating_blocks": float(len(mine))}
+
+
+def block_means(steps: pd.DataFrame) -> np.ndarray:
+    """Mean step time of each block in seconds, the largest over ranks."""
+    times_s, counts = block_times(Grid.of(steps))
+    means: np.ndarray = times_s / counts
+    return means

@@ -1,0 +1,107 @@
+"""Blocks of the base case and of the distributed training that take turns in the processes of one launch.
+
+Rank 0 trains a replica of the model by itself, as a process of its own would, while the others sleep; then all
+train. A round is base case, distributed, distributed, base case: a drift within a round weighs alike on both.
+"""
+
+import gc
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
+from scalestudy.train.loop import Trainer
+from scalestudy.train.place.memory_limit import is_out_of_memory, memory_left_gib
+from scalestudy.train.probes.turns import Turns
+from scalestudy.train.strategies.base import Strategy
+
+LEAD_IN_STEPS = 2
+"""After a change of turns: the caches are the other model's, or those of a process that slept."""
+
+
+def alternate(trainer: Trainer) -> str | None:
+    """Record blocks of both in turns: why that could not be done, None where it was.
+
+    Every rank comes to the same end: rank 0 tells the others where there is no memory for the replica.
+    """
+    turns, alternation = Turns(), trainer.spec.alternation
+    assert alternation is not None
+    blocks = 2 * alternation.rounds
+    batches = _open(trainer, blocks)
+    trainer.stepper.model.train()
+    try:
+        if trainer.place.rank == 0:
+            return _lead(trainer, turns, batches, blocks)
+        return _follow(trainer, turns, batches, blocks)
+    finally:
+        gc.collect()  # the replica goes before anything else is measured
+        if trainer.place.device.type == "cuda":
+            torch.cuda.empty_cache()
+
+
+def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
+    """Rank 0: the base case once before and once after every two distributed blocks."""
+    spec, place = trainer.spec, trainer.place
+    needed_gib = max(0.0, trainer.gauges.free_at_rest_gib())
+    try:
+        base = _make_base(trainer)
+        own = _open(base, blocks, settle=spec.measure.warmup_steps)
+        base.stepper.run_block(list(itertools.islice(own, spec.measure.warmup_steps)), meet=False)
+        # Once the others are in a collective it is too late to say that there is no memory.
+        if needed_gib > memory_left_gib(spec.host.memory_limit_gib, place):
+            raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
+        for block in range(blocks):
+            if block % 2 == 0:
+                _record(base, own, ALTERNATING_BASE)
+                turns.give()
+            _record(trainer, batches, ALTERNATING)
+            if block % 2:
+                _record(base, own, ALTERNATING_BASE)
+    except (RuntimeError, MemoryError) as error:
+        if not is_out_of_memory(error):
+            raise
+        why = f"rank 0 has no memory for the base case beside its own training: {str(error).splitlines()[0]}"
+        turns.give(why)
+        return why
+    return None
+
+
+def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
+    for block in range(blocks):
+        if block % 2 == 0:
+            trainer.recorder.pass_over(LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
+            if why := turns.take():
+                return why
+        _record(trainer, batches, ALTERNATING)
+        if block % 2:
+            trainer.recorder.pass_over(LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
+    return None
+
+
+def _make_base(trainer: Trainer) -> Trainer:
+    """The base case on this rank: its own model, optimizer and batches, the data of the launch."""
+    spec = trainer.spec.of_the_base
+    place = replace(trainer.place, world_size=1, local_world_size=1)
+    base = Trainer(spec, place, Strategy(spec, place), trainer.recorder, trainer.gauges, split=trainer.split)
+    base.stepper.model.train()
+    return base
+
+
+def _open(trainer: Trainer, blocks: int, *, settle: int = 0) -> Iterator[Tensor]:
+    return trainer.open_extra(settle + blocks * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps))
+
+
+def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str) -> None:
+    steps = trainer.spec.measure.probe_steps
+    times, losses = trainer.stepper.run_block(list(itertools.islice(batches, LEAD_IN_STEPS + steps)))
+    trainer.recorder.add_block(
+        epoch=0,
+        phases=[LEAD_IN] * LEAD_IN_STEPS + [phase] * steps,
+        times_s=times,
+        samples=trainer.spec.batch_per_rank,
+        losses=losses,
+        state={},
+    )
