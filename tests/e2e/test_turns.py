@@ -15,6 +15,7 @@ from scalestudy.analyse.run.steps import measured
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN, Observation
 from scalestudy.registry.codes import Turns
 from scalestudy.train.probes.alternation import LEAD_IN_STEPS
+from scalestudy.train.probes.turns import Turn
 from scalestudy.train.probes.turns import Turns as TurnsOfRanks
 
 ROUNDS, STEPS = 2, 4
@@ -73,7 +74,7 @@ def test_turns_leave_the_training_as_it_was(tmp_path: Path) -> None:
 
 def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_path: Path) -> None:
     """The limit has room for what the training takes, and for half of the parameters beside it."""
-    model = {"type": "mlp", "hidden_dim": 2048, "num_layers": 6}
+    model = {"type": "mlp", "hidden_dim": 2048, "num_layers": 4}
     workload = {"model": model, "batch_size": 8, "epochs": 0}
     few = {"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 10, "max_steps": 10}
 
@@ -90,13 +91,13 @@ def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_
     assert measured(found, confidence=0.95)["steady_steps"] >= 10
 
 
-def _follow(port: int, told: multiprocessing.Queue[tuple[str, float, float]]) -> None:
+def _follow(port: int, told: multiprocessing.Queue[tuple[Turn, float, float]]) -> None:
     store = dist.TCPStore("127.0.0.1", port, 2, is_master=False)
     dist.init_process_group("gloo", store=store, rank=1, world_size=2)
     turns = TurnsOfRanks()
     begin, busy = time.monotonic(), time.process_time()
-    word = turns.take()
-    told.put((word, time.monotonic() - begin, time.process_time() - busy))
+    turn = turns.take()
+    told.put((turn, time.monotonic() - begin, time.process_time() - busy))
     dist.destroy_process_group()
 
 
@@ -110,11 +111,11 @@ def test_whoever_waits_for_its_turn_sleeps() -> None:
         dist.init_process_group("gloo", store=store, rank=0, world_size=2)
         turns = TurnsOfRanks()
         time.sleep(2)
-        turns.give("go on")
-        word, waited_s, busy_s = told.get(timeout=60)
+        turns.give(Turn(12, 3, "no memory"))
+        turn, waited_s, busy_s = told.get(timeout=60)
     finally:
         other.join(60)
         dist.destroy_process_group()
-    assert word == "go on"
+    assert turn == Turn(12, 3, "no memory")
     assert waited_s > 1
     assert busy_s < 0.1 * waited_s

@@ -69,10 +69,9 @@ class Recorder:
         self.steps += count
         self.blocks += 1
 
-    def pass_over(self, steps: int) -> None:
-        """A block that another rank records: steps and blocks have the same numbers on all ranks."""
-        self.steps += steps
-        self.blocks += 1
+    def pass_over(self, *, steps: int, blocks: int) -> None:
+        """Go on at these numbers, those of a rank that has recorded more: all ranks count alike."""
+        self.steps, self.blocks = steps, blocks
 
     def add_rows(self, table: str, rows: list[dict[str, Any]]) -> None:
         """Append rows of blocks, buckets or collectives; the rank is filled in, what is missing is null."""

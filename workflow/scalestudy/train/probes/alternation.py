@@ -15,7 +15,7 @@ from torch import Tensor
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.memory_limit import is_out_of_memory, memory_left_gib
-from scalestudy.train.probes.turns import Turns
+from scalestudy.train.probes.turns import Turn, Turns
 from scalestudy.train.strategies.base import Strategy
 
 LEAD_IN_STEPS = 2
@@ -44,40 +44,42 @@ def alternate(trainer: Trainer) -> str | None:
 
 def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
     """Rank 0: the base case once before and once after every two distributed blocks."""
-    spec, place = trainer.spec, trainer.place
+    spec, recorder = trainer.spec, trainer.recorder
     needed_gib = max(0.0, trainer.gauges.free_at_rest_gib())
+    refused = ""
     try:
         base = _make_base(trainer)
         own = _open(base, blocks, settle=spec.measure.warmup_steps)
         base.stepper.run_block(list(itertools.islice(own, spec.measure.warmup_steps)), meet=False)
         # Once the others are in a collective it is too late to say that there is no memory.
-        if needed_gib > memory_left_gib(spec.host.memory_limit_gib, place):
+        if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
         for block in range(blocks):
             if block % 2 == 0:
                 _record(base, own, ALTERNATING_BASE)
-                turns.give()
+                turns.give(Turn(recorder.steps, recorder.blocks))
             _record(trainer, batches, ALTERNATING)
             if block % 2:
                 _record(base, own, ALTERNATING_BASE)
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        why = f"rank 0 has no memory for the base case beside its own training: {str(error).splitlines()[0]}"
-        turns.give(why)
-        return why
-    return None
+        what = (str(error).splitlines() or [type(error).__name__])[0]
+        refused = f"rank 0 has no memory for the base case beside its own training: {what}"
+    turns.give(Turn(recorder.steps, recorder.blocks, refused))
+    return refused or None
 
 
 def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
-    for block in range(blocks):
+    """The other ranks: two blocks a turn, and asleep while rank 0 is alone."""
+    for block in range(blocks + 1):
         if block % 2 == 0:
-            trainer.recorder.pass_over(LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
-            if why := turns.take():
-                return why
-        _record(trainer, batches, ALTERNATING)
-        if block % 2:
-            trainer.recorder.pass_over(LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
+            turn = turns.take()
+            trainer.recorder.pass_over(steps=turn.steps, blocks=turn.blocks)
+            if turn.refused:
+                return turn.refused
+        if block < blocks:
+            _record(trainer, batches, ALTERNATING)
     return None
 
 

@@ -5,6 +5,8 @@ device. A collective would not do: one of gloo or NCCL may spin, and NCCL's hold
 """
 
 import datetime
+import json
+from dataclasses import asdict, dataclass
 
 import torch.distributed as dist
 
@@ -12,22 +14,33 @@ import torch.distributed as dist
 NO_LIMIT = datetime.timedelta(days=30)
 
 
+@dataclass(frozen=True)
+class Turn:
+    """What rank 0 says when the others may go on."""
+
+    steps: int
+    blocks: int
+    """Recorded by rank 0 so far."""
+    refused: str = ""
+    """Why there are no more turns; empty where there are."""
+
+
 class Turns:
-    """Of all ranks of the process group; each makes one, and calls one of the two methods in turn."""
+    """Of all ranks of the process group. Each makes one; rank 0 gives every turn, and the others take it."""
 
     def __init__(self) -> None:
         self._store = dist.PrefixStore("turns", dist.distributed_c10d._get_default_store())
         self._number = 0
 
-    def give(self, word: str = "") -> None:
-        """Rank 0: the others go on, and learn this word."""
-        self._store.set(self._next(), word)
+    def give(self, turn: Turn) -> None:
+        """The others go on."""
+        self._store.set(self._next(), json.dumps(asdict(turn)))
 
-    def take(self) -> str:
-        """The others: sleep until rank 0 gives the turn; its word."""
+    def take(self) -> Turn:
+        """Sleep until rank 0 gives the turn."""
         key = self._next()
         self._store.wait([key], NO_LIMIT)
-        return self._store.get(key).decode()
+        return Turn(**json.loads(self._store.get(key)))
 
     def _next(self) -> str:
         self._number += 1
