@@ -99,7 +99,12 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
         "launches_unsteady": 0,
         "launches_left_out": 0,
         "launches_growing": 0,
+        "launches_without_turns": 0,
         "repeats_compared": 0,
+        "interval": "none",
+        "estimator_ratio_low": nan,
+        "estimator_ratio_high": nan,
+        "estimator_ratio": nan,
         "allocation_retries": nan,
         "lateness_s_low": nan,
     }

@@ -26,7 +26,10 @@ def alternation_of(observation: Observation) -> dict[str, Any]:
         return NOTHING
     if record.totals.alternation_failed:
         return NOTHING | {"turns": Turns.NO_MEMORY}
-    mine, base = (block_means(steps[steps["phase"] == phase]) for phase in (ALTERNATING, ALTERNATING_BASE))
+    turns = [steps[steps["phase"] == phase] for phase in (ALTERNATING, ALTERNATING_BASE)]
+    if not all(map(len, turns)):
+        return NOTHING
+    mine, base = map(block_means, turns)
     samples = record.spec.global_batch / alternation.batch_per_rank
     speedup = float(samples * base.mean() / mine.mean())
     return {"turns": Turns.MADE, "speedup_in_launch": speedup, "alternating_blocks": float(len(mine))}

@@ -1,0 +1,121 @@
+"""A point has two speedups, over launches of its base case and within its own launches; the study says which
+counts."""
+
+from __future__ import annotations
+
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from builders import results_of, rows_book, study_of
+from conftest import mlp_workload, small_content
+from scalestudy.analyse.point.summary import summary_frame
+from scalestudy.analyse.statistics.intervals import mean_on_logs
+from scalestudy.analyse.study.decision import decide
+from scalestudy.analyse.study.outlook import outlook
+from scalestudy.publish.views.facts import study_view
+from scalestudy.publish.views.rows import notes_view, rows_view
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+
+BASE = [0.0100, 0.0120, 0.0090]
+MINE = [0.0070, 0.0078, 0.0066]
+OWN = [1.50, 1.52, 1.51]
+
+
+def plan_of(within: str = "launches", **changes: Any) -> Plan:
+    measure = {"alternating_rounds": 6, "speedup_within": within}
+    workloads = {"mlp": mlp_workload(scaling=["strong"])}
+    content = small_content(repeats=3, max_repeats=6, workloads=workloads, measure=measure) | changes
+    return make_plan(parse_study(content, source="x"))
+
+
+def runs_of(plan: Plan, own: list[float], turns: str = "made") -> pd.DataFrame:
+    """Three repeats, with these speedups within the launches of two ranks."""
+    padded = {1: [*BASE, *BASE], 2: [*MINE, *MINE]}
+    runs = study_of(plan, {("mlp", ranks, batch): padded[ranks] for ranks, batch in ((1, 32), (1, 16), (2, 16))})
+    runs = runs[runs["repeat"] <= 3].copy()
+    mine = runs["world_size"] == 2
+    runs.loc[mine, "turns"] = turns
+    runs.loc[mine, "speedup_in_launch"] = runs.loc[mine, "repeat"].map(dict(enumerate(own, start=1)))
+    return runs
+
+
+def row_of(summary: pd.DataFrame) -> pd.Series:
+    return summary[summary["world_size"] == 2].iloc[0]
+
+
+def test_the_study_says_which_speedup_counts_and_both_are_reported() -> None:
+    rows = {
+        within: row_of(summary_frame(plan, runs_of(plan, OWN)))
+        for within in ("launches", "repeats")
+        for plan in [plan_of(within)]
+    }
+    level = plan_of().study.level
+    own = mean_on_logs(OWN, confidence=level)
+    assert rows["launches"][["speedup", "speedup_low", "speedup_high"]].tolist() == pytest.approx(
+        [own.value, own.low, own.high]
+    )
+    assert rows["launches"]["efficiency"] == pytest.approx(own.value / 2)
+    assert rows["launches"]["interval"] == "t_within_launches"
+    in_repeats = float(np.exp(np.mean(np.log(BASE) - np.log(MINE))))
+    assert rows["repeats"]["speedup"] == pytest.approx(in_repeats)
+    assert rows["repeats"]["interval"] == "t_within_repeats"
+    for row in rows.values():
+        assert row["speedup_in_launches"] == pytest.approx(own.value)
+        assert row["speedup_in_repeats"] == pytest.approx(in_repeats)
+        assert row["estimator_ratio"] == pytest.approx(own.value / in_repeats)
+
+
+def test_without_turns_the_speedup_is_that_of_launches_whatever_the_study_asks_for() -> None:
+    plan = plan_of()
+    row = row_of(summary_frame(plan, runs_of(plan, [], turns="no_memory")))
+    assert row["interval"] == "t_within_repeats"
+    assert row["repeats_compared"] == 3
+    assert isnan(row["speedup_in_launches"]) and isnan(row["speedup_in_repeats"])
+    assert row["launches_without_turns"] == 3
+
+
+def test_a_launch_without_turns_is_no_part_of_the_speedup_within_launches() -> None:
+    plan = plan_of()
+    row = row_of(summary_frame(plan, runs_of(plan, [1.50, 1.52])))
+    assert row["repeats_compared"] == 2
+    assert row["speedup"] == pytest.approx((1.50 * 1.52) ** 0.5)
+
+
+def test_only_launches_that_make_the_speedup_are_made_again() -> None:
+    """Its own, where each has a speedup; with launches of the base case where the study is judged by those."""
+    found = {}
+    for within in ("launches", "repeats"):
+        plan = plan_of(within, report={"target_efficiency": 0.755, "target_margin": 0})
+        runs = runs_of(plan, OWN)
+        decision = decide(plan, runs, summary_frame(plan, runs), after=3)
+        assert [comparison.settled for comparison in decision.comparisons] == ["no"]
+        found[within] = {plan.runs[run].variant for run in decision.needed}
+    assert found == {"launches": {"ddp"}, "repeats": {"ddp", "single"}}
+
+
+def test_fewer_launches_are_expected_where_the_base_case_is_in_them() -> None:
+    expected = {
+        within: outlook(plan_of(within), (), after=0, device_s={}).launches for within in ("launches", "repeats")
+    }
+    assert expected["launches"].high < expected["repeats"].high
+    assert expected["launches"].low >= 9, "three configurations, three launches each, are made anyhow"
+
+
+def test_documents_say_both_and_that_they_differ() -> None:
+    plan = plan_of()
+    for own, differ in ((OWN, False), ([0.90, 0.91, 0.89], True)):
+        runs = runs_of(plan, own)
+        summary = summary_frame(plan, runs)
+        row, book = row_of(summary), rows_book(summary)
+        notes = " ".join(notes_view(book, "mlp.ddp.strong.n2", row))
+        assert ("processes of their own have other memory, cores or clocks" in notes) == differ
+        (said,) = [
+            view["speedups"] for view in rows_view(plan, summary, book) if view["key"] == "mlp.ddp.strong.n2"
+        ]
+        assert " within launches, " in said and said.endswith(" over launches of the base case")
+        assert "in whose processes the base case takes turns" in study_view(plan, summary)["intervals"]
+    assert results_of(plan, runs, summary).findings
