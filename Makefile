@@ -69,6 +69,7 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.stopping
 	cd tests && ../$(BENCH)/bin/python -m bench.blocks
 	cd tests && ../$(BENCH)/bin/python -m bench.starts
+	cd tests && ../$(BENCH)/bin/python -m bench.turns
 	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 

@@ -4,8 +4,8 @@ launch of the base case in processes of its own.
     python -m bench.turns [--repeats 14] [--minutes 12]
 
 Two studies on two ranks, as in bench.starts. A repeat has a launch of the base case and one of two ranks, in an
-order that the next repeat reverses. Both speedups are made of the same launches of two ranks: over the base case of
-the repeat, and within the launch. The spread is the standard deviation of their logarithms over repeats; its ratio
+order that the next repeat reverses. Both speedups are of the same launches of two ranks: over the base case of the
+repeat, and within the launch. The spread is the standard deviation of their logarithms over repeats; its ratio
 has limits by Fisher's F, as of independent samples. Launches for the same interval go with its square.
 """
 
