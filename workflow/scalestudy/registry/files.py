@@ -8,7 +8,7 @@ from scalestudy.registry.column import Column
 from scalestudy.registry.drawn import COMPARED, TIDY
 from scalestudy.registry.figures import FIGURES
 from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
-from scalestudy.registry.points import POINT_COLUMNS
+from scalestudy.registry.points import FLOOR_COLUMNS, POINT_COLUMNS
 from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
 
 _RUN_ID = RUNS[0]
@@ -142,6 +142,7 @@ FILES: dict[str, File] = {
             Column("measured_speedup", "speedup that was measured there", limits="interval"),
         ),
     ),
+    "floors.csv": File("a base case that was launched twice in each repeat (`measure.floor`)", FLOOR_COLUMNS),
     "efficiency_factors.csv": File(
         "a factor of the efficiency of a distributed point",
         (
