@@ -35,9 +35,10 @@ def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
     interval of so many repeats leaves 0 out of with a probability of 80 %, and the same after `max_repeats`. With
     fewer than two repeats that have both launches, these are nan.
     """
-    good = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    rows = [_row(twin, good.set_index("run_id"), plan.study) for twin in plan.twins]
-    return pd.DataFrame(rows, columns=COLUMNS)
+    if not plan.twins:
+        return pd.DataFrame(columns=COLUMNS)
+    good = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()].set_index("run_id")
+    return pd.DataFrame([_row(twin, good, plan.study) for twin in plan.twins], columns=COLUMNS)
 
 
 def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
