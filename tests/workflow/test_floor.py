@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -47,19 +46,14 @@ def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(check
     checkout.run("snakemake")
     assert {name: (runs / name / "run.sha256").read_text() for name in before} == before
     new = {path.name: read_record(path) for path in runs.glob("first-*") if path.name not in before}
-    assert Counter((one.spec.variant, one.spec.repeat, one.outcome) for one in new.values()) == {
-        ("single-again", 1, "ok"): 1,
-        ("single-again", 2, "ok"): 1,
-        ("single-again", 3, "unneeded"): 1,
-    }
+    assert sorted(one.spec.repeat for one in new.values()) == [1, 2, 3]
+    records = [read_record(runs / name) for name in before]
+    bases = {one.spec.repeat: one for one in records if one.spec.variant == "single"}
     for one in new.values():
-        (first,) = (
-            record
-            for name in before
-            if (record := read_record(runs / name)).spec.variant == "single"
-            and record.spec.repeat == one.spec.repeat
-        )
-        assert one.spec == first.spec.model_copy(update={"variant": "single-again"})
+        base = bases[one.spec.repeat]
+        assert one.spec == base.spec.model_copy(update={"variant": "single-again"})
+        # On a busy host the third repeat may be needed: the twin is launched if its base case is.
+        assert one.outcome == base.outcome
     assert not [rule for rule in planned(checkout.run("snakemake", "-n").stdout) if rule.startswith("train")]
 
     documents_agree(checkout.root / RESULTS)
@@ -68,19 +62,13 @@ def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(check
 def documents_agree(results: Path) -> None:
     floors = pd.read_csv(results / "floors.csv")
     (row,) = floors.to_dict("records")
-    assert (row["workload"], row["variant"], row["repeats_compared"], row["most_repeats"]) == (
-        "first",
-        "single",
-        2,
-        3,
-    )
-    runs = (
-        pd.read_csv(results / "runs.csv")
-        .query("outcome == 'ok'")
-        .pivot(index="repeat", columns="variant", values="step_time_s")
-    )
-    ratios = runs["single-again"] / runs["single"]
-    assert row["step_time_difference"] == pytest.approx(ratios.prod() ** 0.5 - 1)
+    assert (row["workload"], row["variant"]) == ("first", "single")
+    runs = pd.read_csv(results / "runs.csv").query("outcome == 'ok'")
+    runs = runs.pivot(index="repeat", columns="variant", values="step_time_s")
+    ratios = (runs["single-again"] / runs["single"]).dropna()
+    assert (row["repeats_compared"], row["most_repeats"]) == (len(ratios), 3)
+    assert len(ratios) >= 2
+    assert row["step_time_difference"] == pytest.approx(ratios.prod() ** (1 / len(ratios)) - 1)
     assert 0 < row["smallest_difference_low"] < row["smallest_difference"] < row["smallest_difference_high"]
 
     numbers = json.loads((results / "numbers.json").read_text())["numbers"]

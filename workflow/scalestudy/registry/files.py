@@ -120,6 +120,10 @@ _COMPARED = (
     Column("accuracy_difference", "accuracy less that of the first study, by seed", limits="interval"),
     Column("accuracy_shows", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
     Column("pairs", "launches of one seed in both studies"),
+    Column(
+        "smallest_difference",
+        "the larger of those that the two studies show of their base cases (`measure.floor`)",
+    ),
     Column("not_compared", "why there is no ratio; none where there is one"),
     Column("is_reference", "whether it is one process at a batch that is nobody's base case"),
 )

@@ -210,7 +210,7 @@ FLOOR_COLUMNS: tuple[Column, ...] = (
         "step time of the second launches of the base case over that of the first ones, less 1, within repeats",
         limits="interval",
     ),
-    percent("half_width", "half-width of that interval", share=True),
+    percent("half_width", "half-width of that interval on logarithms", share=True),
     Column(
         "shows", "slower, faster, no_difference or no_interval: what that interval shows of the second launches"
     ),

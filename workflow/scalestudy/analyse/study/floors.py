@@ -85,15 +85,20 @@ def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:
     return mine.iloc[0] if len(mine) and not isnan(mine["smallest_difference"].iloc[0]) else None
 
 
+def is_below(ratio: float, smallest: float) -> bool:
+    """Whether a ratio is closer to 1 than the smallest difference, a fraction; never where that is nan."""
+    return abs(log(ratio)) < log1p(smallest)
+
+
 def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
     """Differences that the intervals of a row of the summary show although they are smaller than so much.
 
-    smallest: a fraction; the distance is taken on logarithms. Few studies of the size would show such a
-    difference, and what they show of it is too large on average.
+    smallest: a fraction; the distance is taken on logarithms. Fewer than 4 of 5 studies would show such a
+    difference, and those that do overstate it on average.
     Source: Gelman and Carlin (2014), Perspectives on Psychological Science 9 (type M error).
     """
     for claim, ratio in _claims(row, report):
-        if abs(log(ratio)) < log1p(smallest):
+        if is_below(ratio, smallest):
             yield claim
 
 
