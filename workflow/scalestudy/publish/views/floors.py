@@ -10,7 +10,7 @@ from scalestudy.publish.numbers.keys import floor_key, point_key
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.words import floors as words
-from scalestudy.registry.codes import Shows
+from scalestudy.registry.codes import Claim, Shows
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
 
@@ -38,12 +38,16 @@ def floors_view(study: Study, floors: pd.DataFrame, numbers: NumbersFile) -> dic
 
 
 def add_floor_notes(rows: list[dict[str, Any]], plan: Plan, results: Results, numbers: NumbersFile) -> None:
-    """A note on every row of rows_view that is said to differ by less than its base case and a twin show."""
+    """A note on every row of rows_view that is said to differ by less than its base case and a twin show.
+
+    `verdict_below_floor`: whether its verdict rests on such a difference.
+    """
     measured = {point_key(row): row for row in results.summary.to_dict("records")}
     for row in rows:
         point = measured[row["key"]]
-        floor = floor_of(point, results.floors)
+        floor, row["verdict_below_floor"] = floor_of(point, results.floors), False
         if floor is not None:
             key, smallest = floor_key(floor), float(floor["smallest_difference"])
-            claims = claims_below(point, smallest, plan.study.report)
+            claims = list(claims_below(point, smallest, plan.study.report))
+            row["verdict_below_floor"] = Claim.BASE in claims or Claim.TARGET in claims
             row["notes"] += [numbers.phrase(key, words.note(claim, point)) for claim in claims]
