@@ -3,7 +3,8 @@ rule aggregate_runs:
         **results("plan"),
         runs=collect("<results>/runs/{run}/run.sha256", run=RUNS),
     output:
-        **results("runs", "epochs", "collectives", "quantiles", "factors", "forecasts", "held_out"),
+        **results("runs", "epochs", "collectives", "quantiles", "factors", "floors", "forecasts"),
+        **results("held_out"),
         **results("environment", "traces"),
         summary=report(
             "<results>/comprehensive_summary.csv",

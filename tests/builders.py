@@ -11,6 +11,7 @@ from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import reduce_run
 from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
 from scalestudy.diagnose.study import diagnose_study
@@ -169,6 +170,7 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
         runs=runs,
         forecasts=forecasts_frame(plan.study, summary),
         factors=factors_frame(summary),
+        floors=floors_frame(plan, runs),
         findings=given.get("findings", diagnosed(plan, summary)),
         traces=given.get("traces", []),
         environment=given.get("environment", StudyEnvironment(facts={})),

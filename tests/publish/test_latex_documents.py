@@ -109,7 +109,7 @@ def one_run() -> tuple[Plan, Results]:
 
 def write_results(folder: Path, plan: Plan, results: Results) -> None:
     """What the earlier stages wrote."""
-    for name in ("summary", "runs", "forecasts", "factors"):
+    for name in ("summary", "runs", "floors", "forecasts", "factors"):
         declared(getattr(results, name), RESULTS[name]).to_csv(folder / RESULTS[name], index=False)
     contents = {
         "numbers": make_numbers(plan, results),

@@ -26,6 +26,7 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame, with_derived
 from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.analyse.trace.summary import CollectiveTime, OperatorTime, Trace, TracesFile, TraceSummary
 from scalestudy.cli.main import main
 from scalestudy.diagnose.findings import FindingsFile
@@ -581,6 +582,7 @@ def test_a_summary_that_was_a_file_shows_the_same(plan: Plan, summary: pd.DataFr
     (tmp_path / "plan.json").write_text(plan.model_dump_json())
     forecasts_frame(plan.study, frame).to_csv(tmp_path / "forecasts.csv", index=False)
     factors_frame(frame).to_csv(tmp_path / "efficiency_factors.csv", index=False)
+    floors_frame(plan, frame).to_csv(tmp_path / "floors.csv", index=False)
     read = pd.read_csv(tmp_path / "comprehensive_summary.csv")
     for name, content in (
         ("findings", FindingsFile(study="x", diagnoses=tuple(diagnosed(plan, frame)))),

@@ -15,6 +15,8 @@ from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_log
 from scalestudy.analyse.study.compare import Comparison, Source, compare_studies, shows
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import environment_differences, setting_differences
+from scalestudy.compare.points import points_of
+from scalestudy.compare.sentences import remarks
 from scalestudy.registry.codes import AccuracyKept, NotCompared, Shows
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -324,3 +326,38 @@ def test_environments_differ_by_what_they_hold_and_not_by_its_order() -> None:
         [StudyEnvironment(facts=facts, readings=(CLOCK,)) for facts in (first, other)]
     )
     assert differing == [{"cpu": ["X"]}, {"cpu": ["Y"], "backend": ["nccl"]}]
+
+
+def scattering(letter: str, content: dict[str, Any], times: Any, twins: list[float]) -> Source:
+    """A study whose base case was launched twice; twins: step times of the second launches over the first."""
+    plain = source(letter, changed(content, "measure.floor", True), times)
+    again = plain.runs["variant"] == "single-again"
+    plain.runs.loc[again, "step_time_s"] *= [twins[repeat - 1] for repeat in plain.runs.loc[again, "repeat"]]
+    return plain
+
+
+def test_the_smallest_difference_is_the_larger_one_of_both_studies(content: dict[str, Any]) -> None:
+    calm, wild = [1.001, 0.999, 1.002], [1.2, 0.8, 1.1]
+    first, other = scattering("A", content, OLD, calm), scattering("B", content, NEW, wild)
+    found = row(compare_studies([first, other]), scaling="strong")
+    (mine, theirs) = (float(one.floors["smallest_difference"].iloc[0]) for one in (first, other))
+    assert found["smallest_difference"] == theirs > found["throughput_ratio"] - 1 > mine
+    back = row(compare_studies([scattering("A", content, NEW, wild), source("B", content)]), scaling="strong")
+    assert back["smallest_difference"] == theirs, "known of one of them"
+    assert np.isnan(
+        row(compare_studies([source("A", content), source("B", content)]), scaling="strong")["smallest_difference"]
+    )
+
+
+@pytest.mark.parametrize(("twins", "said"), [([1.2, 0.8, 1.1], True), ([1.001, 0.999, 1.002], False)])
+def test_what_is_faster_by_less_than_the_smallest_difference_is_said_to_be(
+    content: dict[str, Any], twins: list[float], said: bool
+) -> None:
+    sources = [scattering("A", content, OLD, twins), source("B", content, NEW)]
+    comparison = compare_studies(sources)
+    smallest = f"{100 * row(comparison, scaling='strong')['smallest_difference']:.3g} %"
+    sentence = f"that is less than {smallest}, the smallest difference that identical base cases show in 4 of 5"
+    strong = next(rows for rows in points_of(comparison) if rows["B"]["scaling"] == "strong")
+    told = list(remarks(strong["A"], strong["B"], margin="1 point"))
+    assert any(sentence in text for text in told) == said
+    assert "B: faster than A." in told

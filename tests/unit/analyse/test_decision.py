@@ -115,3 +115,25 @@ def test_a_row_says_why_it_has_no_more_launches() -> None:
     runs.loc[runs["repeat"] > 5, "outcome"] = "unneeded"
     cut = summary_frame(plan, runs).set_index(["workload", "world_size"])["stopped_because"]
     assert cut["close", 2] == "hours_ended"
+
+
+def test_twins_are_launched_as_often_as_their_base_case_and_keep_nothing_open() -> None:
+    without, plan = decision_of(plan_of(), 3), plan_of(measure={"floor": True})
+    decision = decision_of(plan, 3)
+    assert decision.comparisons == without.comparisons
+    twins = {run for twin in plan.twins for run in twin.runs}
+    assert set(decision.needed) - twins == set(without.needed)
+    again = [plan.runs[run] for run in decision.needed if run in twins]
+    assert {(spec.workload, spec.variant, spec.repeat) for spec in again} == {
+        ("close", "single-again", 4),
+        ("close", "single-again", 5),
+    }
+    settled = decision_of(plan_of(measure={"floor": True, "half_width": 0.9}), 3)
+    assert not settled.needed
+
+
+@pytest.mark.parametrize(("seconds", "ends"), [(80.1, None), (79.9, 4), (69.9, 3)])
+def test_the_budget_counts_twins(seconds: float, ends: int | None) -> None:
+    """A repeat of one workload is 2 x (1 + 1 + 1 + 2) = 10 device-seconds with its twin, of both 20."""
+    plan = plan_of(measure={"budget_device_hours": seconds / 3600, "floor": True})
+    assert decision_of(plan, 3).budget_ends_after == ends

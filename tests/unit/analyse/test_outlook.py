@@ -50,6 +50,16 @@ def test_what_is_settled_is_not_launched_again(plan: Plan) -> None:
     assert not found.next
 
 
+def test_twins_cost_as_many_launches_as_their_base_case() -> None:
+    workloads = {"mlp": mlp_workload(scaling=["strong"])}
+    content = small_content(repeats=3, max_repeats=12, workloads=workloads, measure={"floor": True})
+    plan = make_plan(parse_study(content, source="x"))
+    device_s = dict.fromkeys(plan.runs, 1200.0)
+    found = outlook(plan, [compared(plan, np.log([1.9, 1.91, 1.89]), "decided")], after=3, device_s=device_s)
+    assert found.launches == Interval(12, 12, 12)
+    assert found.device_hours == Interval(4, 4, 4)
+
+
 def test_what_is_nearly_decided_is_decided_by_the_next_look(plan: Plan) -> None:
     logs = np.log(1.7) + 0.02 * np.array([-1, 0, 1])
     found = outlook(plan, [compared(plan, logs)], after=3, device_s={})

@@ -40,7 +40,8 @@ def test_it_prints_what_was_asked_for_and_nothing_else(capsys: pytest.CaptureFix
     assert main(["new", "--widths", "[4096, 4096]", "--data", "digits", "--name", "wide"]) == 0
     study = yaml.safe_load(capsys.readouterr().out)
     assert study["workloads"]["mlp"]["model"] == {"type": "mlp", "widths": [4096, 4096]}
-    assert set(study) == {"study", "scales", "variants", "workloads", "host"}
+    assert set(study) == {"study", "scales", "variants", "workloads", "host", "measure"}
+    assert study["measure"] == {"floor": True}
 
 
 @pytest.mark.parametrize(

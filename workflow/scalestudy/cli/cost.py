@@ -3,7 +3,8 @@
 from scalestudy.registry.codes import NotAlternated
 from scalestudy.study.allocations import Allocation, make_allocations
 from scalestudy.study.alternation import not_alternated
-from scalestudy.study.plan import Plan, Point
+from scalestudy.study.plan import Plan
+from scalestudy.study.spec import RunSpec
 
 
 def plan_lines(plan: Plan) -> list[str]:
@@ -21,12 +22,16 @@ def plan_lines(plan: Plan) -> list[str]:
                 point.workload,
                 point.variant,
                 f"{point.nodes}x{point.devices_per_node}",
-                _batch(plan, point),
+                _batch(plan.runs[point.runs[0]]),
                 str(point.global_batch),
                 "+".join(used_by.pop(point.runs[0])),
                 _launches(plan),
             )
         )
+    for twin in plan.twins:
+        spec = plan.runs[twin.runs[0]]
+        place = (spec.workload, spec.variant, "1x1", _batch(spec), str(spec.global_batch))
+        rows.append((*place, "floor", _launches(plan)))
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     table = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -65,11 +70,10 @@ def _turns_lines(plan: Plan) -> list[str]:
     return [*lines, ""]
 
 
-def _batch(plan: Plan, point: Point) -> str:
+def _batch(spec: RunSpec) -> str:
     """'8', or '8 = 4 x 2' for four micro-batches of two samples."""
-    spec = plan.runs[point.runs[0]]
     parts = f" = {spec.accumulation_steps} x {spec.micro_batch}" if spec.accumulation_steps > 1 else ""
-    return f"{point.batch_per_rank}{parts}"
+    return f"{spec.batch_per_rank}{parts}"
 
 
 def cost_lines(plan: Plan) -> list[str]:

@@ -76,6 +76,7 @@ def results_of(results: Path) -> Results:
         runs=table_of(results, "runs"),
         forecasts=table_of(results, "forecasts"),
         factors=table_of(results, "factors"),
+        floors=table_of(results, "floors"),
         findings=findings_of(results),
         traces=read_document(results / RESULTS["traces"], TracesFile).traces,
         environment=environment_of(results),

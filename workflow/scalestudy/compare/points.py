@@ -9,7 +9,7 @@ from scalestudy.publish.numbers.rounding import Shown, printed_of, shown_as, val
 from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.codes import NotCompared
 from scalestudy.registry.column import Column, Printed, Row
-from scalestudy.registry.points import QUANTITIES, ratio
+from scalestudy.registry.points import QUANTITIES, percent, ratio
 
 Rows = Mapping[str, Row]
 """Of a point, by the letter of each study that has it: of Comparison.points, with `numbers` and `failure`."""
@@ -25,6 +25,9 @@ _COMPARED: dict[str, Column] = {
     **{name: QUANTITIES[name] for name in NUMBERS},
     "throughput_ratio": ratio("throughput_ratio", "ratio of throughputs to the first study at the same point"),
     "efficiency_difference_points": _EFFICIENCY,
+    "smallest_difference_percent": percent(
+        "smallest_difference", "smallest difference that identical base cases of both studies show"
+    ),
     "accuracy_difference_points": replace(QUANTITIES["accuracy_difference_points"], meaning=_ACCURACY),
 }
 

@@ -7,9 +7,18 @@ from typing import Any
 
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.study.compare import ONE_PROCESS, Comparison, Source
+from scalestudy.analyse.study.floors import is_below
 from scalestudy.compare.points import Rows, shown
 from scalestudy.compare.spelling import plain
-from scalestudy.compare.words import ACCURACY, AFTER_RATIO, COUNTED, EFFICIENCY, NOT_COMPARED, SPEED
+from scalestudy.compare.words import (
+    ACCURACY,
+    AFTER_RATIO,
+    BELOW_FLOOR,
+    COUNTED,
+    EFFICIENCY,
+    NOT_COMPARED,
+    SPEED,
+)
 from scalestudy.publish.words import labels
 from scalestudy.registry.codes import NotCompared, Shows
 from scalestudy.registry.column import Row
@@ -57,6 +66,8 @@ def _workload_sentence(workload: str, first: Source, other: Source, rows: Sequen
     ratio = shown(row, "throughput_ratio")
     said = f"{workload}: {mine} is {ratio} times as fast as {theirs} at {point_text(row)}"
     said += AFTER_RATIO.get(row["throughput_shows"], "")
+    if _below_floor(row):
+        said += f"; {_floor_text(row)}"
     return f"{said}. {_counts(rows)}" if len(rows) > 1 else f"{said}."
 
 
@@ -84,6 +95,8 @@ def remarks(first: Row, row: Row, *, margin: str) -> Iterator[str]:
         yield f"{b}: not compared ({NOT_COMPARED[row['not_compared']]})."
         return
     yield f"{b}: {_speed(first, row)}."
+    if _below_floor(row):
+        yield f"MIND: {b}: {_floor_text(row)}."
     if row["efficiency_shows"] != Shows.NONE:
         number = shown(row, "efficiency_difference_points")
         yield f"{b}: efficiency less that of {a} is {number} points: {EFFICIENCY[row['efficiency_shows']]}."
@@ -101,6 +114,16 @@ def _speed(first: Row, row: Row) -> str:
     if failed:
         return f"no ratio ({', '.join(failed)})"
     return SPEED[row["throughput_shows"]].format(first=first["study"], other=row["study"])
+
+
+def _below_floor(row: Row) -> bool:
+    """Whether a study is said to be faster or slower by less than identical base cases show."""
+    said = row["throughput_shows"] in (Shows.FASTER, Shows.SLOWER)
+    return said and is_below(row["throughput_ratio"], row["smallest_difference"])
+
+
+def _floor_text(row: Row) -> str:
+    return BELOW_FLOOR.format(smallest=shown(row, "smallest_difference_percent"))
 
 
 def _accuracy(first: Row, row: Row, margin: str) -> str:

@@ -20,6 +20,10 @@ SPEED = {
     Shows.NO_DIFFERENCE: "not distinguishable from as fast as {first}",
     Shows.NO_INTERVAL: "no interval, since {first} or {other} has one launch",
 }
+BELOW_FLOOR = (
+    "that is less than {smallest} %, the smallest difference that identical base cases show in 4 of 5 studies: it"
+    " may be chance, or smaller than it looks"
+)
 EFFICIENCY = {
     Shows.HIGHER: "higher",
     Shows.LOWER: "lower",

@@ -18,6 +18,7 @@ class Results:
     runs: pd.DataFrame
     forecasts: pd.DataFrame
     factors: pd.DataFrame
+    floors: pd.DataFrame
     findings: Sequence[Diagnosis]
     traces: Sequence[Trace]
     environment: StudyEnvironment

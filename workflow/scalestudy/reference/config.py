@@ -8,11 +8,12 @@ from typing import Any, Literal, Union, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from scalestudy.study.config.conditions import Host, Measure
+from scalestudy.study.config.conditions import Host
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.study import Report, Study
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
 from scalestudy.study.config.workloads import Workload
@@ -35,7 +36,7 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("`variants.NAME.fsdp`", FsdpOptions),
     ("`variants.NAME.input`", InputOptions),
     ("`host`", Host),
-    ("`measure`", Measure),
+    ("`measure`", StudyMeasure),
     ("`report`", Report),
 )
 

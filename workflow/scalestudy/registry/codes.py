@@ -59,5 +59,8 @@ Verdict = StrEnum("Verdict", "HEALTHY AT_TARGET UNDECIDED POOR NEGATIVE_SCALING 
 Shows = StrEnum("Shows", "NONE NO_INTERVAL NO_DIFFERENCE FASTER SLOWER HIGHER LOWER")
 """What an interval shows of one study beside another; `no_difference` does not show that there is none."""
 
+Claim = StrEnum("Claim", "BASE TARGET VARIANT")
+"""What a point is said to differ from: its base case, the target efficiency, or the first variant beside it."""
+
 NotCompared = StrEnum("NotCompared", "NONE NOT_IN_FIRST ONLY_IN_FIRST OTHER_QUESTION OTHER_PROTOCOL SAME_LAUNCHES")
 """Why a point of a study is not held against that of the first."""

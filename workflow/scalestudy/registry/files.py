@@ -8,7 +8,7 @@ from scalestudy.registry.column import Column
 from scalestudy.registry.drawn import COMPARED, TIDY
 from scalestudy.registry.figures import FIGURES
 from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
-from scalestudy.registry.points import POINT_COLUMNS
+from scalestudy.registry.points import FLOOR_COLUMNS, POINT_COLUMNS
 from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
 
 _RUN_ID = RUNS[0]
@@ -123,6 +123,10 @@ _COMPARED = (
     Column("accuracy_difference", "accuracy less that of the first study, by seed", limits="interval"),
     Column("accuracy_shows", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
     Column("pairs", "launches of one seed in both studies"),
+    Column(
+        "smallest_difference",
+        "the larger of those that the two studies show of their base cases (`measure.floor`)",
+    ),
     Column("not_compared", "why there is no ratio; none where there is one"),
     Column("is_reference", "whether it is one process at a batch that is nobody's base case"),
 )
@@ -145,6 +149,7 @@ FILES: dict[str, File] = {
             Column("measured_speedup", "speedup that was measured there", limits="interval"),
         ),
     ),
+    "floors.csv": File("a base case that was launched twice in each repeat (`measure.floor`)", FLOOR_COLUMNS),
     "efficiency_factors.csv": File(
         "a factor of the efficiency of a distributed point",
         (

@@ -1,4 +1,4 @@
-"""The printed columns of comprehensive_summary.csv, in the order of numbers.json."""
+"""The printed columns of comprehensive_summary.csv and of floors.csv, in the order of numbers.json."""
 
 from collections.abc import Iterator
 
@@ -202,6 +202,38 @@ POINT_COLUMNS: tuple[Column, ...] = (
 
 QUANTITIES: dict[str, Column] = {column.printed.name: column for column in POINT_COLUMNS if column.printed}
 """By the name that is printed."""
+
+FLOOR_COLUMNS: tuple[Column, ...] = (
+    Column("workload", "name of the workload"),
+    Column("variant", "variant of the base case, a single process"),
+    Column("batch_per_rank", "samples of a step"),
+    count("repeats_compared", "repeats with a good launch of the base case and of the same once more"),
+    percent(
+        "step_time_difference",
+        "step time of the second launches of the base case over that of the first ones, less 1, within repeats",
+        limits="interval",
+    ),
+    percent("half_width", "half-width of that interval on logarithms", share=True),
+    Column(
+        "shows", "slower, faster, no_difference or no_interval: what that interval shows of the second launches"
+    ),
+    percent(
+        "smallest_difference",
+        "smallest difference of step times that so many repeats show with a probability of 80 %; limits from the"
+        " spread",
+        limits="interval",
+    ),
+    count("most_repeats", "repeats at the most (`max_repeats`)"),
+    percent("smallest_difference_at_most", "the same after that many repeats", limits="interval"),
+    percent(
+        "shared_variance",
+        "share of the variance between launches that the two launches of a repeat share",
+        limits="interval",
+    ),
+)
+
+FLOOR_QUANTITIES: dict[str, Column] = {column.printed.name: column for column in FLOOR_COLUMNS if column.printed}
+"""Of floors.csv, by the name that is printed."""
 
 HEADLINE = ("step_time_ms", "throughput_samples_per_s", "speedup", "efficiency_percent")
 """What every point has; of one without a good launch the outcome stands in its place."""

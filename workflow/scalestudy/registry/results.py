@@ -10,6 +10,7 @@ RESULTS = {
     "quantiles": "step_quantiles.csv",
     "summary": "comprehensive_summary.csv",
     "factors": "efficiency_factors.csv",
+    "floors": "floors.csv",
     "forecasts": "forecasts.csv",
     "held_out": "held_out_forecasts.csv",
     "environment": "environment.json",
@@ -21,7 +22,7 @@ RESULTS = {
     "page": "report.html",
 }
 
-DOCUMENTED = ("plan", "summary", "runs", "forecasts", "factors", "findings", "environment", "traces")
+DOCUMENTED = ("plan", "summary", "runs", "floors", "forecasts", "factors", "findings", "environment", "traces")
 """What every document is made from: text report, page, numbers and LaTeX documents."""
 
 DECISIONS = "decisions/after_{repeats}.json"

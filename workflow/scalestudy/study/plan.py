@@ -17,6 +17,7 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs, Variant
 from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import RunSpec
+from scalestudy.study.twins import Twin, make_twins, twin_spec
 
 SCHEMA_VERSION: Final = 1
 Scaling = Literal["strong", "weak", "reference"]
@@ -56,6 +57,8 @@ class Plan(Entry):
     study: Study
     runs: dict[str, RunSpec]
     points: tuple[Point, ...]
+    twins: tuple[Twin, ...] = ()
+    """Base cases that are launched twice, with `measure.floor`. No point has these second launches."""
 
     @model_validator(mode="before")
     @classmethod
@@ -72,7 +75,9 @@ class Plan(Entry):
         """
         if self.study.until_decided or self.runs[run_id].repeat <= self.study.repeats:
             return ()
-        mine = next(point.runs for point in self.points if run_id in point.runs)
+        # A twin is launched as often as its base case.
+        deciding = [(point.runs, point.runs) for point in self.points] + [(t.runs, t.base) for t in self.twins]
+        mine = next(deciding_runs for runs, deciding_runs in deciding if run_id in runs)
         return mine[: self.study.repeats]
 
     def decided_after(self, run_id: str) -> int:
@@ -152,7 +157,10 @@ def make_plan(study: Study) -> Plan:
                         equal_batch=launches(name, base_name, "1x1", batch) if alone else (),
                     )
                 )
-    return Plan(study=study, runs=_in_order(runs, study.seed), points=tuple(points))
+    twins = make_twins((point.base for point in points), runs) if study.measure.floor else ()
+    again = [twin_spec(runs[run]) for twin in twins for run in twin.base]
+    runs.update({spec.run_id: spec for spec in again})
+    return Plan(study=study, runs=_in_order(runs, study.seed), points=tuple(points), twins=twins)
 
 
 def _configurations(study: Study, workload: Workload, variant: Variant) -> list[tuple[Scaling, str, int]]:

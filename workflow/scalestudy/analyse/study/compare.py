@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
@@ -16,6 +16,7 @@ from scalestudy.analyse.point.speedup import launches_of
 from scalestudy.analyse.point.summary import SEEN
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment
+from scalestudy.analyse.study.floors import floor_of, floors_frame
 from scalestudy.analyse.study.questions import Differences, question_differences
 from scalestudy.record.document import Part
 from scalestudy.registry.codes import LAUNCH_ENDS, AccuracyKept, NotCompared, Shows
@@ -62,6 +63,11 @@ class Source:
     summary: pd.DataFrame
     runs: pd.DataFrame
     environment: StudyEnvironment
+
+    @cached_property
+    def floors(self) -> pd.DataFrame:
+        """The smallest differences that it shows; empty where no base case was launched twice."""
+        return floors_frame(self.plan, self.runs)
 
     @property
     def answers(self) -> dict[Question, Answer]:
@@ -127,8 +133,9 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
     Question, MEASURED as the summary has it, `is_base`, `base_variant`, `is_reference` (one process at a batch
     that is nobody's base case). Against the first study: `throughput_ratio` and `efficiency_difference` with
     limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
-    `accuracy_shows`, and `pairs`, the launches of one seed behind it. `not_compared`: why there is nothing of
-    that. What words say are codes of registry/codes.py.
+    `accuracy_shows`, and `pairs`, the launches of one seed behind it; `smallest_difference`, the larger of those
+    that the two studies show of their base cases (analyse/study/floors.py). `not_compared`: why there is nothing
+    of that. What words say are codes of registry/codes.py.
 
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
     confidence already. Launches of two studies are independent samples. Where a study was looked at several times
@@ -203,7 +210,9 @@ def _row(
 def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
     """The columns of a comparison with the first study; those of nothing without it."""
     ratio, difference, accuracy, kept, pairs = NOTHING, NOTHING, NOTHING, AccuracyKept.NONE, 0
+    smallest = nan
     if first:
+        smallest = _smallest_difference(first, mine)
         report = first.source.plan.study.report
         level = max(one.source.plan.study.level for one in (first, mine))
         ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=level)
@@ -222,7 +231,14 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
         "efficiency_shows": shows(difference, than=0, below=Shows.LOWER, above=Shows.HIGHER),
         "accuracy_shows": kept,
         "pairs": pairs,
+        "smallest_difference": smallest,
     }
+
+
+def _smallest_difference(*answers: Answer) -> float:
+    """The larger of what two studies show of the base case of a point; nan where neither knows."""
+    found = [floor_of(one.row, one.source.floors) for one in answers]
+    return max((float(floor["smallest_difference"]) for floor in found if floor is not None), default=nan)
 
 
 def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:

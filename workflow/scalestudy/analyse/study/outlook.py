@@ -76,6 +76,7 @@ def outlook(
                 ends[run] = np.maximum(ends[run], end)
         if comparison is not None and comparison.settled == Settled.NO:
             coming.append(_next(study, comparison, after, done))
+    ends |= {twin.runs[0]: ends[twin.base[0]] for twin in plan.twins if twin.base[0] in ends}
     launches = np.sum(list(ends.values()), axis=0)
     hours = sum((end * device_s[run] / 3600 for run, end in ends.items()), np.zeros(FUTURES)) if device_s else None
     return Outlook(

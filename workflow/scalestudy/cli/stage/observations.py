@@ -14,6 +14,7 @@ from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import Reduced, epochs_frame, reduce_run
 from scalestudy.analyse.study.decision import decide as analyse_decision
 from scalestudy.analyse.study.environment import study_environment
+from scalestudy.analyse.study.floors import floors_frame
 from scalestudy.analyse.trace.summary import Trace, TracesFile, summarise_trace
 from scalestudy.cli.decisions import decision_lines
 from scalestudy.cli.inputs import plan_of
@@ -56,6 +57,7 @@ def aggregate(results: Path) -> str:
         "collectives": _together({one.record.run_id: one.reduced.collectives for one in read}),
         "quantiles": _together({one.record.run_id: one.reduced.quantiles for one in read}),
         "summary": summary,
+        "floors": floors_frame(plan, runs),
         "factors": factors_frame(summary),
         "forecasts": forecasts_frame(plan.study, summary),
         "held_out": held_out_frame(plan.study, summary),

@@ -106,6 +106,7 @@ def new(
         "variants": _variants(parts["variant"]),
         "workloads": {model: workload},
         "host": {"device": device},
+        "measure": {"floor": True},
     }
     study = {key: value for key, value in study.items() if value is not None}
     plan = make_plan(parse_study(study, source="scalestudy new"))  # refused now, not when it is run

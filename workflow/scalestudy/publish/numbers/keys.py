@@ -4,6 +4,7 @@
     imdb.ddp.strong.n4.nodes2.speedup       the same on two nodes
     imdb.single.reference.b16.step_time_ms  one process at a batch that strong scaling gives to a rank
     imdb.ddp.strong.n8.forecast.speedup     a forecast; .b64 before `forecast` where it is of another batch
+    imdb.single.floor.half_width_percent    the base case `single` beside the same launches once more
     effort.imdb.ddp.device_hours            what launches took: of a variant; shorter, of a workload or of all
 
 Names of workloads and variants are lower-case letters, digits and hyphens: no key needs escaping in LaTeX.
@@ -41,6 +42,11 @@ def law_key(row: Row, law: str) -> str:
 def factor_key(row: Row) -> str:
     """Key of a row of efficiency_factors.csv."""
     return f"{point_key(row)}.factor.{row['factor']}_percent"
+
+
+def floor_key(row: Row) -> str:
+    """Key of a row of floors.csv."""
+    return f"{row['workload']}.{row['variant']}.floor"
 
 
 def share_key(point: str, kind: str) -> str:

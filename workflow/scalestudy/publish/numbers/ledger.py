@@ -28,11 +28,12 @@ from scalestudy.publish.numbers.rounding import (
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import trace_numbers
 from scalestudy.publish.words.points import FACTORS, PREDICTED, failure_word
-from scalestudy.registry.codes import OverheadModel
+from scalestudy.registry.codes import IntervalMethod, OverheadModel
 from scalestudy.registry.column import Column, Row
-from scalestudy.registry.points import HEADLINE, QUANTITIES
+from scalestudy.registry.points import FLOOR_QUANTITIES, HEADLINE, QUANTITIES
 from scalestudy.registry.words.points import outcomes
 from scalestudy.study.plan import Plan
+from scalestudy.study.twins import twin_name
 
 Entry = tuple[str, Number]
 
@@ -54,10 +55,12 @@ LEAST_WEIGHT = 0.005
 def make_numbers(plan: Plan, results: Results) -> NumbersFile:
     """The content of numbers.json."""
     points = _points(plan, results.summary)
+    points |= _twins(plan, results.runs, points)
     entries = [
         *point_numbers(results.summary),
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
+        *floor_numbers(results.floors),
         *_of_findings(results.findings),
         *numbers_of_traces(results.traces),
         *_of_effort(results.runs),
@@ -95,6 +98,38 @@ def _points(plan: Plan, summary: pd.DataFrame) -> dict[str, PointSource]:
         )
         for point in plan.points
     }
+
+
+def _twins(plan: Plan, runs: pd.DataFrame, points: Mapping[str, PointSource]) -> dict[str, PointSource]:
+    """Where the numbers of floors.csv come from: the second launches of a base case, beside the first ones."""
+    bases = {point.runs: (key, point) for key, point in reversed([*points.items()])}
+    made = runs[runs["outcome"] != "unneeded"].set_index("run_id")["outcome"]
+    found = {}
+    for twin in plan.twins:
+        key, base = bases[twin.base]
+        ends = made[made.index.isin(twin.runs)].value_counts()
+        found[keys.floor_key(vars(twin))] = base.model_copy(
+            update={
+                "variant": twin_name(twin.variant),
+                "scaling": "reference",
+                "outcomes": ", ".join(f"{count} {end}" for end, count in ends.items()),
+                "interval": IntervalMethod.T_WITHIN_REPEATS,
+                "base": key,
+                "runs": twin.runs,
+                "base_runs": twin.base,
+            }
+        )
+    return found
+
+
+def floor_numbers(floors: pd.DataFrame) -> Iterator[Entry]:
+    """All quantities of every row of floors.csv."""
+    for row in floors.to_dict("records"):
+        point = keys.floor_key(row)
+        for name, column in FLOOR_QUANTITIES.items():
+            text, values, unit, what = _read(row, column)
+            if text.value != DASH:
+                yield f"{point}.{name}", _number(text, values, unit, what, limits=column.limits, point=point)
 
 
 def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:

@@ -14,18 +14,21 @@ from scalestudy.publish.numbers.rounding import DASH, Shown
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import forecasts_view
 from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
 from scalestudy.study.plan import Plan
+from scalestudy.study.twins import twin_name
 
 
 def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[str, Any]:
     """Values for report/templates/performance_report.txt and report.html."""
     rows = rows_view(plan, results.summary, numbers)
     add_factors(rows, results.factors, numbers)
+    add_floor_notes(rows, plan, results, numbers)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
     diagnoses = diagnoses_view(results.findings, rows, numbers)
@@ -35,6 +38,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "rows": rows,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
+        "floors": floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
         "hardware": hardware_view(results.environment.facts),
         "environment": environment_view(results.environment.facts),
@@ -79,6 +83,7 @@ def wall_time_view(numbers: NumbersFile) -> Phrase:
 def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:
     """What a study took: `workloads`, each with its variants in the study's order; `total`; `untimed` launches."""
     frame = effort_frame(runs)
+    variants = dict.fromkeys((*plan.study.variants, *map(twin_name, plan.study.variants)))
     made = set(zip(frame["workload"], frame["variant"], strict=True))
 
     def took(*words: str) -> dict[str, Shown]:
@@ -90,7 +95,7 @@ def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[st
                 "workload": workload,
                 "variants": [
                     {"variant": variant} | took(workload, variant)
-                    for variant in plan.study.variants
+                    for variant in variants
                     if (workload, variant) in made
                 ],
                 **took(workload),

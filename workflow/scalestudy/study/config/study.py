@@ -18,6 +18,7 @@ from scalestudy.study.config.workloads import Workload, refuse_batches
 from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
+from scalestudy.study.twins import twin_name
 
 
 def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
@@ -146,6 +147,17 @@ class Study(Entry):
             raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
         if self.measure.budget_device_hours and self.measure.until != "decided":
             raise ValueError("measure.budget_device_hours: needs `measure.until: decided`; leave one out")
+        return self
+
+    @model_validator(mode="after")
+    def _twins(self) -> Study:
+        """No variant has the name that the second launches of a base case get."""
+        for name in self._singles() if self.measure.floor else ():
+            if twin_name(name) in self.variants:
+                raise ValueError(
+                    f"variants.{twin_name(name)}: with `measure.floor: true` the second launches of {name} are"
+                    " called that; use another name"
+                )
         return self
 
     @property

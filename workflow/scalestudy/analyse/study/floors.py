@@ -1,0 +1,116 @@
+"""What a study can show at all: every base case beside the same launches once more (A/A), with `measure.floor`.
+
+Source: Kohavi, Tang and Xu (2020), "Trustworthy Online Controlled Experiments", chapter 19 (A/A tests).
+"""
+
+from collections.abc import Iterator
+from math import expm1, isnan, log, log1p, nan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
+from scalestudy.analyse.point.verdict import verdict_of
+from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.power import smallest_shown, spread
+from scalestudy.registry.codes import Claim, Shows, Verdict
+from scalestudy.registry.column import Row
+from scalestudy.registry.points import FLOOR_COLUMNS
+from scalestudy.study.config.study import Report, Study
+from scalestudy.study.plan import Plan
+from scalestudy.study.twins import Twin
+
+COLUMNS = [name for column in FLOOR_COLUMNS for name in column.names]
+DECIDED = (Verdict.HEALTHY, Verdict.POOR)
+"""Verdicts that say on which side of the target efficiency a point is."""
+
+
+def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
+    """A row per twin of the plan, with the columns of registry/points.py. runs: runs.csv.
+
+    The second launches are compared with the first ones as any two points are: within repeats, on logarithms.
+    Nothing but noise is in that difference. Its spread within repeats gives the smallest true difference that an
+    interval of so many repeats leaves 0 out of with a probability of 80 %, and the same after `max_repeats`. With
+    fewer than two repeats that have both launches, these are nan.
+    """
+    if not plan.twins:
+        return pd.DataFrame(columns=COLUMNS)
+    good = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()].set_index("run_id")
+    return pd.DataFrame([_row(twin, good, plan.study) for twin in plan.twins], columns=COLUMNS)
+
+
+def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
+    first = of_one_protocol(good.loc[good.index.isin(twin.base)])
+    second = comparable_with(first, good.loc[good.index.isin(twin.runs)])
+    again, once = (launches.set_index("repeat")["step_time_s"] for launches in (second, first))
+    planned, level = study.repeats_for_spread, study.level
+    within = differences(np.log(again), np.log(once), planned=planned)
+    count, most = len(within.values), study.most_repeats
+    ratio = ratio_in_blocks(again, once, planned=planned, confidence=level) if count else NOTHING
+    noise = spread(within, confidence=level)
+    now = then = NOTHING
+    if within.freedom >= 1:
+        at_most = most - 1 if most <= planned else within.freedom
+        now, then = (
+            smallest_shown(noise, count=repeats, freedom=freedom, confidence=level).map(expm1)
+            for repeats, freedom in ((count, within.freedom), (most, at_most))
+        )
+    return {
+        **{name: getattr(twin, name) for name in ("workload", "variant", "batch_per_rank")},
+        "repeats_compared": count,
+        **ratio.map(lambda value: value - 1).columns("step_time_difference"),
+        "half_width": nan if isnan(ratio.low) else ratio.relative_half_width,
+        "shows": _shows(ratio),
+        **now.columns("smallest_difference"),
+        "most_repeats": most,
+        **then.columns("smallest_difference_at_most"),
+        **shared_variance(again, once, confidence=level).columns("shared_variance"),
+    }
+
+
+def _shows(ratio: Interval) -> Shows:
+    """What the interval of the ratio of step times says; identical launches should show no difference."""
+    if isnan(ratio.low):
+        return Shows.NONE if isnan(ratio.value) else Shows.NO_INTERVAL
+    if not ratio.leaves_out(1):
+        return Shows.NO_DIFFERENCE
+    return Shows.SLOWER if ratio.low > 1 else Shows.FASTER
+
+
+def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:
+    """The row of floors.csv of the base case of a row of the summary, where it states a smallest difference."""
+    mine = floors[(floors["workload"] == row["workload"]) & (floors["variant"] == row["base_variant"])]
+    return mine.iloc[0] if len(mine) and not isnan(mine["smallest_difference"].iloc[0]) else None
+
+
+def is_below(ratio: float, smallest: float) -> bool:
+    """Whether a ratio is closer to 1 than the smallest difference, a fraction; never where that is nan."""
+    return abs(log(ratio)) < log1p(smallest)
+
+
+def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
+    """Differences that the intervals of a row of the summary show although they are smaller than so much.
+
+    smallest: a fraction; the distance is taken on logarithms. Fewer than 4 of 5 studies would show such a
+    difference, and those that do overstate it on average.
+    Source: Gelman and Carlin (2014), Perspectives on Psychological Science 9 (type M error).
+    """
+    for claim, ratio in _claims(row, report):
+        if is_below(ratio, smallest):
+            yield claim
+
+
+def _claims(row: Row, report: Report) -> Iterator[tuple[Claim, float]]:
+    """(what a row is said to differ from, ratio to it)."""
+    speedup, relative = (Interval.of(row, name) for name in ("speedup", "relative_throughput"))
+    if row["world_size"] > 1 and not isnan(speedup.low):
+        ranks = int(row["world_size"])
+        verdict = verdict_of(speedup, ranks=ranks, report=report)
+        if verdict == Verdict.NEGATIVE_SCALING:
+            yield Claim.BASE, speedup.value
+        elif verdict in DECIDED:
+            yield Claim.TARGET, speedup.value / (ranks * report.target_efficiency)
+    if relative.leaves_out(1):
+        yield Claim.VARIANT, relative.value
