@@ -2,6 +2,7 @@
 
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import make_starter
+from scalestudy.study.allocations import Allocation
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -10,22 +11,26 @@ MEMORY_PER_RANK_MB = 8000
 """torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
 
 
-def request(spec: RunSpec) -> dict[str, int | str]:
+def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, int | str]:
     """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
+
+    allocation: the job of a cluster that it shares with others. All of them ask for the whole job, since Snakemake
+    refuses to join jobs that ask for different things.
 
     `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
     is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
     ours, which would put two nodes on one.
     """
-    ranks = spec.devices_per_node
+    place = allocation or spec
+    ranks = place.devices_per_node
     devices = 0 if spec.host.device == "cpu" else ranks
     return {
-        "nodes": spec.nodes,
+        "nodes": place.nodes,
         "cores": ranks * spec.host.cores_per_rank,
         "devices": devices,
         "gres": f"gpu:{devices}" if devices else "",
         "memory_mb": ranks * MEMORY_PER_RANK_MB,
-        "mpi": "srun" if spec.nodes > 1 else "",
+        "mpi": "srun" if place.nodes > 1 else "",
     }
 
 

@@ -107,6 +107,13 @@ POINT_COLUMNS: tuple[Column, ...] = (
         header="Samples",
     ),
     count("repeats_compared", "repeats with a good launch of both this point and its base case"),
+    count(
+        "repeats_apart",
+        "of these, repeats whose two launches ran apart: in any of the next three ways",
+    ),
+    count("repeats_in_other_jobs", "of these, repeats whose two launches ran in different SLURM jobs"),
+    count("repeats_on_other_nodes", "of these, repeats whose two launches had no node in common"),
+    count("repeats_days_apart", "of these, repeats whose two launches were started more than a day apart"),
     ratio("speedup", "ratio of throughputs to the base case, within repeats", header="Speedup"),
     percent(
         "shared_variance",

@@ -26,6 +26,9 @@ KNOBS = (
 PLACE = (
     Column("device", "cpu, or the name of the GPU"),
     Column("hosts", "hosts of the ranks"),
+    Column("node_names", "nodes of the ranks, as the scheduler calls them"),
+    Column("slurm_job", "id of the SLURM job that the launch was part of"),
+    Column("held_devices", "devices of that job, those that the launch left idle included"),
     Column("torch", "version of torch"),
     Column("threads_per_rank", "threads of torch's intra-op pool, maximum over ranks"),
     Column("threads_per_core", "threads of all ranks of a host over the cores they may use, maximum over hosts"),

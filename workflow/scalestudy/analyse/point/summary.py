@@ -10,6 +10,7 @@ from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
@@ -35,7 +36,12 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
-NOT_COMPARED = {"interval": IntervalMethod.NONE, "repeats_compared": 0} | NOTHING.columns("shared_variance")
+NOT_COMPARED: dict[str, Any] = {
+    "interval": IntervalMethod.NONE,
+    "repeats_compared": 0,
+    **NOTHING_APART,
+    **NOTHING.columns("shared_variance"),
+}
 # What a row has as its point has it, and as the first of its launches has it.
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
@@ -189,10 +195,11 @@ def _speedup(
 
 
 def _within_blocks(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """How many repeats have both sides, and how much of the launches' variance the two sides have in common."""
+    """How many repeats have both sides, how many of them apart, and how much of their variance the two share."""
     mine, theirs = (_by_block(frame, "step_time_s") for frame in (good, base))
     shared = shared_variance(mine, theirs, confidence=study.level)
-    return {"repeats_compared": len(mine.index.intersection(theirs.index)), **shared.columns("shared_variance")}
+    compared = len(mine.index.intersection(theirs.index))
+    return {"repeats_compared": compared, **apart_columns(good, base), **shared.columns("shared_variance")}
 
 
 def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:

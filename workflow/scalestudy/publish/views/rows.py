@@ -10,7 +10,7 @@ from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, FACTORS, failure_word, methods, stopped
+from scalestudy.publish.words.points import ACCURACY, FACTORS, apart, failure_word, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, Methods
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
@@ -174,6 +174,8 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
     if 0 < row["repeats_compared"] < row["launches_ok"]:
         both = f"{int(row['repeats_compared'])} repeats have a good launch of both this point and its base case"
         notes.append(Phrase(f"{both}: the speedup is of these"))
+    if row["repeats_apart"]:
+        notes.append(numbers.phrase(point, apart(row)))
     if waits_for_one(row):
         late = (
             f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"

@@ -17,9 +17,9 @@ class StudyMeasure(Measure):
     probability. `precise`: a point is launched until its step time is known to `half_width`, as the spread of the
     first `repeats` launches says."""
     budget_device_hours: float | None = Field(None, gt=0)
-    """Device-hours after which no further repeat is launched with `until: decided`: those that all launches held,
-    from their start to their end. A repeat is launched as a whole or not at all; the first one is launched anyhow.
-    No limit if unset."""
+    """Device-hours after which no further repeat is launched with `until: decided`: those that were held for all
+    launches, from their start to their end. Idle devices of a cluster's job count too. A repeat is launched as a
+    whole or not at all; the first one is launched anyhow. No limit if unset."""
 
     def of_a_launch(self) -> Measure:
         """What a launch itself has to know."""
