@@ -11,6 +11,7 @@ from snakemake.logging import logger
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
     matching_runs,
+    refuse_unequal_requests,
     refuse_what_does_not_fit,
     request,
     reserve_arguments,
@@ -122,6 +123,8 @@ def check_place():
         gpus = gpus.value if gpus else None
         or_one_message(refuse_what_does_not_fit, PLAN, cores=workflow.cores, gpus=gpus)
     else:
+        asked = workflow.resource_settings.overwrite_resources
+        or_one_message(refuse_unequal_requests, PLAN, ALLOCATIONS, asked)
         keep_config_for_jobs(PLAN.study, Path("results") / PLAN.study.name)
 
 

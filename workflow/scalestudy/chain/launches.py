@@ -1,5 +1,8 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
+from collections.abc import Iterable, Mapping
+from itertools import permutations
+
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import make_starter
 from scalestudy.study.allocations import Allocation
@@ -60,6 +63,37 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
                 f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; {gpus} are on offer."
                 " Use a smaller scale or host.device: cpu"
             )
+
+
+def refuse_unequal_requests(
+    plan: Plan, allocations: Iterable[Allocation], asked: Mapping[str, Mapping[str, object]]
+) -> None:
+    """UserError where rules whose launches share a job are given different words for it: no job has both.
+
+    asked: what `--set-resources` says, by rule and name; Snakemake keeps a word as `raw`. Of numbers the largest
+    counts.
+    """
+    words = {
+        rule: {name: getattr(value, "raw", value) for name, value in values.items()}
+        for rule, values in asked.items()
+    }
+    for allocation in allocations:
+        rules = list(dict.fromkeys(_rule(plan, run) for run in allocation.runs))
+        for rule, other in permutations(rules, 2):
+            for name, word in words.get(rule, {}).items():
+                said = words.get(other, {}).get(name)
+                if isinstance(word, str) and said != word:
+                    has = "none" if said is None else repr(said)
+                    raise UserError(
+                        f"set-resources: {name} of {rule} is {word!r}, and {other} has {has}; their launches share"
+                        " a job, so give both the same, or set `allocations: scales` in the study"
+                    )
+
+
+def _rule(plan: Plan, run: str) -> str:
+    """The rule that makes a launch."""
+    of = "baseline" if plan.runs[run].strategy == "single" else "distributed"
+    return f"train_{of}{'_reserve' if plan.is_reserve(run) else ''}"
 
 
 def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:

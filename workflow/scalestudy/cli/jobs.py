@@ -30,8 +30,8 @@ def cluster_lines(plan: Plan) -> list[str]:
         )
     if idle:
         lines.append(
-            f"  of these {asked:.3g} device-hours, {idle:.3g} idle: one job holds all scales of a repeat, so that drift"
-            " cancels; `allocations: scales` avoids it"
+            f"  of these {asked:.3g} device-hours, {idle:.3g} idle: one job holds all scales of a repeat, so that"
+            " drift cancels; `allocations: scales` avoids it"
         )
     return [*lines, *_split_lines(plan, jobs)]
 
@@ -49,8 +49,8 @@ def _split_lines(plan: Plan, jobs: tuple[Allocation, ...]) -> list[str]:
             why = "`allocations: scales`"
         said.setdefault((split, why), []).append(_name(scale))
     return [
-        f"  {', '.join(scales)}: in {split} of {plan.study.most_repeats} repeats launched in another job than the base"
-        f" case, and drift between the jobs does not cancel ({why})"
+        f"  {', '.join(scales)}: in {split} of {plan.study.most_repeats} repeats launched in another job than the"
+        f" base case, and drift between the jobs does not cancel ({why})"
         for (split, why), scales in said.items()
     ]
 

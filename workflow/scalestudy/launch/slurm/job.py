@@ -41,14 +41,14 @@ class Job:
     ends_at: datetime.datetime | None = None
     """When its time is up, local time; None without a limit."""
     has_gpus: bool = False
-    gpus: int = 0
-    """On all of its nodes together, as with the cores."""
-    cores: int = 0
-    """CPUs in SLURM's count; 0 where it does not say."""
     log: str = ""
     """The file that its script prints to."""
     reason: str = ""
     """Why it waits, or why it ended, in SLURM's word."""
+    gpus: int = 0
+    """On all of its nodes together, as with the cores."""
+    cores: int = 0
+    """CPUs in SLURM's count; 0 where it does not say."""
 
     @property
     def alive(self) -> bool:
