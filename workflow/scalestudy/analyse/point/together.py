@@ -5,6 +5,8 @@ may be slower or faster for reasons of its own. That does not cancel, and where 
 jobs the interval does not contain it either.
 """
 
+from math import isnan
+
 import pandas as pd
 
 APART = ("repeats_in_other_jobs", "repeats_on_other_nodes", "repeats_days_apart")
@@ -18,9 +20,9 @@ def apart_columns(mine: pd.DataFrame, base: pd.DataFrame) -> dict[str, int]:
 
     mine, base: good launches, of runs.csv. Launches outside of SLURM have no job, and are not told apart by it.
     """
-    seen = ["slurm_job", "node_names", "started_at"]
-    pairs = mine.set_index("repeat")[seen].join(base.set_index("repeat")[seen], rsuffix="_base", how="inner")
-    jobs = pairs["slurm_job"].fillna("").astype(str), pairs["slurm_job_base"].fillna("").astype(str)
+    seen = ["repeat", "slurm_job", "node_names", "started_at"]
+    pairs = mine[seen].merge(base[seen], on="repeat", suffixes=("", "_base"))
+    jobs = pairs["slurm_job"].map(_text), pairs["slurm_job_base"].map(_text)
     nodes = zip(pairs["node_names"], pairs["node_names_base"], strict=True)
     first, second = (pd.to_datetime(pairs[name], utc=True) for name in ("started_at", "started_at_base"))
     found = pd.DataFrame(
@@ -34,6 +36,13 @@ def apart_columns(mine: pd.DataFrame, base: pd.DataFrame) -> dict[str, int]:
     )
     counts = {name: int(found[name].sum()) for name in APART}
     return {"repeats_apart": int(found.any(axis=1).sum())} | counts
+
+
+def _text(job: object) -> str:
+    """The id of a job, which a CSV may have made a number or nothing of."""
+    if isinstance(job, float):
+        return "" if isnan(job) else f"{job:.0f}"
+    return str(job)
 
 
 def _no_node_in_common(mine: object, base: object) -> bool:

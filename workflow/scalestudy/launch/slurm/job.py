@@ -64,11 +64,10 @@ class Job:
 
         GPUs, or as many groups of cores as the job has for ranks on CPUs.
         """
-        if self.has_gpus and spec.host.device != "cpu":
-            found = self.gpus
-        else:
-            found = self.cores // spec.host.cores_per_rank
-        return max(found, spec.world_size) if found else None
+        on_gpus = self.has_gpus and spec.host.device != "cpu"
+        held = self.gpus if on_gpus else self.cores
+        groups = held if on_gpus else held // spec.host.cores_per_rank
+        return max(groups, spec.world_size) if held else None
 
 
 def job_id(environment: Mapping[str, str]) -> str | None:
