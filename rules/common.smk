@@ -10,6 +10,7 @@ from snakemake.logging import logger
 
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
+    allocation_now,
     matching_runs,
     refuse_unequal_requests,
     refuse_what_does_not_fit,
@@ -130,8 +131,11 @@ def check_place():
 
 def get_request(wildcards):
     """What a launch asks for: on a cluster what its job does, which others share."""
-    allocation = None if workflow.local_exec else ALLOCATION_OF[wildcards.run]
-    return request(PLAN.runs[wildcards.run], allocation)
+    spec = PLAN.runs[wildcards.run]
+    if workflow.local_exec:
+        return request(spec)
+    results = Path("results") / PLAN.study.name
+    return request(spec, allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results))
 
 
 def get_cores(wildcards):

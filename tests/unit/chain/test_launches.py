@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+from scalestudy.analyse.study.decision import DecisionFile
 from scalestudy.chain.launches import (
     MEMORY_PER_RANK_MB,
+    allocation_now,
     matching_runs,
     refuse_unequal_requests,
     refuse_what_does_not_fit,
@@ -17,6 +20,7 @@ from scalestudy.chain.launches import (
     reserve_arguments,
 )
 from scalestudy.errors import UserError
+from scalestudy.record.document import write_document
 from scalestudy.study.allocations import make_allocations
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -114,6 +118,31 @@ def test_launches_of_a_job_ask_for_the_same(content: dict[str, Any]) -> None:
             }
         )
     }
+
+
+def test_a_job_asks_for_what_is_needed_once_that_is_decided(content: dict[str, Any], tmp_path: Path) -> None:
+    """1, 2 and 4 ranks: after a decision that leaves 2 open nobody waits on the devices of 4."""
+    plan = make_plan(
+        parse_study(content | {"scales": ["1x2", "1x4"], "max_repeats": 3, "time_limit_min": 5}, source="x")
+    )
+    now, later = make_allocations(plan)
+    assert [job.devices_per_node for job in (now, later)] == [4, 4]
+    assert allocation_now(plan, later, tmp_path) == later
+    for widest in (4, 2, 0):
+        needed = [run for run, spec in plan.runs.items() if spec.repeat == 3 and spec.world_size <= widest]
+        decision = DecisionFile(
+            study="small",
+            after_repeats=2,
+            comparisons=(),
+            needed=tuple(needed),
+            budget_device_hours=None,
+            budget_ends_after=None,
+        )
+        write_document(tmp_path / "decisions/after_2.json", decision)
+        assert allocation_now(plan, later, tmp_path).devices_per_node == max(widest, 1)
+        assert allocation_now(plan, now, tmp_path) == now
+    (tmp_path / "decisions/after_2.json").write_text("{}")
+    assert allocation_now(plan, later, tmp_path) == later
 
 
 def test_rules_whose_launches_share_a_job_are_given_the_same_words(content: dict[str, Any]) -> None:

@@ -1,11 +1,14 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
+import json
 from collections.abc import Iterable, Mapping
 from itertools import permutations
+from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import make_starter
-from scalestudy.study.allocations import Allocation
+from scalestudy.registry.results import DECISIONS
+from scalestudy.study.allocations import Allocation, needed_part
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -35,6 +38,24 @@ def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, in
         "memory_mb": ranks * MEMORY_PER_RANK_MB,
         "mpi": "srun" if place.nodes > 1 else "",
     }
+
+
+def allocation_now(plan: Plan, allocation: Allocation, results: Path) -> Allocation:
+    """The job that is asked for: where it was decided which of its launches are needed, only what these take.
+
+    Snakemake asks again when a job is about to be submitted, and the decision is there by then.
+    """
+    after = plan.decided_after(allocation.runs[0])
+    path = results / DECISIONS.format(repeats=after)
+    if not after or not path.exists():
+        return allocation
+    try:
+        needed = json.loads(path.read_text(encoding="utf-8"))[
+            "needed"
+        ]  # its model is on this floor, and needs pandas
+        return needed_part(plan, allocation, needed)
+    except (ValueError, LookupError, TypeError):
+        return allocation  # of another release, or damaged: it is made again before the launches are
 
 
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:

@@ -7,8 +7,8 @@ idle: that is what blocks cost. Scales that would leave too many devices idle ha
 Launches in reserve come later, when those that decide on them are there, and have allocations of their own.
 """
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from math import ceil
 
@@ -95,6 +95,13 @@ def shared_scales(plan: Plan) -> frozenset[Scale]:
         if plan.study.allocations == "blocks" or _box(chosen)[0] == 1 or _idle_share(plan, chosen) <= IDLE_LIMIT:
             return chosen
     return frozenset({(1, 1)})
+
+
+def needed_part(plan: Plan, allocation: Allocation, needed: Collection[str]) -> Allocation:
+    """The same job on the nodes and devices that its needed launches take; one device where none is needed."""
+    scales = [(plan.runs[run].nodes, plan.runs[run].devices_per_node) for run in allocation.runs if run in needed]
+    nodes, devices = _box(scales or [(1, 1)])
+    return replace(allocation, nodes=nodes, devices_per_node=devices)
 
 
 def split_repeats(plan: Plan, allocations: Iterable[Allocation]) -> dict[Scale, int]:
