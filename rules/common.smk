@@ -10,7 +10,9 @@ from snakemake.logging import logger
 
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
+    allocation_now,
     matching_runs,
+    refuse_unequal_requests,
     refuse_what_does_not_fit,
     request,
     reserve_arguments,
@@ -51,7 +53,7 @@ WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
-ALLOCATION_OF = {run: allocation.name for allocation in ALLOCATIONS for run in allocation.runs}
+ALLOCATION_OF = {run: allocation for allocation in ALLOCATIONS for run in allocation.runs}
 DATASETS = PLAN.study.data_in_files
 DRAWN = [file_of(*figure) for figure in figures_of(PLAN)]
 TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
@@ -122,32 +124,43 @@ def check_place():
         gpus = gpus.value if gpus else None
         or_one_message(refuse_what_does_not_fit, PLAN, cores=workflow.cores, gpus=gpus)
     else:
+        asked = workflow.resource_settings.overwrite_resources
+        or_one_message(refuse_unequal_requests, PLAN, ALLOCATIONS, asked)
         keep_config_for_jobs(PLAN.study, Path("results") / PLAN.study.name)
 
 
+def get_request(wildcards):
+    """What a launch asks for: on a cluster what its job does, which others share."""
+    spec = PLAN.runs[wildcards.run]
+    if workflow.local_exec:
+        return request(spec)
+    results = Path("results") / PLAN.study.name
+    return request(spec, allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results))
+
+
 def get_cores(wildcards):
-    """Cores of one launch on each of its hosts; asked while jobs are planned, which is when to refuse them.
+    """Cores of one launch, or of its job, on each of its hosts; asked while jobs are planned, which is when to refuse them.
 
     Snakemake does not know where jobs will run before it plans them, nor asks for anything else as early.
     """
     if workflow.is_main_process and not workflow.dryrun:
         check_place()
-    return request(PLAN.runs[wildcards.run])["cores"]
+    return get_request(wildcards)["cores"]
 
 
 def requested(name):
     """A resource of a launch, by its name in chain/launches.py."""
-    return lambda wildcards: request(PLAN.runs[wildcards.run])[name]
+    return lambda wildcards: get_request(wildcards)[name]
 
 
 def get_local_devices(wildcards):
     """GPUs as `--resources gpu=N` counts them; a cluster is asked for them by `gres`, and for both it would refuse."""
-    return request(PLAN.runs[wildcards.run])["devices"] if workflow.local_exec else 0
+    return get_request(wildcards)["devices"] if workflow.local_exec else 0
 
 
 def get_allocation(wildcards):
-    """The job of a cluster that a launch shares with others of its scale; on this host every launch is one of its own."""
-    return None if workflow.local_exec else ALLOCATION_OF[wildcards.run]
+    """The job of a cluster that a launch shares with others; on this host every launch is one of its own."""
+    return None if workflow.local_exec else ALLOCATION_OF[wildcards.run].name
 
 
 def get_runs_before_decision(wildcards):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 from typing import Any
 
 import pandas as pd
@@ -208,7 +209,7 @@ def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any
     return printed_of(plan, results_of(plan, runs, summary, **given))
 
 
-WALL_TIME = {"wall_time_s": 2.0, "training_wall_time_s": 1.0, "probe_wall_time_s": 0.5}
+WALL_TIME = {"wall_time_s": 2.0, "training_wall_time_s": 1.0, "probe_wall_time_s": 0.5, "held_devices": nan}
 """Of a launch in a runs.csv that was made by hand."""
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])

@@ -17,6 +17,8 @@ SBATCH = {
     "1x4": "-t 5 --mem 32000 --nodes=1 --cpus-per-task=32 --gres=gpu:4",
     "4x4": "-t 5 --mem 32000 --nodes=4 --ntasks=4 --cpus-per-task=32 --gres=gpu:4",
 }
+BLOCK = "-t 15 --mem 32000 --nodes=1 --cpus-per-task=32 --gres=gpu:4"
+"""A repeat of 1x1, 1x2 and 1x4."""
 SRUN = {
     "1x1": "srun --jobid=7 --job-name=RUN --nodes=1 --nodelist=a --ntasks=1 --ntasks-per-node=1 --cpus-per-task=8"
     " --gpus-per-node=1 --kill-on-bad-exit=1 --export=ALL --input=none",
@@ -30,12 +32,25 @@ SRUN = {
 @pytest.fixture
 def gpus(submitting: Submitting) -> Submitting:
     """A study on GPUs, eight cores each, whose batch divides among sixteen ranks."""
-    study = small_study(scales=["1x4", "4x4"], host={"device": "cuda", "cores_per_rank": 8})
+    host = {"device": "cuda", "cores_per_rank": 8}
+    study = small_study(scales=["1x4", "4x4"], host=host, allocations="scales")
     submitting.configure(study)
     return submitting
 
 
-def test_what_sbatch_is_told(gpus: Submitting, tmp_path: Path) -> None:
+def test_what_sbatch_is_told_by_scale(gpus: Submitting, tmp_path: Path) -> None:
+    assert told(gpus, tmp_path) == SBATCH
+
+
+def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> None:
+    """Three launches of five minutes each, on the devices of the largest."""
+    host = {"device": "cuda", "cores_per_rank": 8}
+    gpus.configure(small_study(scales=["1x2", "1x4"], host=host))
+    assert told(gpus, tmp_path) == {"1x4": BLOCK}
+
+
+def told(gpus: Submitting, tmp_path: Path) -> dict[str, str]:
+    """What sbatch is told of each job, by its nodes and devices."""
     said = tmp_path / "said"
     recorder = tmp_path / "bin/sbatch"
     recorder.parent.mkdir()
@@ -53,11 +68,11 @@ def test_what_sbatch_is_told(gpus: Submitting, tmp_path: Path) -> None:
     lines = [line.split(" --wrap=")[0] for line in said.read_text().splitlines() if line.startswith("--parsable")]
     found = {}
     for line in lines:
-        scale = re.search(r"group_n(\d+)g(\d+)-1", line)
+        scale = re.search(r"group_n(\d+)g(\d+)-(?:blocks-)?1", line)
         found[f"{scale[1]}x{scale[2]}"] = re.search(r"-t .*?(?= -D )", line)[0]
         gres = re.search(r"--gres=\S+", line)
         found[f"{scale[1]}x{scale[2]}"] += f" {gres[0]}"
-    assert found == SBATCH
+    return found
 
 
 @pytest.mark.parametrize("scale", SRUN)
@@ -72,5 +87,5 @@ def test_what_srun_is_told(gpus: Submitting, scale: str) -> None:
 
 def test_the_guide_shows_these_lines() -> None:
     guide = " ".join((ROOT / "docs/cluster.md").read_text().split())
-    for line in [*SBATCH.values(), *SRUN.values()]:
+    for line in [*SBATCH.values(), BLOCK, *SRUN.values()]:
         assert line in guide

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 
+import pandas as pd
 import pytest
 from conftest import make_checkout
 from slurm_cluster import Cluster
@@ -17,7 +19,8 @@ def studied(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> tuple
     root = make_checkout(tmp_path_factory.mktemp("studied") / "checkout").root
     submitting = Submitting(root, cluster)
     references = {"overhead_reference": True}  # three batches on one process: launches that share a job
-    submitting.configure(small_study(scales=["1x2", "2x1", "2x2"], report=references))
+    study = small_study(scales=["1x2", "2x1", "2x2"], report=references, allocations="blocks")
+    submitting.configure(study)
     return submitting, submitting.submit().stdout
 
 
@@ -37,19 +40,34 @@ def test_every_run_came_up_as_planned(studied: tuple[Submitting, str]) -> None:
         assert [node["name"] for node in record.environment["nodes"]] == sorted(ranks)
 
 
-def test_launches_of_a_scale_share_a_job(studied: tuple[Submitting, str]) -> None:
+def test_a_repeat_is_one_job_in_the_order_of_the_plan(studied: tuple[Submitting, str]) -> None:
+    """All scales in the job of the largest: the smaller ones on its first nodes, where the larger ones are too."""
     submitting, output = studied
-    jobs = {}
-    for record in submitting.records().values():
-        scale = (record.spec.nodes, record.spec.devices_per_node)
-        jobs.setdefault(scale, set()).add(record.environment["slurm_job_id"])
-    assert {scale: len(ids) for scale, ids in jobs.items()} == {(1, 1): 1, (1, 2): 1, (2, 1): 1, (2, 2): 1}
-    assert len(re.findall(r"submitted with SLURM jobid", output)) == 4
+    records = submitting.records()
+    assert len({record.environment["slurm_job_id"] for record in records.values()}) == 1
+    assert len(re.findall(r"submitted with SLURM jobid", output)) == 1
+    started = sorted(records, key=lambda run: records[run].started_at)
+    assert started == list(submitting.plan().runs)
+    for record in records.values():
+        nodes = [node["name"] for node in record.environment["nodes"]]
+        assert nodes == ["node1", "node2"][: record.spec.nodes]
+        assert record.environment["held_devices"] == 4
 
 
 def test_the_plan_says_how_many_jobs_there_will_be(studied: tuple[Submitting, str]) -> None:
     submitting, _ = studied
-    assert "on a cluster: 4 jobs" in submitting.run("scalestudy", "plan").stdout
+    said = submitting.run("scalestudy", "plan").stdout
+    assert "on a cluster: 1 job" in said
+    # Six launches of five minutes on four devices: three single processes, two of two ranks, one of four.
+    assert "of these 2 device-hours, 1.08 idle" in said
+
+
+def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting, str]) -> None:
+    submitting, _ = studied
+    runs = pd.read_csv(submitting.results / "runs.csv")
+    hours = 4 * runs["wall_time_s"].sum() / 3600
+    numbers = json.loads((submitting.results / "numbers.json").read_text())["numbers"]
+    assert numbers["effort.device_hours"]["value"] == pytest.approx(hours)
 
 
 def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:
@@ -58,6 +76,7 @@ def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:
     assert "6 launches: 6 ok." in text
     assert "node1, node2" in text
     assert "2 nodes" in text
+    assert "does not cancel" not in text
     assert "Nothing to be done" in submitting.submit("-n").stdout
 
 

@@ -25,13 +25,16 @@ def plan_of(**changes: Any) -> Plan:
     return make_plan(parse_study(content, source="x"))
 
 
-def decision_of(plan: Plan, after: int, **given: list[Any]) -> DecisionFile:
+def decision_of(
+    plan: Plan, after: int, environment: dict[str, Any] | None = None, **given: list[Any]
+) -> DecisionFile:
     """The decision on launches with these step times by name of workload, from those of the first repeats."""
     times = {(name, 1, 32): BASE for name in ("clear", "close")} | {
         (name, 1, 16): BASE for name in ("clear", "close")
     }
     ddp = {"clear": CLEAR, "close": CLOSE} | given
-    runs = study_of(plan, times | {(name, 2, 16): values for name, values in ddp.items()})
+    times |= {(name, 2, 16): values for name, values in ddp.items()}
+    runs = study_of(plan, times, environment=environment)
     runs = runs[runs["repeat"] <= after]
     return decide(plan, runs, summary_frame(plan, runs), after=after)
 
@@ -67,6 +70,16 @@ def test_what_failed_is_not_launched_again(failed: tuple[str, ...]) -> None:
     decision = decision_of(plan_of(), 3, close=[*ends, *CLOSE[3:]])
     assert {c.workload: c.settled for c in decision.comparisons} == {"clear": "decided", "close": "failed"}
     assert not decision.needed
+
+
+def test_idle_devices_of_jobs_use_up_the_budget() -> None:
+    """18 launches of 2 s are 13 of 20 millihours by their ranks; in jobs of four devices the budget is gone."""
+    within = decision_of(plan_of(measure={"budget_device_hours": 0.02}), 3)
+    assert within.needed
+    assert within.budget_ends_after is None
+    held = decision_of(plan_of(measure={"budget_device_hours": 0.02}), 3, environment={"held_devices": 4})
+    assert not held.needed
+    assert held.budget_ends_after == 3
 
 
 def test_one_failed_launch_does_not_end_a_comparison() -> None:

@@ -18,6 +18,7 @@ def runs(*launches: tuple[str, str, float, float]) -> pd.DataFrame:
                 "variant": variant,
                 "outcome": outcome,
                 "world_size": 2,
+                "held_devices": nan,
                 "wall_time_s": seconds,
                 "training_wall_time_s": training,
                 "probe_wall_time_s": 1.0,
@@ -44,3 +45,11 @@ def test_a_part_that_one_launch_does_not_tell_is_not_known() -> None:
     assert isnan(known.loc["ddp", "training_wall_time_s"])
     assert known.loc["single", "training_wall_time_s"] == 2
     assert known.loc["ddp", "probe_wall_time_s"] == 2
+
+
+def test_idle_devices_of_a_job_count() -> None:
+    """Two ranks for 10 s in a job of eight devices, and for 5 s without a job around them."""
+    made = runs(("ddp", "ok", 10.0, 4.0), ("ddp", "ok", 5.0, 4.0))
+    made["held_devices"] = [8, nan]
+    (row,) = effort_frame(made).to_dict("records")
+    assert (row["wall_time_s"], row["device_time_s"]) == (15, 90)

@@ -60,6 +60,17 @@ def test_twins_cost_as_many_launches_as_their_base_case() -> None:
     assert found.device_hours == Interval(4, 4, 4)
 
 
+def test_idle_devices_are_part_of_the_expected_hours(plan: Plan) -> None:
+    """Of every third launch, which holds twice what it uses."""
+    settled = [compared(plan, np.log([1.9, 1.91, 1.89]), "decided")]
+    device_s = {run: 2400.0 if spec.world_size == 1 else 1200.0 for run, spec in plan.runs.items()}
+    idle_s = {run: 1200.0 if spec.world_size == 1 else 0.0 for run, spec in plan.runs.items()}
+    found = outlook(plan, settled, after=3, device_s=device_s, idle_s=idle_s)
+    assert (found.device_hours.value, found.idle_device_hours) == (5, 2)
+    assert outlook(plan, settled, after=3, device_s=device_s).idle_device_hours == 0
+    assert isnan(outlook(plan, settled, after=3, device_s={}).idle_device_hours)
+
+
 def test_what_is_nearly_decided_is_decided_by_the_next_look(plan: Plan) -> None:
     logs = np.log(1.7) + 0.02 * np.array([-1, 0, 1])
     found = outlook(plan, [compared(plan, logs)], after=3, device_s={})

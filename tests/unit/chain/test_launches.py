@@ -5,17 +5,23 @@ from __future__ import annotations
 import json
 import re
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
+from scalestudy.analyse.study.decision import DecisionFile
 from scalestudy.chain.launches import (
     MEMORY_PER_RANK_MB,
+    allocation_now,
     matching_runs,
+    refuse_unequal_requests,
     refuse_what_does_not_fit,
     request,
     reserve_arguments,
 )
 from scalestudy.errors import UserError
+from scalestudy.record.document import write_document
+from scalestudy.study.allocations import make_allocations
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -91,3 +97,64 @@ def test_workloads_share_their_data(content: dict[str, Any]) -> None:
     assert name == plan.study.workloads["a"].data.store_name
     again = json.loads(entry.to_json())
     assert parse_study(content | {"workloads": {"a": text | {"data": again}}}, source="x")
+
+
+def test_launches_of_a_job_ask_for_the_same(content: dict[str, Any]) -> None:
+    """Snakemake joins no jobs that ask for different words, and of numbers it takes the largest."""
+    changes = {"scales": ["1x2", "2x2"], "allocations": "blocks", "host": {"device": "cuda", "cores_per_rank": 3}}
+    changes["time_limit_min"] = 10
+    plan = make_plan(parse_study(content | changes, source="x"))
+    (job,) = make_allocations(plan)
+    asked = [request(plan.runs[run], job) for run in job.runs]
+    assert {json.dumps(one) for one in asked} == {
+        json.dumps(
+            {
+                "nodes": 2,
+                "cores": 6,
+                "devices": 2,
+                "gres": "gpu:2",
+                "memory_mb": 2 * MEMORY_PER_RANK_MB,
+                "mpi": "srun",
+            }
+        )
+    }
+
+
+def test_a_job_asks_for_what_is_needed_once_that_is_decided(content: dict[str, Any], tmp_path: Path) -> None:
+    """1, 2 and 4 ranks: after a decision that leaves 2 open nobody waits on the devices of 4."""
+    plan = make_plan(
+        parse_study(content | {"scales": ["1x2", "1x4"], "max_repeats": 3, "time_limit_min": 5}, source="x")
+    )
+    now, later = make_allocations(plan)
+    assert [job.devices_per_node for job in (now, later)] == [4, 4]
+    assert allocation_now(plan, later, tmp_path) == later
+    for widest in (4, 2, 0):
+        needed = [run for run, spec in plan.runs.items() if spec.repeat == 3 and spec.world_size <= widest]
+        decision = DecisionFile(
+            study="small",
+            after_repeats=2,
+            comparisons=(),
+            needed=tuple(needed),
+            budget_device_hours=None,
+            budget_ends_after=None,
+        )
+        write_document(tmp_path / "decisions/after_2.json", decision)
+        assert allocation_now(plan, later, tmp_path).devices_per_node == max(widest, 1)
+        assert allocation_now(plan, now, tmp_path) == now
+    (tmp_path / "decisions/after_2.json").write_text("{}")
+    assert allocation_now(plan, later, tmp_path) == later
+
+
+def test_rules_whose_launches_share_a_job_are_given_the_same_words(content: dict[str, Any]) -> None:
+    blocks, scales = (
+        make_plan(parse_study(content | {"allocations": kind, "max_repeats": 5}, source="x"))
+        for kind in ("blocks", "scales")
+    )
+    typed = {"gres": "gpu:a100:2", "mem_mb": 9000}
+    rules = ("train_baseline", "train_distributed", "train_baseline_reserve", "train_distributed_reserve")
+    refuse_unequal_requests(blocks, make_allocations(blocks), dict.fromkeys(rules, typed))
+    refuse_unequal_requests(scales, make_allocations(scales), {"train_distributed": typed})
+    refuse_unequal_requests(blocks, make_allocations(blocks), {"train_distributed": {"mem_mb": 9000}})
+    for rule in rules:
+        with pytest.raises(UserError, match=f"gres of {rule} is 'gpu:a100:2', and train_.* has none; .*scales"):
+            refuse_unequal_requests(blocks, make_allocations(blocks), {rule: typed})

@@ -34,7 +34,15 @@ def expand(listed: str) -> tuple[str, ...]:
 def test_a_running_job() -> None:
     job = parse_job("12", RUNNING, hosts=expand)
     assert job == Job(
-        "12", "RUNNING", ("node1", "node2"), datetime.datetime(2026, 11, 21, 15, 10), True, "/logs/12.log", "None"
+        "12",
+        "RUNNING",
+        ("node1", "node2"),
+        datetime.datetime(2026, 11, 21, 15, 10),
+        True,
+        "/logs/12.log",
+        "None",
+        gpus=4,
+        cores=4,
     )
     assert job.alive
     assert job.left_s(datetime.datetime(2026, 11, 21, 15, 8)) == 120
@@ -45,6 +53,33 @@ def test_a_job_that_waits() -> None:
     assert job.nodes == ()
     assert not job.has_gpus
     assert job.left_s(datetime.datetime.now()) is None
+
+
+@pytest.mark.parametrize(
+    ("granted", "device", "held"),
+    [
+        ("cpu=16,gres/gpu=8", "auto", 8),
+        ("cpu=16,gres/gpu=8,gres/gpu:a100=8", "cuda", 8),
+        ("cpu=16,gres/gpu:a100=4,gres/gpu:h100=2", "cuda", 6),
+        ("cpu=16,gres/gpu=8", "cpu", 4),  # ranks on CPUs: as many as its cores make
+        ("cpu=16", "auto", 4),
+        ("cpu=1", "auto", 2),  # fewer than the launch has ranks is a site's way of counting
+    ],
+)
+def test_devices_that_a_job_holds_for_a_launch(
+    content: dict[str, Any], granted: str, device: str, held: int
+) -> None:
+    """A launch of two ranks with four cores each: the job may hold more, and these are idle."""
+    plan = make_plan(parse_study(content | {"host": {"device": device, "cores_per_rank": 4}}, source="x"))
+    spec = next(spec for spec in plan.runs.values() if spec.world_size == 2)
+    cores = granted.split(",")[0].removeprefix("cpu=")
+    line = f"JobId=7 JobState=RUNNING NodeList=node[1-2] NumNodes=2 NumCPUs={cores} AllocTRES={granted}"
+    assert parse_job("7", line, hosts=expand).held_devices(spec) == held
+
+
+def test_devices_of_a_job_that_slurm_has_forgotten_are_not_known(content: dict[str, Any]) -> None:
+    spec = next(iter(make_plan(parse_study(content, source="x")).runs.values()))
+    assert Job("7", "UNKNOWN").held_devices(spec) is None
 
 
 ENDS = [

@@ -1,7 +1,14 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
+import json
+from collections.abc import Iterable, Mapping
+from itertools import permutations
+from pathlib import Path
+
 from scalestudy.errors import UserError
 from scalestudy.launch.starters import make_starter
+from scalestudy.registry.results import DECISIONS
+from scalestudy.study.allocations import Allocation, needed_part
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -10,23 +17,45 @@ MEMORY_PER_RANK_MB = 8000
 """torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
 
 
-def request(spec: RunSpec) -> dict[str, int | str]:
+def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, int | str]:
     """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
+
+    allocation: the job of a cluster that it shares with others. All of them ask for the whole job, since Snakemake
+    refuses to join jobs that ask for different things.
 
     `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
     is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
     ours, which would put two nodes on one.
     """
-    ranks = spec.devices_per_node
+    place = allocation or spec
+    ranks = place.devices_per_node
     devices = 0 if spec.host.device == "cpu" else ranks
     return {
-        "nodes": spec.nodes,
+        "nodes": place.nodes,
         "cores": ranks * spec.host.cores_per_rank,
         "devices": devices,
         "gres": f"gpu:{devices}" if devices else "",
         "memory_mb": ranks * MEMORY_PER_RANK_MB,
-        "mpi": "srun" if spec.nodes > 1 else "",
+        "mpi": "srun" if place.nodes > 1 else "",
     }
+
+
+def allocation_now(plan: Plan, allocation: Allocation, results: Path) -> Allocation:
+    """The job that is asked for: where it was decided which of its launches are needed, only what these take.
+
+    Snakemake asks again when a job is about to be submitted, and the decision is there by then.
+    """
+    after = plan.decided_after(allocation.runs[0])
+    path = results / DECISIONS.format(repeats=after)
+    if not after or not path.exists():
+        return allocation
+    try:
+        needed = json.loads(path.read_text(encoding="utf-8"))[
+            "needed"
+        ]  # its model is on this floor, and needs pandas
+        return needed_part(plan, allocation, needed)
+    except (ValueError, LookupError, TypeError):
+        return allocation  # of another release, or damaged: it is made again before the launches are
 
 
 def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None) -> None:
@@ -55,6 +84,37 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
                 f"scales[{index}]: {scale} needs {ranks} CUDA devices on one host; {gpus} are on offer."
                 " Use a smaller scale or host.device: cpu"
             )
+
+
+def refuse_unequal_requests(
+    plan: Plan, allocations: Iterable[Allocation], asked: Mapping[str, Mapping[str, object]]
+) -> None:
+    """UserError where rules whose launches share a job are given different words for it: no job has both.
+
+    asked: what `--set-resources` says, by rule and name; Snakemake keeps a word as `raw`. Of numbers the largest
+    counts.
+    """
+    words = {
+        rule: {name: getattr(value, "raw", value) for name, value in values.items()}
+        for rule, values in asked.items()
+    }
+    for allocation in allocations:
+        rules = list(dict.fromkeys(_rule(plan, run) for run in allocation.runs))
+        for rule, other in permutations(rules, 2):
+            for name, word in words.get(rule, {}).items():
+                said = words.get(other, {}).get(name)
+                if isinstance(word, str) and said != word:
+                    has = "none" if said is None else repr(said)
+                    raise UserError(
+                        f"set-resources: {name} of {rule} is {word!r}, and {other} has {has}; their launches share"
+                        " a job, so give both the same, or set `allocations: scales` in the study"
+                    )
+
+
+def _rule(plan: Plan, run: str) -> str:
+    """The rule that makes a launch."""
+    of = "baseline" if plan.runs[run].strategy == "single" else "distributed"
+    return f"train_{of}{'_reserve' if plan.is_reserve(run) else ''}"
 
 
 def matching_runs(plan: Plan, *, single: bool, reserve: bool) -> str:

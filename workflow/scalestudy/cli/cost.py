@@ -1,7 +1,7 @@
 """What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
+from scalestudy.cli.jobs import cluster_lines
 from scalestudy.registry.codes import NotAlternated
-from scalestudy.study.allocations import Allocation, make_allocations
 from scalestudy.study.alternation import not_alternated
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -85,28 +85,10 @@ def cost_lines(plan: Plan) -> list[str]:
         f"{launches_in_all(plan)}, at most {widest} ranks at once, one launch after another on the same devices",
         f"at most {device_h:.3g} device-hours and {len(plan.runs) * limit_h:.3g} hours one after another:"
         f" every launch ends within {plan.study.time_limit_min:g} min",
-        *_cluster_lines(plan),
+        *cluster_lines(plan),
         f"order of launches: random by seed {plan.study.seed}, each second repeat in reverse;"
         f" first {next(iter(plan.runs))}",
     ]
-
-
-def _cluster_lines(plan: Plan) -> list[str]:
-    """What a cluster is asked for, job by job of a scale."""
-    jobs = make_allocations(plan)
-    scales: dict[tuple[int, int], list[Allocation]] = {}
-    for job in jobs:
-        scales.setdefault((job.nodes, job.devices_per_node), []).append(job)
-    asked = sum(job.device_hours for job in jobs)
-    lines = [f"on a cluster: {len(jobs)} jobs, {asked:.3g} device-hours asked for"]
-    for (nodes, devices), mine in scales.items():
-        launches = sum(len(job.runs) for job in mine)
-        longest = max(job.limit_min for job in mine)
-        lines.append(
-            f"  {nodes}x{devices}: {len(mine)} {'jobs' if len(mine) > 1 else 'job'} of up to {longest} min for"
-            f" {launches} launches, {sum(job.device_hours for job in mine):.3g} device-hours"
-        )
-    return lines
 
 
 def _launches(plan: Plan) -> str:

@@ -8,7 +8,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.study.decision import DecisionFile
 from scalestudy.analyse.study.outlook import EFFICIENCY, SPREAD, SPREAD_FACTOR, Next, outlook
 from scalestudy.record.document import read_document
-from scalestudy.record.observation import read_record
+from scalestudy.record.observation import HELD_DEVICES, read_record
 from scalestudy.registry.results import DECISIONS
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
@@ -22,10 +22,11 @@ def outlook_lines(plan: Plan, results: Path) -> list[str]:
     decision = last_decision(plan, results)
     known = decision.comparisons if decision else ()
     after = decision.after_repeats if decision else 0
-    expected = outlook(plan, known, after=after, device_s=device_time_s(plan, results))
+    device_s, idle_s = device_time_s(plan, results)
+    expected = outlook(plan, known, after=after, device_s=device_s, idle_s=idle_s)
     return [
         f"expected launches: {_said(expected.launches, '.0f')}",
-        f"expected device-hours: {_hours(expected.device_hours)}",
+        f"expected device-hours: {_hours(expected.device_hours)}{_idle(expected.idle_device_hours)}",
         f"  every comparison is settled within {plan.study.most_repeats} repeats with a probability of"
         f" {expected.settled:.0%}",
         f"  {_grounds(decision)}",
@@ -42,17 +43,27 @@ def last_decision(plan: Plan, results: Path) -> DecisionFile | None:
     return None
 
 
-def device_time_s(plan: Plan, results: Path) -> dict[str, float]:
-    """Mean device-seconds of the measured launches of every configuration, by its runs; {} unless all have one."""
-    found: dict[tuple[object, ...], list[float]] = {}
+def device_time_s(plan: Plan, results: Path) -> tuple[dict[str, float], dict[str, float]]:
+    """(mean device-seconds of a launch of the configuration of a run, by run id; of these, of idle devices).
+
+    As they were measured; both are {} unless all configurations have a launch.
+    """
+    held: dict[tuple[object, ...], list[float]] = {}
+    idle: dict[tuple[object, ...], list[float]] = {}
     for run, spec in plan.runs.items():
         if (results / "runs" / run / "run.json").exists():
             record = read_record(results / "runs" / run)
             if record.outcome != "unneeded":
-                found.setdefault(_configuration(spec), []).append(record.totals.wall_time_s * spec.world_size)
-    means = {key: sum(times) / len(times) for key, times in found.items()}
+                devices = record.environment.get(HELD_DEVICES) or spec.world_size
+                time_s, key = record.totals.wall_time_s, _configuration(spec)
+                held.setdefault(key, []).append(time_s * devices)
+                idle.setdefault(key, []).append(time_s * (devices - spec.world_size))
     keys = {run: _configuration(spec) for run, spec in plan.runs.items()}
-    return {run: means[key] for run, key in keys.items()} if set(keys.values()) == set(means) else {}
+    if set(keys.values()) != set(held):
+        return {}, {}
+    means = [{key: sum(times) / len(times) for key, times in found.items()} for found in (held, idle)]
+    of_held, of_idle = ({run: mean[key] for run, key in keys.items()} for mean in means)
+    return of_held, of_idle
 
 
 def _configuration(spec: RunSpec) -> tuple[object, ...]:
@@ -68,6 +79,10 @@ def _hours(interval: Interval) -> str:
     if isnan(interval.value):
         return "not known before every configuration was launched once"
     return _said(interval, ".2g")
+
+
+def _idle(hours: float) -> str:
+    return f"; about {hours:.2g} of them of idle devices" if hours > 0 else ""
 
 
 def _grounds(decision: DecisionFile | None) -> str:

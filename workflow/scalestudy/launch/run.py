@@ -26,7 +26,7 @@ from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
-from scalestudy.record.observation import RunRecord, most_steps, read_record
+from scalestudy.record.observation import HELD_DEVICES, RunRecord, most_steps, read_record
 from scalestudy.record.parts import describe, publish, read_parts, vouch, write_data
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
@@ -153,6 +153,8 @@ def _launch(spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: L
     )
     place = guard.environment if guard else gathered(read_nodes(partial))
     place["warnings"] = [*place["warnings"], *repeated(earlier)]
+    if held := starter.held_devices(spec):
+        place |= {HELD_DEVICES: held}
     if not guard:
         _warn(spec, place)
     write_data(partial, parts)

@@ -50,6 +50,10 @@ class Starter:
         """What is left of the asked limits. Raises UserError where that is nothing."""
         return asked
 
+    def held_devices(self, spec: RunSpec) -> int | None:
+        """Devices that a scheduler holds for the launch, idle ones included; None without one."""
+        return None
+
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
         """The one command that starts all processes, and ends when they have ended."""
         return rank_command(spec, directory, data, stall_limit_s=limits.stall_limit_s)
@@ -113,6 +117,9 @@ class Slurm(Starter):
                 " `snakemake` makes it"
             )
         return asked.within(left_s, of=f"SLURM job {self._job.id}")
+
+    def held_devices(self, spec: RunSpec) -> int | None:
+        return self._job.held_devices(spec)
 
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
         nodes = self._job.nodes[: spec.nodes]

@@ -107,6 +107,13 @@ POINT_COLUMNS: tuple[Column, ...] = (
         header="Samples",
     ),
     count("repeats_compared", "repeats that the speedup is made of"),
+    count(
+        "repeats_apart",
+        "repeats in which this point and its base case ran apart: in any of the next three ways",
+    ),
+    count("repeats_in_other_jobs", "of these, repeats whose two launches ran in different SLURM jobs"),
+    count("repeats_on_other_nodes", "of these, repeats whose two launches had no node in common"),
+    count("repeats_days_apart", "of these, repeats whose two launches were started more than a day apart"),
     ratio("speedup", "ratio of throughputs to the base case, as the study is judged by it", header="Speedup"),
     ratio("speedup_in_repeats", "ratio of throughputs to launches of the base case, within repeats"),
     ratio("speedup_in_launches", "ratio of throughputs to the base case in the same processes, within launches"),

@@ -37,6 +37,7 @@ class ChangedDefault:
 CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = (
     ChangedDefault(2, "repeats", before=5),
     ChangedDefault(2, "measure.until", before="precise"),
+    ChangedDefault(3, "allocations", before="scales"),
 )
 DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
 """Version of the defaults that a new study gets."""

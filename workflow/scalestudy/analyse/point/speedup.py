@@ -7,6 +7,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean_on_logs
@@ -17,7 +18,7 @@ Times = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks of steps, by run id."""
 
 COMPARED = ("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance")
-NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0}
+NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0, **NOTHING_APART}
 for _name in COMPARED:
     NOT_COMPARED |= NOTHING.columns(_name)
 
@@ -51,6 +52,7 @@ def compare_with_base(
     return judged, {
         "interval": method,
         "repeats_compared": repeats,
+        **apart_columns(good, base),
         **(in_repeats if len(own) else NOTHING).columns("speedup_in_repeats"),
         **in_launches.columns("speedup_in_launches"),
         **both.columns("estimator_ratio"),

@@ -17,7 +17,7 @@ from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.steady import clock_change
 from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
-from scalestudy.record.observation import Memory, Observation, RankReport
+from scalestudy.record.observation import HELD_DEVICES, Memory, Observation, RankReport
 from scalestudy.study.config.study import Study
 from scalestudy.study.spec import RunSpec
 
@@ -97,6 +97,9 @@ def _identity(observation: Observation) -> dict[str, Any]:
         "reason": record.reason,
         "device": environment.get("device"),
         "hosts": " ".join(sorted({rank.host for rank in record.ranks})),
+        "node_names": " ".join(sorted({rank.node for rank in record.ranks})),
+        "slurm_job": environment.get("slurm_job_id") or "",
+        "held_devices": environment.get(HELD_DEVICES, nan),
         "torch": (environment.get("packages") or {}).get("torch"),
         "threads_per_rank": max((rank.threads for rank in record.ranks), default=nan),
         "threads_per_core": _threads_per_core(observation),

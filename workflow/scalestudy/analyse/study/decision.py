@@ -7,6 +7,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Settled, Verdict
 from scalestudy.study.config.study import Study
@@ -60,7 +61,7 @@ def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int)
     wanted = _launches(plan, open_points, range(after + 1, last + 1))
     allowed = last
     if wanted and study.measure.budget_device_hours is not None:
-        left_s = study.measure.budget_device_hours * 3600 - float(_device_time_s(runs).sum())
+        left_s = study.measure.budget_device_hours * 3600 - float(device_time_s(runs).sum())
         allowed = min(last, after + max(0, int(left_s // _repeat_s(plan, runs, wanted, after + 1))))
     return DecisionFile(
         study=study.name,
@@ -110,14 +111,10 @@ def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
     return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
 
 
-def _device_time_s(runs: pd.DataFrame) -> pd.Series:
-    return runs["wall_time_s"].fillna(0.0) * runs["world_size"]
-
-
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:
     """Device-seconds of one repeat of the wanted launches, as those of the repeats before it took on average."""
     place = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
     made = runs[runs["outcome"] != "unneeded"]
-    mean = _device_time_s(made).groupby([made[name] for name in place]).mean()
+    mean = device_time_s(made).fillna(0.0).groupby([made[name] for name in place]).mean()
     specs = [plan.runs[run] for run in wanted if plan.runs[run].repeat == repeat]
     return float(sum(mean[tuple(getattr(spec, name) for name in place)] for spec in specs))

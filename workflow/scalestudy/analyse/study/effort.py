@@ -3,18 +3,27 @@
 import pandas as pd
 
 PARTS = ("training_wall_time_s", "probe_wall_time_s")
-USED = ("run_id", "workload", "variant", "world_size", "wall_time_s", *PARTS)
+USED = ("run_id", "workload", "variant", "world_size", "held_devices", "wall_time_s", *PARTS)
+
+
+def device_time_s(runs: pd.DataFrame) -> pd.Series:
+    """Device-seconds of launches, of runs.csv: from start to end, on all devices that were held for each.
+
+    In a job of a cluster these are all devices of the job, idle ones included; elsewhere as many as it has ranks.
+    """
+    held: pd.Series = runs["held_devices"].astype(float).fillna(runs["world_size"])
+    return runs["wall_time_s"] * held
 
 
 def effort_frame(runs: pd.DataFrame) -> pd.DataFrame:
     """A row for every workload and variant of runs.csv: launches, timed, wall_time_s, its parts, device_time_s.
 
-    A launch holds as many devices as it has ranks, from its start to its end: start-up, warm-up and validation are
-    in it. `timed` counts the launches whose wall time is known; those in reserve that were not made are left out.
+    Start-up, warm-up and validation are in it, and in device_time_s the devices of a cluster's job that were idle.
+    `timed` counts the launches whose wall time is known; those in reserve that were not made are left out.
     Parts are nan unless they are known of every launch, which those of release 0.2 are not.
     """
     made = runs.loc[runs["outcome"] != "unneeded", list(USED)]
-    held = made.assign(device_time_s=made["wall_time_s"] * made["world_size"])
+    held = made.assign(device_time_s=device_time_s(made))
     together = held.groupby(["workload", "variant"], sort=False)
     parts = {name: (name, lambda seconds: seconds.sum(skipna=False)) for name in PARTS}
     return together.agg(

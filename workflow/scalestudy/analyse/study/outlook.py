@@ -46,7 +46,9 @@ class Outlook:
     launches: Interval
     """In all, those that were made included."""
     device_hours: Interval
-    """In all; nan where no launch has told how long one takes."""
+    """In all, devices that a job left idle included; nan where no launch has told how long one takes."""
+    idle_device_hours: float
+    """Of these, the median of those of idle devices; nan where they are."""
     settled: float
     """Probability that every comparison is settled before `max_repeats`."""
     next: tuple[Next, ...]
@@ -54,13 +56,19 @@ class Outlook:
 
 
 def outlook(
-    plan: Plan, known: Sequence[Comparison], *, after: int, device_s: Mapping[str, float], seed: int = 0
+    plan: Plan,
+    known: Sequence[Comparison],
+    *,
+    after: int,
+    device_s: Mapping[str, float],
+    idle_s: Mapping[str, float] | None = None,
+    seed: int = 0,
 ) -> Outlook:
     """What is expected of a plan with `measure.until: decided`, without its budget of device-hours.
 
     known: comparisons as they were decided after `after` repeats, in the order of the plan's; none before the
     first decision. device_s: device-seconds of a launch of the configuration of a run, by run id; a mean over
-    what was measured.
+    what was measured. idle_s: of these, those of devices that its job left idle; none unless given.
     """
     study, random = plan.study, np.random.default_rng(seed)
     points = [p for p in plan.points if p.scaling != "reference" and set(p.runs) != set(p.base)]
@@ -78,13 +86,19 @@ def outlook(
             coming.append(_next(study, comparison, after, done))
     ends |= {twin.runs[0]: ends[twin.base[0]] for twin in plan.twins if twin.base[0] in ends}
     launches = np.sum(list(ends.values()), axis=0)
-    hours = sum((end * device_s[run] / 3600 for run, end in ends.items()), np.zeros(FUTURES)) if device_s else None
+    hours = _device_hours(ends, device_s) if device_s else None
     return Outlook(
         launches=_middle(launches),
         device_hours=Interval(nan) if hours is None else _middle(hours),
+        idle_device_hours=nan if hours is None else float(np.median(_device_hours(ends, idle_s or {}))),
         settled=float(settled.mean()),
         next=tuple(coming),
     )
+
+
+def _device_hours(ends: Mapping[str, np.ndarray], device_s: Mapping[str, float]) -> np.ndarray:
+    """Per future, of the repeats that each run stands for; a run that is not given takes nothing."""
+    return sum((end * device_s.get(run, 0.0) / 3600 for run, end in ends.items()), np.zeros(FUTURES))
 
 
 def _middle(values: np.ndarray) -> Interval:

@@ -45,6 +45,10 @@ class Job:
     """The file that its script prints to."""
     reason: str = ""
     """Why it waits, or why it ended, in SLURM's word."""
+    gpus: int = 0
+    """On all of its nodes together, as with the cores."""
+    cores: int = 0
+    """CPUs in SLURM's count; 0 where it does not say."""
 
     @property
     def alive(self) -> bool:
@@ -54,6 +58,16 @@ class Job:
     def left_s(self, now: datetime.datetime) -> float | None:
         """Seconds that are left of its time; None without a limit."""
         return None if self.ends_at is None else (self.ends_at - now).total_seconds()
+
+    def held_devices(self, spec: RunSpec) -> int | None:
+        """Devices that the job holds for a launch, those that the launch leaves idle included; None if not known.
+
+        GPUs, or as many groups of cores as the job has for ranks on CPUs.
+        """
+        on_gpus = self.has_gpus and spec.host.device != "cpu"
+        held = self.gpus if on_gpus else self.cores
+        groups = held if on_gpus else held // spec.host.cores_per_rank
+        return max(groups, spec.world_size) if held else None
 
 
 def job_id(environment: Mapping[str, str]) -> str | None:
@@ -90,6 +104,8 @@ def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -
         nodes=hosts(listed) if listed not in ("", "(null)") else (),
         ends_at=datetime.datetime.fromisoformat(end) if re.match(r"\d{4}-", end) else None,
         has_gpus="gres/gpu" in granted,
+        gpus=_gpus(granted),
+        cores=int(said["NumCPUs"]) if said.get("NumCPUs", "").isdigit() else 0,
         log=said.get("StdOut", ""),
         reason=said.get("Reason", ""),
     )
@@ -146,6 +162,12 @@ def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
         again = "was told to end" if state in ("RUNNING", "COMPLETING") else "was requeued"
         return "preempted", f"{name} {again}{after}"
     return said.get(state, ("failed", f"{name} ended as {state}{after}"))
+
+
+def _gpus(granted: str) -> int:
+    """'cpu=4,gres/gpu=2,gres/gpu:a100=2' -> 2: a type repeats what the total says, where there is a total."""
+    total = re.search(r"gres/gpu=(\d+)", granted)
+    return int(total[1]) if total else sum(map(int, re.findall(r"gres/gpu:[^=,]+=(\d+)", granted)))
 
 
 def _expand(listed: str) -> tuple[str, ...]:

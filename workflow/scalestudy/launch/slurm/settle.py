@@ -13,7 +13,7 @@ from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
-from scalestudy.record.observation import most_steps, read_record
+from scalestudy.record.observation import HELD_DEVICES, most_steps, read_record
 from scalestudy.record.parts import VOUCHER, describe, publish, read_parts, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
@@ -66,7 +66,8 @@ def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
         code=measuring_fingerprint(),
         started_at=attempt["started_at"],
         environment=(parts.environment or host_environment() | {"host": attempt["host"]})
-        | {"slurm_job_id": job.id},
+        | {"slurm_job_id": job.id}
+        | ({HELD_DEVICES: held} if (held := job.held_devices(spec)) else {}),
         earlier=attempt["earlier"],
         log=said,
         protocol=attempt["protocol"],

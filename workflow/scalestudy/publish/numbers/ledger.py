@@ -40,7 +40,7 @@ Entry = tuple[str, Number]
 EFFORT = {
     "launches": ("launches", "", "launches made", 1.0),
     "wall_time_min": ("wall_time_s", "min", "wall time of the launches, one after another", 1 / 60),
-    "device_hours": ("device_time_s", "h", "hours of all devices: wall time times ranks", 1 / 3600),
+    "device_hours": ("device_time_s", "h", "hours of the devices that were held, idle ones included", 1 / 3600),
 }
 """Name in a key -> (column of the effort's frame, unit, what it is, from the column's unit to the printed one)."""
 EFFORT_SHARES = {

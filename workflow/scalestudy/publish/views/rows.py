@@ -12,7 +12,7 @@ from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, FACTORS, failure_word, methods, stopped
+from scalestudy.publish.words.points import ACCURACY, FACTORS, apart, failure_word, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
@@ -204,6 +204,8 @@ def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterato
         both = f"{compared} repeats have a good launch of both this point and its base case"
         own = f"in {compared} launches the base case took turns"
         yield Phrase(f"{own if of_launches else both}: the speedup is of these")
+    if row["repeats_apart"] and not of_launches:
+        yield numbers.phrase(point, apart(row))
     if without := int(row["launches_without_turns"]):
         launches = f"{without} launch{'es' if without > 1 else ''}"
         yield Phrase(f"in {launches} there was no memory for the base case beside the training of rank 0")

@@ -31,6 +31,13 @@ FACTORS = {
 }
 """What the factors of efficiency are shares of."""
 
+APART = {
+    "repeats_in_other_jobs": "in different SLURM jobs",
+    "repeats_on_other_nodes": "on different nodes",
+    "repeats_days_apart": "more than a day apart",
+}
+"""How launches of a repeat were not made together."""
+
 
 class Predicted(NamedTuple):
     """A number of a prediction."""
@@ -75,6 +82,17 @@ STOPPED = {
     Stopped.HOURS_ENDED: "budget of device-hours ended before the verdict was decided",
     Stopped.SERVES: "as many as those that are compared with it",
 }
+
+
+def apart(row: Row) -> str:
+    """Of a point whose launches were not all made together with those of its base case; '' where they were."""
+    count, compared = int(row["repeats_apart"]), int(row["repeats_compared"])
+    if not count:
+        return ""
+    ways = {how: int(row[column]) for column, how in APART.items() if row[column]}
+    said = ", ".join(how if repeats == count else f"{how} ({repeats})" for how, repeats in ways.items())
+    whose = "the launches of this point and of its base case ran"
+    return f"in {{repeats_apart}} of {compared} repeats {whose} {said}; drift between them does not cancel"
 
 
 def failure_word(row: Row) -> str:

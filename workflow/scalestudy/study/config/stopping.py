@@ -19,14 +19,13 @@ class StudyMeasure(Measure):
     probability. `precise`: a point is launched until its step time is known to `half_width`, as the spread of the
     first `repeats` launches says."""
     budget_device_hours: float | None = Field(None, gt=0)
-    """Device-hours after which no further repeat is launched with `until: decided`: those that all launches held,
-    from their start to their end. A repeat is launched as a whole or not at all; the first one is launched anyhow.
-    No limit if unset."""
+    """Device-hours after which no further repeat is launched with `until: decided`: those that were held for all
+    launches, from their start to their end. Idle devices of a cluster's job count too. A repeat is launched as a
+    whole or not at all; the first one is launched anyhow. No limit if unset."""
     floor: bool = False
     """Launch every base case twice in each repeat, exactly alike. Their difference is noise, from which the report
     has the smallest difference that so many launches show. It costs one more launch of one process for each repeat
     and base case."""
-
     alternating_rounds: int = Field(0, ge=0)
     """After a distributed launch has been measured, its base case is trained in the same processes, in so many
     rounds of blocks of `probe_steps` steps: base case, distributed, distributed, base case. Rank 0 trains the base

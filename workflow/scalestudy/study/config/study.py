@@ -88,8 +88,13 @@ class Study(Entry):
     """Seconds in which every rank has to move on. One that stands still in a single call for longer, as all do in
     a collective that a rank never comes to, ends the launch as `failed`, and the reason names the rank."""
     allocation_limit_min: float = Field(300, gt=0)
-    """Minutes that one job of a cluster is asked for at the most. Launches of one scale share as few jobs as that
-    allows; each job holds time for all of its launches to reach `time_limit_min`."""
+    """Minutes that one job of a cluster is asked for at the most. Launches share as few jobs as that allows; each
+    job holds time for all of its launches to reach `time_limit_min`."""
+    allocations: Literal["auto", "blocks", "scales"] = "auto"
+    """Which launches share a job of a cluster. `blocks`: all launches of a repeat, so that drift between jobs and
+    nodes cancels. A job then has the devices of its largest launch, and smaller launches leave some of them idle.
+    `scales`: launches of one scale; no device is idle, and drift between jobs does not cancel. `auto`: blocks of
+    all scales on one node, and of larger ones while at most half of the device-time is idle; the rest by scale."""
     scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
     """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
     variants: dict[Name, Variant] = Field(min_length=1)
