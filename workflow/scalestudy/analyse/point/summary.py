@@ -8,7 +8,8 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol, same_meaning
+from scalestudy.analyse.point.launches import among, by_block, by_repeat, first_of, launches_of, plain_text
+from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
@@ -16,7 +17,7 @@ from scalestudy.analyse.run.steady import throttled
 from scalestudy.analyse.run.steps import PERCENTILES
 from scalestudy.analyse.statistics.blocks import difference_in_blocks, ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean, mean_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean, mean_on_logs
 from scalestudy.record.observation import PART_COLUMNS, Memory
 from scalestudy.registry.codes import (
     LAUNCH_ENDS,
@@ -63,16 +64,16 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) ->
     `protocol` is the newest measurement protocol of a point's launches. Those that are not comparable with it in
     step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
-    runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
+    runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
     return with_derived(pd.DataFrame([_row(point, runs, ok, plan, times or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: Times) -> dict[str, Any]:
     study, report, confidence = plan.study, plan.study.report, plan.study.level
-    mine, measured = _of(runs, point.runs), _of(ok, point.runs)
+    mine, measured = among(runs, point.runs), among(ok, point.runs)
     good = of_one_protocol(measured)
-    base_runs = of_one_protocol(_of(ok, point.base))
+    base_runs = of_one_protocol(among(ok, point.base))
     base = comparable_with(good, base_runs)
     accurate = comparable_with(good, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
@@ -86,14 +87,14 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         compared = _within_blocks(good, base, study) | {"interval": method}
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
-        good.set_index("repeat")["validation_accuracy"],
-        accurate.set_index("repeat")["validation_accuracy"],
+        by_repeat(good, "validation_accuracy"),
+        by_repeat(accurate, "validation_accuracy"),
         margin=report.accuracy_margin,
         confidence=confidence,
     )
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
-    beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
+    beside = comparable_with(good, among(ok, other.runs)) if other else good.iloc[:0]
     relative, _ = _speedup(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
@@ -112,7 +113,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "half_width": step_time.relative_half_width,
         "half_width_target": study.measure.half_width,
         "stopped_because": _stopped_because(mine, step_time, speedup, study),
-        **_first(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
+        **first_of(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
@@ -132,7 +133,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "rank_skew_s": good["rank_skew_s"].mean(),
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
-        **_first(good, good["memory_grows"], NO_GROWTH),
+        **first_of(good, good["memory_grows"], NO_GROWTH),
         "launches_growing": int(good["memory_grows"].sum()),
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
@@ -148,7 +149,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "buckets": good["buckets"].median(),
         **{name: first[name] for name in OF_THE_MODEL},
         **{name: good[name].median() for name in ("heaviest_rank", "samples_excess")},
-        **_first(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
+        **first_of(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
         "numa_excess_s": good["numa_excess_s"].median(),
         **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
         **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
@@ -156,33 +157,19 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
     }
 
 
-def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
-    """A column of the launches of a point; those that were planned from the start decide on the spread."""
-    good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
-    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats_for_spread
-    return Sample(values, None if planned.all() else values[planned])
-
-
-def _by_block(launches: pd.DataFrame, column: str) -> pd.Series:
-    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
-    launches = launches[same_meaning(launches["protocol"], launches["protocol"].max(), column)]
-    return launches.set_index("repeat")[column]
-
-
 def _speedup(
     good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, IntervalMethod]:
     """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
     limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
-    mine, theirs = (_by_block(frame, "throughput_samples_per_s") for frame in (good, base))
+    mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
     ratio = ratio_in_blocks(mine, theirs, **limits)
-    both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
-    pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
-    known = pairs[pairs.isin(list(times)).all(axis=1)]
+    run_of, base_of = (dict(zip(frame["repeat"], frame.index, strict=True)) for frame in (good, base))
+    known = [repeat for repeat in run_of if {run_of[repeat], base_of.get(repeat)} <= times.keys()]
     drawn = bootstrap_ratio(
-        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.level
+        *([times[runs[repeat]] for repeat in known] for runs in (base_of, run_of)), confidence=study.level
     )
-    if isnan(drawn.value) or known.index.max() > study.repeats_for_spread:
+    if isnan(drawn.value) or max(known) > study.repeats_for_spread:
         return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
     scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
     return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP
@@ -190,7 +177,7 @@ def _speedup(
 
 def _within_blocks(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> dict[str, Any]:
     """How many repeats have both sides, and how much of the launches' variance the two sides have in common."""
-    mine, theirs = (_by_block(frame, "step_time_s") for frame in (good, base))
+    mine, theirs = (by_block(frame, "step_time_s") for frame in (good, base))
     shared = shared_variance(mine, theirs, confidence=study.level)
     return {"repeats_compared": len(mine.index.intersection(theirs.index)), **shared.columns("shared_variance")}
 
@@ -201,11 +188,11 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.level
-    alone = comparable_with(good, _of(ok, point.equal_batch))
+    alone = comparable_with(good, among(ok, point.equal_batch))
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
-    both = (_by_block(frame, "step_time_s") for frame in (good, alone))
+    both = (by_block(frame, "step_time_s") for frame in (good, alone))
     return difference_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence), step_time_alone
 
 
@@ -220,7 +207,7 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
     time = mean_on_logs(launches_of(good, column, study), confidence=confidence)
     if not len(base) or base[column].isna().any() or set(good.index) == set(base.index):
         return time, NOTHING
-    both = (_by_block(frame, column) for frame in (base, good))
+    both = (by_block(frame, column) for frame in (base, good))
     return time, ratio_in_blocks(*both, planned=study.repeats_for_spread, confidence=confidence)
 
 
@@ -244,23 +231,12 @@ def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval,
     return Stopped.LAUNCHES_ENDED if mine["repeat"].max() == study.most_repeats else Stopped.HOURS_ENDED
 
 
-def _first(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of the first launch in which something was seen; `nothing` where there is none."""
-    found = good[seen.astype(bool)]
-    return {name: found[name].iloc[0] if len(found) else value for name, value in nothing.items()}
-
-
 def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
     """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
     columns: dict[str, float] = {}
     for part in (*PART_COLUMNS, "backward_compute_time_s"):
         columns |= mean(launches_of(good, part, study), confidence=study.level).columns(part)
     return columns
-
-
-def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    """Those of these launches that are among the rows."""
-    return runs.loc[[run for run in run_ids if run in runs.index]]
 
 
 def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str, int]:
