@@ -24,7 +24,7 @@ def spread(
     """work(same, one) for each that is given, in their order.
 
     work: a function of a module, by whose name processes find it. at_once: handed to a process at a time. What it
-    raises is raised here. The processes are forks of this one: they have what it has imported, and `same` as it is.
+    raises is raised here. The processes are forks of this one, and begin with what it has imported and read.
     """
     if processes < 2:
         return [work(same, one) for one in given]

@@ -37,7 +37,7 @@ def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
 
 
 def collectives_of(calls: pd.DataFrame) -> dict[str, np.ndarray]:
-    """COLUMNS, an entry a collective and size: median and p95 over calls of the largest time over ranks, bandwidths.
+    """COLUMNS, an entry a collective and size: median and p95 over calls of the largest time over ranks.
 
     calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
     """

@@ -36,7 +36,7 @@ def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
 
 def among(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
     """Those of these launches that are among the rows."""
-    places = runs.index.get_indexer_for(list(run_ids))
+    places = runs.index.get_indexer(pd.Index(run_ids))
     return runs.take(places[places >= 0])
 
 
