@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 @of_results("figures (figures/), with their data and their descriptions")
 @click.option("--workload", metavar="NAME", help="Draw only figures of this workload. Default: all figures.")
-@click.option(
-    "--processes", type=click.IntRange(min=1), help="Workloads drawn at a time. Default: number of cores."
-)
+@click.option("--processes", type=click.IntRange(min=1), help="Figures drawn at a time. Default: number of cores.")
 def plot(results: Path, workload: str | None, processes: int | None) -> int:
     """Draw the figures of a study, each as PDF, SVG and PNG, with its data and its description."""
     from scalestudy.cli.stage.drawing import draw_all
