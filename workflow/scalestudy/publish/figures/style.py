@@ -10,6 +10,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
+from scalestudy.publish.figures.font import lean_families
+
 HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
 LEGEND_LINE_IN = 0.155
@@ -26,6 +28,9 @@ LINES = ("-", "--", "-.", ":")
 
 REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
+FAMILIES = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
+"""Of fonts, the first that is there. What is bold names them: the lean one has one weight."""
+
 WHITE_GRID: dict[str, Any] = {
     **dict.fromkeys(("axes.labelcolor", "text.color", "xtick.color", "ytick.color"), ".15"),
     **dict.fromkeys(("xtick.bottom", "xtick.top", "ytick.left", "ytick.right"), False),
@@ -37,7 +42,6 @@ WHITE_GRID: dict[str, Any] = {
     "patch.edgecolor": "w",
     "patch.force_edgecolor": True,
     "font.family": ["sans-serif"],
-    "font.sans-serif": ["Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif"],
 }
 """seaborn's style "whitegrid", whose import takes as long as drawing three figures."""
 
@@ -49,6 +53,7 @@ def paper_style() -> Iterator[None]:
     """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
     settings: dict[str, Any] = {
         **WHITE_GRID,
+        "font.sans-serif": lean_families(FAMILIES),
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
         **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7),
         "axes.linewidth": 0.6,

@@ -40,7 +40,7 @@ class Frames:
         kept = {}
         for name, table in vars(self).items():
             mine = table["workload"] == workload if "workload" in table else table["run_id"].isin(runs)
-            kept[name] = table[mine].reset_index(drop=True)
+            kept[name] = table[mine].reset_index(drop=True).copy()  # in few blocks
         return Frames(**kept)
 
     def measured(self, workload: str) -> pd.DataFrame:
