@@ -51,12 +51,17 @@ class Shape:
         return self.workloads * self.repeats * (1 + 4 * len(self.scales))
 
 
-# A thousand runs twice: of many workloads, each at one scale, and of few, each at several.
+SIX = ("1x2", "1x4", "1x8", "2x1", "2x2", "2x4")
+
+# A thousand runs twice: of many workloads, each at one scale, and of few, each at several. Ten thousand are what a
+# large collection of models makes of it: five times as many points as the largest of a thousand, and twice the
+# repeats.
 SHAPES = {
     "10": Shape(workloads=1, scales=("1x8",), repeats=2),
     "100": Shape(workloads=2, scales=("1x8",), repeats=10),
     "1000": Shape(workloads=10, scales=("1x8",), repeats=20),
-    "1000-scales": Shape(workloads=4, scales=("1x2", "1x4", "1x8", "2x1", "2x2", "2x4"), repeats=10),
+    "1000-scales": Shape(workloads=4, scales=SIX, repeats=10),
+    "10000": Shape(workloads=20, scales=SIX, repeats=20),
 }
 
 

@@ -25,7 +25,7 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
         observation(spec, [[0.001] * 10] * spec.world_size, environment=environments[index % len(environments)])
         for index, spec in enumerate(plan.runs.values())
     ]
-    environment = study_environment([observation.record for observation in observations])
+    environment = study_environment([observation.record.environment for observation in observations])
     summary = summary_frame(plan, study_of(plan, times))
     runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": "", "protocol": 1})
     runs = runs.assign(workload="mlp", variant="ddp", world_size=2, **WALL_TIME)

@@ -10,7 +10,6 @@ from builders import observation
 from nvml import Board, FakeNvml
 from scalestudy.analyse.study.environment import WarningCount, study_environment
 from scalestudy.record.host.environment import hardware_facts
-from scalestudy.record.observation import RunRecord
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -20,11 +19,13 @@ def plan(content: dict[str, Any]) -> Plan:
     return make_plan(parse_study(content, source="x"))
 
 
-def launches(plan: Plan, *environments: dict[str, Any]) -> list[RunRecord]:
-    """A record for each of these environments."""
+def launches(plan: Plan, *environments: dict[str, Any]) -> list[dict[str, Any]]:
+    """What a launch recorded of where it ran, for each of these environments."""
     specs = list(plan.runs.values())
     return [
-        observation(specs[index], [[0.001] * 10] * specs[index].world_size, environment=environment).record
+        observation(
+            specs[index], [[0.001] * 10] * specs[index].world_size, environment=environment
+        ).record.environment
         for index, environment in enumerate(environments)
     ]
 

@@ -42,7 +42,7 @@ def table_of(results: Path, name: str) -> pd.DataFrame:
     missing = [name for column in declared for name in column.names if name not in frame]
     if missing:
         raise UserError(f"{path}: no column {missing[0]}; another version made it: run {again} again")
-    return frame
+    return frame.copy()  # in few blocks: read column by column, each of hundreds would be a block of its own
 
 
 def findings_of(results: Path) -> tuple[Diagnosis, ...]:

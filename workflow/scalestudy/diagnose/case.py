@@ -92,7 +92,9 @@ class Case:
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
     """A case for every distributed point of the summary (world size above 1)."""
     cases = []
+    of_workload = dict(list(summary.groupby("workload", sort=False)))  # beside a point is what is of its workload
     for _, point in distributed(summary).iterrows():
+        summary = of_workload[point["workload"]]
         base, alone = base_of(summary, point).iloc[0], alone_by_batch(summary, point)
         mine = forecasts[(forecasts[SERIES] == point[SERIES]).all(axis=1)]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]

@@ -52,16 +52,8 @@ LEAD_IN = "alternating-lead-in"
 """The first steps after a change of turns, on whichever ranks: those that slept find their caches empty."""
 
 STEP_COLUMNS = (
-    "rank",
-    "epoch",
-    "block",
-    "step",
-    "phase",
-    *PART_COLUMNS,
-    "step_time_s",
-    *DDP_COLUMNS,
-    "samples",
-    "loss",
+    *("rank", "epoch", "block", "step", "phase"),
+    *(*PART_COLUMNS, "step_time_s", *DDP_COLUMNS, "samples", "loss"),
 )
 BLOCK_COLUMNS = (
     "rank",
@@ -89,13 +81,8 @@ TABLES = {
     "collectives": COLLECTIVE_COLUMNS,
 }
 EPOCH_COLUMNS = (
-    "epoch",
-    "epoch_time_s",
-    "elapsed_s",
-    "samples",
-    "train_loss",
-    "validation_loss",
-    "validation_accuracy",
+    *("epoch", "epoch_time_s", "elapsed_s", "samples"),
+    *("train_loss", "validation_loss", "validation_accuracy"),
 )
 
 

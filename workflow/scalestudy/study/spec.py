@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from copy import deepcopy
 from typing import Any
 
 from pydantic import Field, model_validator
@@ -56,7 +55,7 @@ class RunSpec(Knobs):
     @classmethod
     def _of_any_release(cls, content: Any) -> Any:
         """Specs that an earlier release wrote, and canonical ones, are read as they are named today."""
-        return from_canonical(deepcopy(content)) if isinstance(content, dict) else content
+        return from_canonical(_copied(content)) if isinstance(content, dict) else content
 
     @property
     def of_the_base(self) -> RunSpec:
@@ -93,6 +92,11 @@ class RunSpec(Knobs):
     def to_json(self) -> str:
         """The spec in its canonical form (study/identity.py), on one line, as a job carries it."""
         return json.dumps(to_canonical(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"))
+
+
+def _copied(content: dict[str, Any]) -> dict[str, Any]:
+    """New mappings of the same values: mappings are all that is changed where a spec is read."""
+    return {name: _copied(value) if isinstance(value, dict) else value for name, value in content.items()}
 
 
 def parse_spec(text: str) -> RunSpec:

@@ -19,13 +19,18 @@ LATE = ("late_rank", "late_share", "lateness_s")
 """Columns of a run; over launches the last has limits."""
 
 
-def waits_by_round(buckets: pd.DataFrame) -> dict[str, np.ndarray]:
+def buckets_grid(buckets: pd.DataFrame | Grid) -> Grid:
+    """Buckets of one run as a rectangle: an entry a step and bucket."""
+    return buckets if isinstance(buckets, Grid) else Grid.of(buckets, along=("step", "bucket"))
+
+
+def waits_by_round(buckets: pd.DataFrame | Grid) -> dict[str, np.ndarray]:
     """WAITS in seconds per step, means over ranks and steps, a value a round.
 
     exposed_hook: from the last gradient of a rank to the end of the last bucket: the logger's exposed span,
     measured another way. Of it wait_time is waiting for the latest rank, and transfer_time the rest.
     """
-    grid = Grid.of(buckets, along=("step", "bucket"))
+    grid = buckets_grid(buckets)
     if not len(grid):
         return dict.fromkeys(WAITS, np.empty(0))
     ready_s, done_s = _at_end(grid, "ready_s"), _at_end(grid, "done_s")
@@ -35,13 +40,13 @@ def waits_by_round(buckets: pd.DataFrame) -> dict[str, np.ndarray]:
     return {name: means(times_s, blocks).mean(axis=0) for name, times_s in zip(WAITS, waits, strict=True)}
 
 
-def late_rank(buckets: pd.DataFrame) -> dict[str, Any]:
+def late_rank(buckets: pd.DataFrame | Grid) -> dict[str, Any]:
     """Columns of runs.csv: the rank that was last for most buckets; nan where there are none.
 
     late_share: of the buckets. lateness_s: how much later its last gradient was than the mean of the others', over
     steps.
     """
-    grid = Grid.of(buckets, along=("step", "bucket"))
+    grid = buckets_grid(buckets)
     if not len(grid):
         return dict.fromkeys(LATE, nan)
     last_for = np.bincount(grid["ready_s"].argmax(axis=0))

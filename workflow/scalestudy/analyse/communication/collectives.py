@@ -1,11 +1,12 @@
 """Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and the line through them."""
 
+from collections.abc import Mapping
 from math import nan
 
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.run.grid import Grid, firsts
+from scalestudy.analyse.run.grid import Columns, Grid, firsts
 
 GIB = 2**30
 BUS_BANDWIDTH = "all_reduce_bus_gib_per_s"
@@ -31,31 +32,40 @@ def bus_factor(collective: str, ranks: int) -> float:
 
 
 def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
-    """A row a collective and size: median and p95 over calls of the largest time over ranks, and bandwidths.
+    """A row a collective and size: COLUMNS, as `collectives_of` has them."""
+    return pd.DataFrame(collectives_of(calls), columns=list(COLUMNS))
+
+
+def collectives_of(calls: pd.DataFrame) -> dict[str, np.ndarray]:
+    """COLUMNS, an entry a collective and size: median and p95 over calls of the largest time over ranks.
 
     calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
     """
     if calls.empty:
-        return pd.DataFrame(columns=list(COLUMNS))
-    kinds, names = pd.factorize(calls["collective"], sort=True)
-    grid = Grid.of(calls.assign(kind=kinds), along=("kind", "bytes", "call"))
+        return {name: np.empty(0, dtype=object if name == "collective" else float) for name in COLUMNS}
+    kinds, words = pd.factorize(calls["collective"], sort=True)
+    columns, names = Columns(calls), np.asarray(words, dtype=object)
+    columns["kind"] = kinds
+    grid = Grid.of(columns, along=("kind", "bytes", "call"))
     kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
     begins = np.union1d(firsts(kinds), firsts(sizes))
-    times_s = np.split(slowest_s, begins[1:])
-    time_s = np.array([np.median(calls_s) for calls_s in times_s])
+    counts = np.diff(begins, append=len(sizes))
+    time_s, time_p95_s = np.empty(len(begins)), np.empty(len(begins))
+    for count in np.unique(counts):  # of all that have as many calls at once
+        mine = counts == count
+        times_s = slowest_s[begins[mine][:, None] + np.arange(count)]
+        time_s[mine], time_p95_s[mine] = np.median(times_s, axis=1), np.quantile(times_s, 0.95, axis=1)
     factors = np.array([bus_factor(name, len(grid.rows)) for name in names[kinds[begins]]])
     bandwidth = sizes[begins] / time_s / GIB
-    return pd.DataFrame(
-        {
-            "collective": names[kinds[begins]],
-            "bytes": sizes[begins],
-            "calls": [len(calls_s) for calls_s in times_s],
-            "time_s": time_s,
-            "time_p95_s": [np.quantile(calls_s, 0.95) for calls_s in times_s],
-            "bandwidth_gib_per_s": bandwidth,
-            "bus_bandwidth_gib_per_s": bandwidth * factors,
-        }
-    )
+    return {
+        "collective": names[kinds[begins]],
+        "bytes": sizes[begins],
+        "calls": counts,
+        "time_s": time_s,
+        "time_p95_s": time_p95_s,
+        "bandwidth_gib_per_s": bandwidth,
+        "bus_bandwidth_gib_per_s": bandwidth * factors,
+    }
 
 
 def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
@@ -73,23 +83,24 @@ def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float
     return (float(latency), float(1 / per_byte)) if per_byte > 0 else (nan, nan)
 
 
-def network_of(frame: pd.DataFrame) -> dict[str, float]:
+def network_of(found: Mapping[str, np.ndarray] | pd.DataFrame) -> dict[str, float]:
     """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, what a
     small message takes of the time of the largest, and what the broadcast of the model's buffers takes, where DDP
     makes one.
 
-    frame: from collectives_frame.
+    found: from collectives_of or collectives_frame.
     """
-    reduces, broadcast = (frame["collective"] == name for name in ("all-reduce", "broadcast"))
+    names, all_sizes, all_times_s = (np.asarray(found[name]) for name in ("collective", "bytes", "time_s"))
+    reduces, broadcast = (names == name for name in ("all-reduce", "broadcast"))
     if not reduces.any():
         return dict.fromkeys((*TIMES, *BANDWIDTHS, SMALL_SHARE), nan)
-    sizes, times_s = frame["bytes"][reduces].to_numpy(), frame["time_s"][reduces].to_numpy()
+    sizes, times_s = all_sizes[reduces], all_times_s[reduces]
     small = times_s[sizes <= SMALL * sizes[-1]]
     latency, bandwidth = latency_and_bandwidth(sizes, times_s)
     return {
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
-        BUS_BANDWIDTH: float(frame["bus_bandwidth_gib_per_s"][reduces].iloc[-1]),
+        BUS_BANDWIDTH: float(np.asarray(found["bus_bandwidth_gib_per_s"])[reduces][-1]),
         SMALL_SHARE: float(small[-1] / times_s[-1]) if len(small) else nan,
-        "buffer_broadcast_s": float(frame["time_s"][broadcast].iloc[-1]) if broadcast.any() else nan,
+        "buffer_broadcast_s": float(all_times_s[broadcast][-1]) if broadcast.any() else nan,
     }

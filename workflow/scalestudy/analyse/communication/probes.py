@@ -21,7 +21,7 @@ import pandas as pd
 
 from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
-from scalestudy.analyse.run.grid import Grid, firsts, means
+from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 from scalestudy.registry.codes import Methods
@@ -31,12 +31,15 @@ HOOK_DIFFERENCE = "hook_difference"
 LIMITS = ("", "_low", "_high")
 
 
-def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = "ddp") -> dict[str, np.ndarray]:
+def probe_rounds(
+    steps: pd.DataFrame | Columns, buckets: pd.DataFrame | Grid, *, strategy: str = "ddp"
+) -> dict[str, np.ndarray]:
     """QUANTITIES in seconds per step, a value a round of probes; nan where a kind of block is missing.
 
     steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
     """
-    probes = Grid.of(steps[steps["phase"].isin(PROBE_PHASES)])
+    steps = Columns(steps)
+    probes = Grid.of(steps, steps.among("phase", PROBE_PHASES))
     if not len(probes):
         return dict.fromkeys(QUANTITIES, np.empty(0))
     blocks = firsts(probes.of_step("block"))
@@ -70,10 +73,18 @@ def probe_rounds(steps: pd.DataFrame, buckets: pd.DataFrame, *, strategy: str = 
     }
 
 
-def communication_of(observation: Observation, *, confidence: float) -> dict[str, Any]:
-    """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare."""
-    strategy = observation.record.spec.strategy
-    rounds = probe_rounds(observation.steps, observation.buckets, strategy=strategy)
+def communication_of(
+    observation: Observation, *, confidence: float, steps: Columns | None = None, buckets: Grid | None = None
+) -> dict[str, Any]:
+    """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare.
+
+    steps, buckets: of the observation, where they were taken before.
+    """
+    rounds = probe_rounds(
+        observation.steps if steps is None else steps,
+        observation.buckets if buckets is None else buckets,
+        strategy=observation.record.spec.strategy,
+    )
     values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}
     return _columns(values, confidence)
 

@@ -13,8 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from scipy.optimize import brentq
-
 from scalestudy.analyse.costs.collectives import RING, Link
 
 MIB = 2**20
@@ -75,4 +73,6 @@ def bandwidth_from_exposed(
             f"no bandwidth leaves {exposed:g} s exposed: {ranks} ranks, {latency_s:g} s a message,"
             f" {backward_s:g} s of backward"
         )
+    from scipy.optimize import brentq
+
     return 10 ** brentq(too_much, slowest, fastest)

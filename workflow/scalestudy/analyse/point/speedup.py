@@ -6,11 +6,11 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.launches import by_block, launches_of
 from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.config.study import Study
 
@@ -60,19 +60,6 @@ def compare_with_base(
     }
 
 
-def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
-    """A column of the launches of a point; those that were planned from the start decide on the spread."""
-    good = good[same_meaning(good["protocol"], good["protocol"].max(), column)]
-    values, planned = good[column].to_numpy(), good["repeat"].to_numpy() <= study.repeats_for_spread
-    return Sample(values, None if planned.all() else values[planned])
-
-
-def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
-    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
-    launches = launches[same_meaning(launches["protocol"], launches["protocol"].max(), column)]
-    return launches.set_index("repeat")[column]
-
-
 def ratio_of_launches(
     good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, IntervalMethod]:
@@ -80,13 +67,12 @@ def ratio_of_launches(
     limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
     mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
     ratio = ratio_in_blocks(mine, theirs, **limits)
-    both = [frame.reset_index().set_index("repeat")["run_id"] for frame in (good, base)]
-    pairs = pd.concat(both, axis=1, join="inner", keys=["mine", "base"])
-    known = pairs[pairs.isin(list(times)).all(axis=1)]
+    run_of, base_of = (dict(zip(frame["repeat"], frame.index, strict=True)) for frame in (good, base))
+    known = [repeat for repeat in run_of if {run_of[repeat], base_of.get(repeat)} <= times.keys()]
     drawn = bootstrap_ratio(
-        *([times[run] for run in known[side]] for side in ("base", "mine")), confidence=study.level
+        *([times[runs[repeat]] for repeat in known] for runs in (base_of, run_of)), confidence=study.level
     )
-    if isnan(drawn.value) or known.index.max() > study.repeats_for_spread:
+    if isnan(drawn.value) or max(known) > study.repeats_for_spread:
         return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
     scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
     return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP

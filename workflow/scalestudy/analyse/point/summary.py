@@ -1,6 +1,5 @@
 """One row a point: the launches of a variant at a scale, compared with their base case."""
 
-from collections.abc import Mapping
 from math import isnan, nan
 from typing import Any
 
@@ -8,16 +7,10 @@ import pandas as pd
 
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.launches import among, by_block, by_repeat, first_of, launches_of, plain_text
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
-from scalestudy.analyse.point.speedup import (
-    NOT_COMPARED,
-    Times,
-    by_block,
-    compare_with_base,
-    launches_of,
-    ratio_of_launches,
-)
+from scalestudy.analyse.point.speedup import NOT_COMPARED, Times, compare_with_base, ratio_of_launches
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
@@ -66,16 +59,16 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) ->
     `protocol` is the newest measurement protocol of a point's launches. Those that are not comparable with it in
     step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
-    runs = runs[runs["outcome"] != "unneeded"].set_index("run_id")
+    runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
     return with_derived(pd.DataFrame([_row(point, runs, ok, plan, times or {}) for point in plan.points]))
 
 
 def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: Times) -> dict[str, Any]:
     study, report, confidence = plan.study, plan.study.report, plan.study.level
-    mine, measured = _of(runs, point.runs), _of(ok, point.runs)
+    mine, measured = among(runs, point.runs), among(ok, point.runs)
     good = of_one_protocol(measured)
-    base_runs = of_one_protocol(_of(ok, point.base))
+    base_runs = of_one_protocol(among(ok, point.base))
     base = comparable_with(good, base_runs)
     accurate = comparable_with(good, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
@@ -88,14 +81,14 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         speedup, compared = compare_with_base(good, base, study, times)
     overhead, alone = _overhead(point, good, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
-        good.set_index("repeat")["validation_accuracy"],
-        accurate.set_index("repeat")["validation_accuracy"],
+        by_repeat(good, "validation_accuracy"),
+        by_repeat(accurate, "validation_accuracy"),
         margin=report.accuracy_margin,
         confidence=confidence,
     )
     reached, reached_speedup = _time_to_accuracy(good, base, study)
     other = plan.first_beside(point)
-    beside = comparable_with(good, _of(ok, other.runs)) if other else good.iloc[:0]
+    beside = comparable_with(good, among(ok, other.runs)) if other else good.iloc[:0]
     relative, _ = ratio_of_launches(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
@@ -114,7 +107,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "half_width": step_time.relative_half_width,
         "half_width_target": study.measure.half_width,
         "stopped_because": _stopped_because(mine, step_time, speedup, study),
-        **_first(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
+        **first_of(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
@@ -135,7 +128,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "rank_skew_s": good["rank_skew_s"].mean(),
         **communication_row(good, confidence=confidence),
         **{name: good[name].max() for name in Memory.model_fields},
-        **_first(good, good["memory_grows"], NO_GROWTH),
+        **first_of(good, good["memory_grows"], NO_GROWTH),
         "launches_growing": int(good["memory_grows"].sum()),
         "validation_accuracy": good["validation_accuracy"].mean(),
         "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
@@ -151,7 +144,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "buckets": good["buckets"].median(),
         **{name: first[name] for name in OF_THE_MODEL},
         **{name: good[name].median() for name in ("heaviest_rank", "samples_excess")},
-        **_first(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
+        **first_of(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
         "numa_excess_s": good["numa_excess_s"].median(),
         **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
         **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},
@@ -165,7 +158,7 @@ def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.level
-    alone = comparable_with(good, _of(ok, point.equal_batch))
+    alone = comparable_with(good, among(ok, point.equal_batch))
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone
@@ -208,23 +201,12 @@ def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval,
     return Stopped.LAUNCHES_ENDED if mine["repeat"].max() == study.most_repeats else Stopped.HOURS_ENDED
 
 
-def _first(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of the first launch in which something was seen; `nothing` where there is none."""
-    found = good[seen.astype(bool)]
-    return {name: found[name].iloc[0] if len(found) else value for name, value in nothing.items()}
-
-
 def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
     """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
     columns: dict[str, float] = {}
     for part in (*PART_COLUMNS, "backward_compute_time_s"):
         columns |= mean(launches_of(good, part, study), confidence=study.level).columns(part)
     return columns
-
-
-def _of(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    """Those of these launches that are among the rows."""
-    return runs.loc[[run for run in run_ids if run in runs.index]]
 
 
 def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str, int]:

@@ -6,43 +6,84 @@ row it took the longer part of reading a thousand runs.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 
+class Columns(dict[str, np.ndarray]):
+    """The columns of a table as arrays, each taken out of it when it is first asked for.
+
+    A table of a launch is asked for the same columns again and again, and each time pandas takes longer to hand
+    out a column than numpy to look through it.
+    """
+
+    def __init__(self, table: pd.DataFrame | Columns) -> None:
+        super().__init__(table if isinstance(table, Columns) else {})
+        self.table: pd.DataFrame = table.table if isinstance(table, Columns) else table
+
+    def __missing__(self, name: str) -> np.ndarray:
+        values: np.ndarray = self.table[name].to_numpy()
+        self[name] = values
+        return values
+
+    def __len__(self) -> int:
+        """Rows."""
+        return len(self.table)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def among(self, name: str, words: Collection[str]) -> np.ndarray:
+        """(rows,): whether a column of text has one of these words."""
+        codes, known = pd.factorize(self.table[name])
+        return np.array([word in words for word in known], dtype=bool)[codes] if len(codes) else codes.astype(bool)
+
+
 @dataclass(frozen=True)
 class Grid:
     """rows: places in the table, of shape (ranks, steps), both in their order."""
 
-    table: pd.DataFrame
+    table: Columns
     rows: np.ndarray
 
     @classmethod
-    def of(cls, table: pd.DataFrame, *, along: Sequence[str] = ("step",)) -> Grid:
+    def of(
+        cls,
+        table: pd.DataFrame | Columns,
+        chosen: np.ndarray | None = None,
+        *,
+        along: Sequence[str] = ("step",),
+    ) -> Grid:
         """Rows of a table with a rank and a number of the step, or of what `along` counts.
 
-        A step that not all ranks have is left out: nothing can be said of it.
+        A step that not all ranks have is left out: nothing can be said of it. chosen: of shape (rows,), the rows
+        that are looked at; all if None.
         """
-        rank = table["rank"].to_numpy()
-        order = np.lexsort([*(table[name].to_numpy() for name in reversed(along)), rank])
-        ranks, counts = np.unique(rank, return_counts=True)
-        if not len(ranks):
+        table = Columns(table)
+        places = np.arange(len(table)) if chosen is None else np.flatnonzero(chosen)
+        if not len(places):
             return cls(table, np.empty((0, 0), dtype=int))
+        rank = table["rank"][places]
+        order = np.lexsort([*(table[name][places] for name in reversed(along)), rank])
+        ranks, counts = np.unique(rank, return_counts=True)
         if counts.min() == counts.max():
-            grid = cls(table, order.reshape(len(ranks), -1))
+            grid = cls(table, places[order].reshape(len(ranks), -1))
             if all((grid[name] == grid.of_step(name)).all() for name in along):
                 return grid
-        everywhere = table.groupby(list(along))["rank"].transform("nunique") == len(ranks)
+        rows = table.table.iloc[places]
+        everywhere = (rows.groupby(list(along))["rank"].transform("nunique") == len(ranks)).to_numpy()
         if everywhere.all():
             raise ValueError(f"a rank has two rows of the same {', '.join(along)}")
-        return cls.of(table[everywhere], along=along)
+        kept = np.zeros(len(table), dtype=bool)
+        kept[places[everywhere]] = True
+        return cls.of(table, kept, along=along)
 
     def __getitem__(self, name: str) -> np.ndarray:
         """A column, of shape (ranks, steps)."""
-        values: np.ndarray = self.table[name].to_numpy()[self.rows]
+        values: np.ndarray = self.table[name][self.rows]
         return values
 
     def __len__(self) -> int:
@@ -51,7 +92,8 @@ class Grid:
 
     def of_step(self, name: str) -> np.ndarray:
         """(steps,): a column that is the same on all ranks, such as the block or the phase."""
-        return self.table[name].to_numpy()[self.rows[0] if len(self.rows) else []]
+        values: np.ndarray = self.table[name][self.rows[0] if len(self.rows) else []]
+        return values
 
     def where(self, chosen: np.ndarray) -> Grid:
         """The steps that are chosen; of shape (steps,)."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.slope import theil_sen
 from scalestudy.registry.codes import MemoryKind
 
 FEWEST = 8  # blocks; with fewer the slope's interval says nothing
@@ -27,7 +27,7 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
 
     Theil and Sen's slope, the median over pairs of blocks, whose interval makes no assumption on the noise. It
     grows where even the lower limit adds up to SMALLEST_GROWTH of the mean over the steps seen: an allocator that
-    takes a few pages now and then has a slope too. Source: Sen (1968), J. American Statistical Association 63.
+    takes a few pages now and then has a slope too.
     """
     known = ~np.isnan(sizes_gib)
     steps, sizes_gib = steps[known], sizes_gib[known]
@@ -35,10 +35,10 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
         return NOTHING, False
     if (sizes_gib == sizes_gib[0]).all():
         return Interval(0.0, 0.0, 0.0), False
-    slope, _, low, high = stats.theilslopes(sizes_gib, steps, alpha=confidence)
+    slope = theil_sen(steps.astype(float), sizes_gib, confidence=confidence)
     seen = float(steps.max() - steps.min())
-    grows = low * seen > SMALLEST_GROWTH * sizes_gib.mean()
-    return Interval(slope * 1e3, low * 1e3, high * 1e3), bool(grows)
+    grows = slope.low * seen > SMALLEST_GROWTH * sizes_gib.mean()
+    return slope.scaled(1e3), bool(grows)
 
 
 def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """One row a run: what a launch measured once its warm-up is dropped."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan
 from typing import Any
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.communication.arrivals import late_rank
-from scalestudy.analyse.communication.collectives import collectives_frame, network_of
+from scalestudy.analyse.communication.arrivals import buckets_grid, late_rank
+from scalestudy.analyse.communication.collectives import collectives_of, network_of
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.run.alternation import alternation_of
+from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.steady import clock_change
@@ -42,26 +43,28 @@ class Reduced:
     """All that is said of the run: a row of runs.csv."""
     block_step_times_s: list[float]
     """Of its steady blocks."""
-    collectives: pd.DataFrame
-    quantiles: pd.DataFrame
+    collectives: dict[str, np.ndarray]
+    """From collectives_of."""
+    quantiles: dict[str, np.ndarray]
     """Of its step times."""
 
 
 def reduce_run(study: Study, observation: Observation) -> Reduced:
     """One run, its steps and calls looked at once."""
     confidence = study.report.confidence
-    steady, collectives = steady_steps(observation), collectives_frame(observation.collectives)
+    all_steps, buckets = Columns(observation.steps), buckets_grid(observation.buckets)
+    steady, collectives = steady_steps(observation, all_steps), collectives_of(observation.collectives)
     spec, epochs = observation.record.spec, observation.epochs
     steps = describe(steady, global_batch=spec.global_batch, confidence=confidence)
-    communication = communication_of(observation, confidence=confidence)
+    communication = communication_of(observation, confidence=confidence, steps=all_steps, buckets=buckets)
     row = {
         **_identity(observation),
         **steps,
         # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
-        **late_rank(observation.buckets),
-        "buckets": len(observation.buckets["bucket"].unique()) or nan,
+        **late_rank(buckets),
+        "buckets": len(np.unique(observation.buckets["bucket"])) or nan,
         **network_of(collectives),
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),
@@ -85,6 +88,17 @@ def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame
     told = {name: np.repeat([getattr(spec, name) for spec, _ in epochs], counts) for name in TELL_APART}
     measured = pd.concat([of_run for _, of_run in epochs], ignore_index=True)
     return pd.concat([pd.DataFrame(told), measured], axis=1)
+
+
+def columns_together(columns: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
+    """Columns of several runs as one table, with a column run_id; a run of which there are none has no row."""
+    some = {run: of_run for run, of_run in columns.items() if len(next(iter(of_run.values())))}
+    if not some:
+        return pd.DataFrame(columns=[*next(iter(columns.values())), "run_id"])
+    names = next(iter(some.values()))
+    table = {name: np.concatenate([of_run[name] for of_run in some.values()]) for name in names}
+    counts = [len(next(iter(of_run.values()))) for of_run in some.values()]
+    return pd.DataFrame(table | {"run_id": np.repeat(np.array(list(some), dtype=object), counts)})
 
 
 def _identity(observation: Observation) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.run.grid import Grid, firsts
+from scalestudy.analyse.run.grid import Columns, Grid, firsts
 from scalestudy.analyse.run.steady import find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means, mser5
@@ -47,7 +47,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
         "warmup_steps": int(numbers[0]),
         "steady_steps": len(kept),
         "step_time_s": step_time,
-        **{name: float(np.quantile(kept, share)) for name, share in PERCENTILES.items()},
+        **dict(zip(PERCENTILES, np.quantile(kept, list(PERCENTILES.values())).tolist(), strict=True)),
         "step_time_cv": float(kept.std(ddof=1) / kept.mean()) if len(kept) > 1 else nan,
         "step_time_half_width": batch_means(kept, confidence=confidence).half_width,
         **{part: float(steady[part].mean()) for part in PART_COLUMNS},
@@ -58,13 +58,18 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
 
 
 def training_steps(observation: Observation) -> pd.DataFrame:
-    """Steps of training, without probes.
+    """Steps of training, without probes; UserError as `is_training` raises it."""
+    return observation.steps[is_training(observation, Columns(observation.steps))]
+
+
+def is_training(observation: Observation, steps: Columns) -> np.ndarray:
+    """(rows,): which of the steps of an observation are training, and not probes.
 
     Raises UserError naming the run where ranks differ in their steps, or a time is negative.
     """
-    steps = observation.steps[observation.steps["phase"].isin(TRAINING_PHASES)]
+    training = steps.among("phase", TRAINING_PHASES)
     run = observation.record.run_id
-    ranks, counts = np.unique(steps["rank"], return_counts=True)
+    ranks, counts = np.unique(steps["rank"][training], return_counts=True)
     if len(set(counts)) > 1:
         least, most = counts.argmin(), counts.argmax()
         raise UserError(
@@ -72,20 +77,21 @@ def training_steps(observation: Observation) -> pd.DataFrame:
             " a step's time is the largest over all ranks, so it cannot be told. Move the run's directory away and"
             " run snakemake again"
         )
-    if len(steps) and min(steps[name].min() for name in (*PART_COLUMNS, "step_time_s")) < 0:
+    if any((steps[name][training] < 0).any() for name in (*PART_COLUMNS, "step_time_s")):
         raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure it again")
-    return steps
+    return training
 
 
-def steady_steps(observation: Observation) -> Grid:
+def steady_steps(observation: Observation, steps: Columns | None = None) -> Grid:
     """The steps after the warm-up; none where the launch is not ok or too short.
 
-    A block that the warm-up ends in counts from there on.
+    A block that the warm-up ends in counts from there on. steps: of the observation, where they were taken before.
     """
-    steps = Grid.of(training_steps(observation))
-    if observation.record.outcome != "ok" or not len(steps):
-        return steps.where(np.zeros(len(steps), dtype=bool))
-    whole = steps.where(steps.of_step("phase") != "tail")
+    steps = Columns(observation.steps) if steps is None else steps
+    training = Grid.of(steps, is_training(observation, steps))
+    if observation.record.outcome != "ok" or not len(training):
+        return training.where(np.zeros(len(training), dtype=bool))
+    whole = training.where(training.of_step("phase") != "tail")
     cut = max(mser5(whole["step_time_s"].max(axis=0)), observation.record.spec.measure.warmup_steps)
     return whole.where(np.arange(len(whole)) >= cut)
 
@@ -94,11 +100,11 @@ QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
 """Every other per cent, and the last: the long steps are what one looks at a distribution for."""
 
 
-def step_quantiles(steady: Grid) -> pd.DataFrame:
+def step_quantiles(steady: Grid) -> dict[str, np.ndarray]:
     """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
     quantiles = QUANTILES if len(steady) else QUANTILES[:0]
     times_s = np.quantile(steady["step_time_s"].max(axis=0), quantiles) if len(steady) else quantiles
-    return pd.DataFrame({"quantile": quantiles, "step_time_s": times_s})
+    return {"quantile": quantiles, "step_time_s": times_s}
 
 
 def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:

@@ -9,7 +9,6 @@ from math import exp, nan
 
 import numpy as np
 import pandas as pd
-from scipy.special import fdtri
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean
 
@@ -68,6 +67,8 @@ def shared_variance(mine: pd.Series, other: pd.Series, *, confidence: float) -> 
     share = (of_sum - of_difference) / (of_sum + of_difference)
     if of_difference == 0:
         return Interval(share, nan, nan)
+    from scipy.special import fdtri
+
     quantile = float(fdtri(blocks - 1, blocks - 1, 0.5 + confidence / 2))
     low, high = (of_sum / of_difference * factor for factor in (1 / quantile, quantile))
     return Interval(share, (low - 1) / (low + 1), (high - 1) / (high + 1))

@@ -12,7 +12,6 @@ from math import exp, hypot, isnan, log, nan, sqrt
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from scalestudy.record.document import Real
 from scalestudy.registry.column import Row
@@ -184,4 +183,6 @@ def _logs(values: Numbers) -> np.ndarray:
 
 
 def _t(confidence: float, freedom: float) -> float:
+    from scipy.special import stdtrit  # documents read intervals and make none; it takes longer than some of them
+
     return float(stdtrit(freedom, 0.5 + confidence / 2))

@@ -11,8 +11,8 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.launches import launches_of
 from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
-from scalestudy.analyse.point.speedup import launches_of
 from scalestudy.analyse.point.summary import SEEN
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
 from scalestudy.analyse.study.environment import StudyEnvironment

@@ -1,13 +1,13 @@
 """The environment of a study: what was the same in all its runs, what was not, and what was warned of."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
 from scalestudy.record.document import Document, Part
-from scalestudy.record.observation import HELD_DEVICES, RunRecord, Totals
+from scalestudy.record.observation import HELD_DEVICES, Totals
 
 # Recorded with the environment by the rank that knows them, but of the model and the launch.
 OF_A_LAUNCH = (*Totals.model_fields, HELD_DEVICES)
@@ -52,35 +52,40 @@ class Fact(NamedTuple):
         return self.kind == "hardware" and self.of.startswith("current_")
 
 
-def study_environment(records: list[RunRecord]) -> StudyEnvironment:
-    """What the runs' environments have, together."""
-    facts: dict[Fact, list[Any]] = {}
-    for record in records:
-        for fact, value in _facts(record.environment):
-            values = facts.setdefault(fact, [])
-            if value is not None and value not in values:
-                values.append(value)
-    known = {fact: values for fact, values in facts.items() if values}
+Environment = Mapping[str, Any]
+"""What a run recorded of where it ran: `environment` of its record."""
+
+
+def study_environment(environments: Sequence[Environment]) -> StudyEnvironment:
+    """What the runs' environments have, together; they are in the order of the runs."""
+    facts: dict[Fact, dict[Any, None]] = {}
+    # Most launches of a study have one and the same: those that are one object are looked at once.
+    for environment in {id(environment): environment for environment in environments}.values():
+        for fact, value in _facts(environment):
+            values = facts.setdefault(fact, {})
+            if value is not None:
+                values.setdefault(value)
+    known = {fact: list(values) for fact, values in facts.items() if values}
     return StudyEnvironment(
         facts={fact.name: _range(values) if fact.is_reading else tuple(values) for fact, values in known.items()},
         packages={fact.of: fact.name for fact in known if fact.kind == "package"},
         variables={fact.of: fact.name for fact in known if fact.kind == "variable"},
         readings=tuple(fact.name for fact in known if fact.is_reading),
-        warnings=_warnings(records),
+        warnings=_warnings(environments),
     )
 
 
-def _warnings(records: list[RunRecord]) -> tuple[WarningCount, ...]:
+def _warnings(environments: Sequence[Environment]) -> tuple[WarningCount, ...]:
     texts: dict[str, list[str]] = {}
-    for record in records:
-        of_run = {w["kind"]: w["text"] for w in reversed(record.environment.get("warnings", []))}
+    for environment in environments:
+        of_run = {w["kind"]: w["text"] for w in reversed(environment.get("warnings", []))}
         for kind, text in of_run.items():
             texts.setdefault(kind, []).append(text)
     found = [WarningCount(kind=kind, launches=len(said), example=said[0]) for kind, said in texts.items()]
     return tuple(sorted(found, key=lambda warning: (-warning.launches, warning.kind)))
 
 
-def _facts(environment: dict[str, Any]) -> Iterator[tuple[Fact, Any]]:
+def _facts(environment: Environment) -> Iterator[tuple[Fact, Any]]:
     """Everything recorded with its value, blocks taken apart."""
     plain = {k: v for k, v in environment.items() if k not in (*OF_A_LAUNCH, "warnings", "earlier_attempts")}
     nodes = plain.pop("nodes", [])

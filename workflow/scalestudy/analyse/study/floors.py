@@ -15,7 +15,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.statistics.power import smallest_shown, spread
-from scalestudy.registry.codes import Claim, Shows, Verdict
+from scalestudy.registry.codes import Claim, IntervalMethod, Shows, Verdict
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import FLOOR_COLUMNS
 from scalestudy.study.config.study import Report, Study
@@ -103,9 +103,10 @@ def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
 
 
 def _claims(row: Row, report: Report) -> Iterator[tuple[Claim, float]]:
-    """(what a row is said to differ from, ratio to it)."""
+    """(what a row is said to differ from, ratio to it), of differences between launches as those of twins are."""
     speedup, relative = (Interval.of(row, name) for name in ("speedup", "relative_throughput"))
-    if row["world_size"] > 1 and not isnan(speedup.low):
+    of_launches = row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
+    if row["world_size"] > 1 and of_launches and not isnan(speedup.low):
         ranks = int(row["world_size"])
         verdict = verdict_of(speedup, ranks=ranks, report=report)
         if verdict == Verdict.NEGATIVE_SCALING:

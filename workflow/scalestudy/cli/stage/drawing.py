@@ -1,8 +1,10 @@
 """All figures of a study, drawn on several cores."""
 
+from collections.abc import Mapping
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.processes import cores, spread
@@ -11,32 +13,32 @@ from scalestudy.publish.figures import drawing, figures_of, file_of
 from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
+from scalestudy.registry.figures import FigureEntry
 
 
 def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:
     """Draw the figures of a study, or of one of its workloads: the files that were written.
 
-    processes: workloads drawn at a time; as many as there are cores if None.
+    processes: figures drawn at a time; as many as there are cores if None.
     """
     plan = plan_of(results)
     if workload not in {None, *plan.study.workloads}:
         raise UserError(f"--workload {workload}: the study has {', '.join(plan.study.workloads)}")
-    asked = [workload] if workload else list(dict.fromkeys(name for _, name in figures_of(plan)))
-    return list(
-        chain.from_iterable(spread(draw_figures, results, asked, processes=min(processes or cores(), len(asked))))
-    )
-
-
-def draw_figures(results: Path, workload: str) -> list[Path]:
-    """Draw the figures of a workload, or, of '', those of the study as a whole: the files that were written."""
-    plan = plan_of(results)
+    figures = [(entry, name) for entry, name in figures_of(plan) if workload in {None, name}]
     frames = Frames(**{field.name: table_of(results, field.name) for field in fields(Frames)})
-    given = (workload, frames) if workload else (frames,)
-    written = []
-    for entry, name in figures_of(plan):
-        if name == workload:
-            with paper_style():
-                written += save_figure(
-                    drawing(entry.name)(plan, *given), results / "figures" / file_of(entry, workload)
-                )
-    return written
+    given = {name: (plan, name, frames.of(plan, name)) if name else (plan, frames) for _, name in figures}
+    at_once = min(processes or cores(), len(figures))
+    return list(chain.from_iterable(spread(draw_figure, (results, given), figures, processes=at_once)))
+
+
+def draw_figure(
+    of_study: tuple[Path, Mapping[str, tuple[Any, ...]]], figure: tuple[FigureEntry, str]
+) -> list[Path]:
+    """Draw one figure: the files that were written.
+
+    of_study: the results folder, and what a figure of each workload is drawn from, of '' one of the whole study.
+    """
+    (results, given), (entry, workload) = of_study, figure
+    with paper_style():
+        drawn = drawing(entry.name)(*given[workload])
+        return save_figure(drawn, results / "figures" / file_of(entry, workload))

@@ -1,17 +1,19 @@
 """All observations of a plan, read and combined: the tables and facts that every later stage reads."""
 
 import hashlib
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.forecast.forecasts import forecasts_frame, held_out_frame
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.analyse.run.reduce import Reduced, epochs_frame, reduce_run
+from scalestudy.analyse.run.reduce import columns_together, epochs_frame, reduce_run
 from scalestudy.analyse.study.decision import decide as analyse_decision
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.analyse.study.floors import floors_frame
@@ -22,26 +24,34 @@ from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
-from scalestudy.record.observation import RunRecord, read_observation
+from scalestudy.record.observation import read_observation
 from scalestudy.record.parts import TRACES
 from scalestudy.record.traces import read_trace
 from scalestudy.registry.results import DECISIONS, RESULTS
 from scalestudy.study.config.study import Study
+from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
 MANY = 100
-RUNS_AT_ONCE = 8  # handed to a process at a time
+RUNS_AT_ONCE = 20  # read one after another, before what is kept of them is handed over
 
 
 @dataclass(frozen=True)
 class Read:
-    """What is kept of a run once its steps have been looked at: a thousand runs do not fit in memory whole."""
+    """What is kept of some runs once their steps have been looked at: a thousand runs do not fit in memory whole.
 
-    record: RunRecord
-    record_sha256: str
-    """Of run.json, which vouches for the rest."""
-    reduced: Reduced
+    What differs little from run to run is kept as columns, and not as a table a run.
+    """
+
+    rows: dict[str, list[Any]]
+    """Columns of runs.csv."""
+    block_step_times_s: dict[str, list[float]]
+    """Of the steady blocks, by run."""
     epochs: pd.DataFrame
+    collectives: pd.DataFrame
+    quantiles: pd.DataFrame
+    environments: list[dict[str, Any]]
+    """Of the runs; those that are equal are one object."""
     traces: list[Trace]
 
 
@@ -49,13 +59,12 @@ def aggregate(results: Path) -> str:
     """Write the tables and facts of a study into its results folder; one line that counts runs and points."""
     plan = plan_of(results)
     read = read_runs(plan.study, [results / "runs" / run_id for run_id in plan.runs])
-    runs = pd.DataFrame([one.reduced.row | {"record_sha256": one.record_sha256} for one in read])
-    summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
+    runs, summary = _points(plan, read)
     tables = {
         "runs": runs,
-        "epochs": epochs_frame([(one.record.spec, one.epochs) for one in read]),
-        "collectives": _together({one.record.run_id: one.reduced.collectives for one in read}),
-        "quantiles": _together({one.record.run_id: one.reduced.quantiles for one in read}),
+        "epochs": _together(one.epochs for one in read),
+        "collectives": _together(one.collectives for one in read),
+        "quantiles": _together(one.quantiles for one in read),
         "summary": summary,
         "floors": floors_frame(plan, runs),
         "factors": factors_frame(summary),
@@ -64,7 +73,8 @@ def aggregate(results: Path) -> str:
     }
     for name, table in tables.items():
         write_text(results / RESULTS[name], table.to_csv(index=False))
-    write_document(results / RESULTS["environment"], study_environment([one.record for one in read]))
+    environments = _shared(chain.from_iterable(one.environments for one in read))
+    write_document(results / RESULTS["environment"], study_environment(environments))
     traces = tuple(chain.from_iterable(one.traces for one in read))
     write_document(results / RESULTS["traces"], TracesFile(traces=traces))
     return f"{len(runs)} runs, {len(summary)} points: {runs['outcome'].value_counts().to_dict()}"
@@ -79,36 +89,62 @@ def decide(results: Path, after: int) -> str:
             f"--after {after}: nothing is decided after so many repeats; decisions are after {numbers}"
         )
     directories = [results / "runs" / run_id for run_id, spec in plan.runs.items() if spec.repeat <= after]
-    read = read_runs(plan.study, directories)
-    runs = pd.DataFrame([one.reduced.row for one in read])
-    summary = summary_frame(plan, runs, {one.record.run_id: one.reduced.block_step_times_s for one in read})
+    runs, summary = _points(plan, read_runs(plan.study, directories))
     decision = analyse_decision(plan, runs, summary, after=after)
     write_document(results / DECISIONS.format(repeats=after), decision)
     return "\n".join(decision_lines(plan.study, decision))
 
 
+def _points(plan: Plan, read: list[Read]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """(runs.csv, the summary) of all runs."""
+    names = read[0].rows
+    runs = pd.DataFrame({name: list(chain.from_iterable(one.rows[name] for one in read)) for name in names})
+    times = {run: times_s for one in read for run, times_s in one.block_step_times_s.items()}
+    return runs, summary_frame(plan, runs, times)
+
+
 def read_runs(study: Study, directories: list[Path]) -> list[Read]:
     """All runs in their order; on all cores where they are many: starting a process takes longer than a few."""
-    processes = 1 if len(directories) < MANY else cores()
-    return spread(read_run, study, directories, processes=processes, at_once=RUNS_AT_ONCE)
+    portions = [directories[begin : begin + RUNS_AT_ONCE] for begin in range(0, len(directories), RUNS_AT_ONCE)]
+    return spread(read_portion, study, portions, processes=1 if len(directories) < MANY else cores())
 
 
-def read_run(study: Study, directory: Path) -> Read:
-    """One run, read and reduced."""
-    observation = read_observation(directory)
+def read_portion(study: Study, directories: list[Path]) -> Read:
+    """Some runs, each read and reduced before the next."""
+    rows, times_s, traces = [], {}, []
+    specs, epochs, collectives, quantiles, environments = [], [], {}, {}, []
+    for directory in directories:
+        observation = read_observation(directory)
+        spec, reduced = observation.record.spec, reduce_run(study, observation)
+        sha256 = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
+        rows.append(reduced.row | {"record_sha256": sha256})
+        times_s[spec.run_id] = reduced.block_step_times_s
+        collectives[spec.run_id], quantiles[spec.run_id] = reduced.collectives, reduced.quantiles
+        specs.append(spec)
+        epochs.append(observation.epochs)
+        environments.append(observation.record.environment)
+        traces += [read_summary(spec, path) for path in trace_files(directory)]
     return Read(
-        record=observation.record,
-        record_sha256=hashlib.sha256((directory / "run.json").read_bytes()).hexdigest(),
-        reduced=reduce_run(study, observation),
-        epochs=observation.epochs,
-        traces=[read_summary(observation.record.spec, path) for path in trace_files(directory)],
+        rows={name: [row[name] for row in rows] for name in rows[0]},
+        block_step_times_s=times_s,
+        epochs=epochs_frame(list(zip(specs, epochs, strict=True))),
+        collectives=columns_together(collectives),
+        quantiles=columns_together(quantiles),
+        environments=_shared(environments),
+        traces=traces,
     )
 
 
-def _together(frames: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    """The rows of all runs, each with the id of its run."""
-    run_ids = np.repeat(list(frames), [len(frame) for frame in frames.values()])
-    return pd.concat(frames.values(), ignore_index=True).assign(run_id=run_ids)
+def _together(tables: Iterable[pd.DataFrame]) -> pd.DataFrame:
+    """The rows of all tables; those without any say nothing of what a column holds."""
+    all_tables = list(tables)
+    return pd.concat([table for table in all_tables if len(table)] or all_tables[:1], ignore_index=True)
+
+
+def _shared(environments: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The same environments, of which equal ones are one object."""
+    known: dict[str, dict[str, Any]] = {}
+    return [known.setdefault(json.dumps(environment), environment) for environment in environments]
 
 
 def trace_files(directory: Path) -> list[Path]:

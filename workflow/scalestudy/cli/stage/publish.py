@@ -16,12 +16,13 @@ from scalestudy.registry.results import RESULTS
 if TYPE_CHECKING:
     from scalestudy.publish.figures.shown import ShownFigure
 
+MANY_FIGURES = 20
+"""From which they are made small for the page in several processes."""
+
 
 @of_results("figures (figures/), with their data and their descriptions")
 @click.option("--workload", metavar="NAME", help="Draw only figures of this workload. Default: all figures.")
-@click.option(
-    "--processes", type=click.IntRange(min=1), help="Workloads drawn at a time. Default: number of cores."
-)
+@click.option("--processes", type=click.IntRange(min=1), help="Figures drawn at a time. Default: number of cores.")
 def plot(results: Path, workload: str | None, processes: int | None) -> int:
     """Draw the figures of a study, each as PDF, SVG and PNG, with its data and its description."""
     from scalestudy.cli.stage.drawing import draw_all
@@ -80,15 +81,15 @@ def text(results: Path) -> int:
 def page(results: Path) -> int:
     """Render the report as one HTML page that contains its figures and loads nothing from the network."""
     from scalestudy.cli.inputs import documented
+    from scalestudy.cli.processes import cores, spread
     from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.views.facts import document_facts
 
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
-    facts |= {
-        "figures": [_embedded(figure) for figure in shown_figures(plan, results / "figures", facts["forecasts"])],
-        "numbers": book,
-    }
+    shown = shown_figures(plan, results / "figures", facts["forecasts"])
+    processes = 1 if len(shown) < MANY_FIGURES else cores()
+    facts |= {"figures": spread(_embedded, None, shown, processes=processes, at_once=5), "numbers": book}
     print(_write(results / RESULTS["page"], "report.html", facts))
     return 0
 
@@ -150,7 +151,7 @@ def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
     return path
 
 
-def _embedded(figure: ShownFigure) -> dict[str, Any]:
+def _embedded(_: None, figure: ShownFigure) -> dict[str, Any]:
     """A figure as the page embeds it. words: what it shows, for those who do not see it."""
     from scalestudy.publish.embedding import data_uri
 

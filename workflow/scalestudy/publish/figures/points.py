@@ -53,8 +53,13 @@ def point_rows(
     rows = {"panel": panel.number, "x_name": panel.x_name, "y_name": panel.y_name, "legend": given["series"]}
     columns: dict[str, Any] = {"x": points[x], "y": points[y]}
     columns |= {f"y{end}": points.get(f"{y}{end}") for end in ("_low", "_high")}
-    columns["outcome"] = [why(point) if pd.isna(point[y]) else "" for point in points.to_dict("records")]
-    return pd.DataFrame(columns).assign(**rows | given)
+    columns["outcome"] = ""
+    made = pd.DataFrame(columns)
+    missing = points[y].isna()
+    if missing.any():
+        made["outcome"] = made["outcome"].astype(object)
+        made.loc[missing, "outcome"] = [why(point) for point in points[missing].to_dict("records")]
+    return made.assign(**rows | given)
 
 
 def distributed_series(mine: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:

@@ -5,6 +5,7 @@ The same bytes for the same data.
 
 import io
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
@@ -13,6 +14,8 @@ from scalestudy.publish.figures.tidy import Drawn
 from scalestudy.record.files import write_bytes
 
 PNG_DPI = 300
+PNG_LEVEL = 3
+"""Of compression: a file is a tenth larger than at the usual 6, and is written in two thirds of the time."""
 
 
 def save_figure(drawn: Drawn, path: Path) -> list[Path]:
@@ -37,7 +40,8 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
         figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
         for suffix, tags in metadata.items():
             buffer = io.BytesIO()
-            figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags)
+            more: dict[str, Any] = {"pil_kwargs": {"compress_level": PNG_LEVEL}} if suffix == "png" else {}
+            figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags, **more)
             content[suffix] = buffer.getvalue()
     plt.close(figure)
     content |= {"csv": drawn.frame.to_csv(index=False).encode(), "txt": f"{words}\n".encode()}

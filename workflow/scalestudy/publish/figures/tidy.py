@@ -12,6 +12,7 @@ import pandas as pd
 from scalestudy.errors import UserError
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.registry.drawn import TIDY
+from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,6 +33,15 @@ class Frames:
     collectives: pd.DataFrame
     quantiles: pd.DataFrame
     held_out: pd.DataFrame
+
+    def of(self, plan: Plan, workload: str) -> Frames:
+        """The same tables with the rows of one workload alone."""
+        runs = {run for run, spec in plan.runs.items() if spec.workload == workload}
+        kept = {}
+        for name, table in vars(self).items():
+            mine = table["workload"] == workload if "workload" in table else table["run_id"].isin(runs)
+            kept[name] = table[mine].reset_index(drop=True).copy()  # in few blocks
+        return Frames(**kept)
 
     def measured(self, workload: str) -> pd.DataFrame:
         """Rows of the summary that a figure of a workload shows; references are left to the CSV."""

@@ -23,10 +23,14 @@ def numbers_view(numbers: NumbersFile) -> dict[str, Any]:
 def _also_short(numbers: NumbersFile, found: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """What is found by key, then once more by the shorter key of its point."""
     yield from found.items()
+    of_point: dict[str, list[str]] = {point: [] for point in numbers.aliases.values()}
+    for key in found:
+        for place in (place for place, sign in enumerate(key) if sign == "."):
+            if key[:place] in of_point:
+                of_point[key[:place]].append(key)
     for short, point in numbers.aliases.items():
-        for key, item in found.items():
-            if key.startswith(f"{point}."):
-                yield f"{short}{key.removeprefix(point)}", item
+        for key in of_point[point]:
+            yield f"{short}{key.removeprefix(point)}", found[key]
 
 
 def _fields(number: Number) -> tuple[str, str, str, str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from scalestudy.publish.numbers.keys import evidence_key, operator_key, point_key, recommendation_key, slug
 from scalestudy.publish.results import Results
@@ -63,10 +64,15 @@ def new_key(key: str) -> str | None:
     """What a key of evidence is now; None where it has not changed, or is no such key."""
     point, _, rest = key.partition(".finding.")
     cause, _, words = rest.partition(".")
-    for old, new in EVIDENCE.items():
-        if match := re.fullmatch(old, words):
-            return evidence_key(point, cause, match.expand(new))
-    return None
+    now = _id_of(words)
+    return None if now is None else evidence_key(point, cause, now)
+
+
+@cache
+def _id_of(words: str) -> str | None:
+    """What the last word of a key is now; the same few stand in the keys of all points."""
+    found = ((re.fullmatch(old, words), new) for old, new in EVIDENCE.items())
+    return next((match.expand(new) for match, new in found if match), None)
 
 
 def renamed_keys(results: Results) -> dict[str, str]:
