@@ -3,9 +3,9 @@
     python -m bench.documents --shapes 10 100 1000 1000-scales 10000 --out documents.json
 
 Each stage is the commands of its rule, on as many cores as there are, one stage after another, though Snakemake
-would let some overlap. `s` is what a stage takes from its start to its end, `CPU s` what all its processes together
-keep cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage
-together, shared pages counted in each. The studies are written before the clock starts; that of 10 000 runs takes
+would let some overlap. `s` is what a stage takes from its start to its end, `CPU s` what all its processes keep
+cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage together;
+pages that they share are counted once. The studies are written before the clock starts; that of 10 000 runs takes
 3 GB of disk, and some minutes.
 
 The bars, on two cores: 30 s for all of 1000 runs, and 4 minutes and 1.5 GiB for all of 10 000.
@@ -74,13 +74,13 @@ def cpu_s() -> float:
 
 
 def run_job(arguments: list[str]) -> float:
-    """Run one command to its end: the peak resident memory of it and of all that it starts, in GiB."""
+    """Run one command to its end: the peak memory of it and of all that it starts, in GiB."""
     command = [SCALESTUDY, *arguments]
     peak = 0
     with tempfile.TemporaryFile("w+") as said:
         job = psutil.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
         while job.poll() is None:
-            peak = max(peak, sum(map(_resident, [job, *job.children(recursive=True)])))
+            peak = max(peak, sum(map(_memory, [job, *job.children(recursive=True)])))
             time.sleep(EVERY_S)
         said.seek(0)
         if job.returncode != 0:
@@ -88,10 +88,11 @@ def run_job(arguments: list[str]) -> float:
     return peak / 2**30
 
 
-def _resident(process: psutil.Process) -> int:
+def _memory(process: psutil.Process) -> int:
+    """Bytes of a process; of a page that several share, its part."""
     try:
-        return process.memory_info().rss
-    except psutil.NoSuchProcess:
+        return int(process.memory_full_info().pss)
+    except (psutil.NoSuchProcess, psutil.AccessDenied):
         return 0
 
 

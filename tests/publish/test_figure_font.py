@@ -1,4 +1,4 @@
-"""The lean font of figures is the whole one, where it has a character; where it has not, the whole one stands in."""
+"""The lean font of figures sets text as the whole one does, which stands in where it lacks a character."""
 
 from __future__ import annotations
 
