@@ -13,7 +13,7 @@ rule plot_figures:
     localrule: True
     conda:
         "../workflow/envs/scalestudy.yaml"
-    threads: len(WORKLOADS)  # as many as there are; Snakemake takes no more than the host has
+    threads: len(DRAWN)  # as many as there are; Snakemake takes no more than the host has
     params:
         results=subpath(input.plan, parent=True),
         code=fingerprint("publish", "registry"),

@@ -12,6 +12,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import matplotlib as mpl
 from fontTools import subset
 from matplotlib import font_manager
 
@@ -28,14 +29,16 @@ TABLES_LEFT_OUT = ("FFTM", "DSIG", "PfEd")
 
 
 @cache
-def lean_families(families: tuple[str, ...]) -> tuple[str, ...]:
-    """These families behind one that has CHARACTERS of the first that is there.
+def families(sans_serif: tuple[str, ...]) -> list[str]:
+    """Of all text: one that has CHARACTERS of the first font of these that is there; then that font itself.
 
-    What it does not have, such as a name in another script, is drawn in the next.
+    What the first does not have, such as a name in another script, is drawn in the second. It has one weight: what
+    is bold is of the family sans-serif.
     """
-    found = Path(font_manager.findfont(font_manager.FontProperties(family=list(families))))
+    with mpl.rc_context({"font.sans-serif": sans_serif}):
+        found = Path(font_manager.findfont(font_manager.FontProperties(family=["sans-serif"])))
     if found.suffix != ".ttf":
-        return families
+        return ["sans-serif"]
     folder = Path(tempfile.mkdtemp(prefix="scalestudy-font-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     _subset(found, folder / found.name)
@@ -43,7 +46,7 @@ def lean_families(families: tuple[str, ...]) -> tuple[str, ...]:
         fname=str(folder / found.name), name=FAMILY, style="normal", variant="normal", weight=400, size="scalable"
     )
     font_manager.fontManager.ttflist.append(entry)
-    return FAMILY, *families
+    return [FAMILY, "sans-serif"]
 
 
 def _subset(source: Path, target: Path) -> None:

@@ -10,7 +10,7 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 
-from scalestudy.publish.figures.font import lean_families
+from scalestudy.publish.figures.font import families
 
 HEIGHT_IN = 2.3
 """Of a figure before its legend; its width is that of a column or of the page of the paper (papers.py)."""
@@ -28,8 +28,8 @@ LINES = ("-", "--", "-.", ":")
 
 REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0, (4, 2)), "zorder": 1}
 
-FAMILIES = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
-"""Of fonts, the first that is there. What is bold names them: the lean one has one weight."""
+FONTS = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
+"""The first that is there is the font of all text."""
 
 WHITE_GRID: dict[str, Any] = {
     **dict.fromkeys(("axes.labelcolor", "text.color", "xtick.color", "ytick.color"), ".15"),
@@ -41,7 +41,6 @@ WHITE_GRID: dict[str, Any] = {
     "lines.solid_capstyle": "round",
     "patch.edgecolor": "w",
     "patch.force_edgecolor": True,
-    "font.family": ["sans-serif"],
 }
 """seaborn's style "whitegrid", whose import takes as long as drawing three figures."""
 
@@ -53,7 +52,8 @@ def paper_style() -> Iterator[None]:
     """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
     settings: dict[str, Any] = {
         **WHITE_GRID,
-        "font.sans-serif": lean_families(FAMILIES),
+        "font.family": families(FONTS),
+        "font.sans-serif": FONTS,
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
         **dict.fromkeys(("legend.fontsize", "xtick.labelsize", "ytick.labelsize"), 7),
         "axes.linewidth": 0.6,

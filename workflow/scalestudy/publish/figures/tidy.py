@@ -39,7 +39,8 @@ class Frames:
         runs = {run for run, spec in plan.runs.items() if spec.workload == workload}
         kept = {}
         for name, table in vars(self).items():
-            mine = table["workload"] == workload if "workload" in table else table["run_id"].isin(runs)
+            named = table.get("workload")
+            mine = table["run_id"].isin(runs) if named is None else named == workload
             kept[name] = table[mine].reset_index(drop=True).copy()  # in few blocks
         return Frames(**kept)
 

@@ -11,7 +11,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from scalestudy.publish.figures.panels import MOST_TOGETHER
-from scalestudy.publish.figures.style import FAMILIES, PALETTE, REFERENCE, legend_below
+from scalestudy.publish.figures.style import PALETTE, REFERENCE, legend_below
 from scalestudy.publish.figures.tidy import Drawer, Frames, tidy
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.words import labels
@@ -113,7 +113,7 @@ def _draw_bars(plan: Plan, frame: pd.DataFrame, *, stacked: bool) -> Figure:
             axes.annotate(word, (0, place), **beside)
     axes.set_yticks(range(len(names)), names)
     for place in headings:
-        axes.get_yticklabels()[place].set(fontweight="bold", fontfamily=list(FAMILIES))
+        axes.get_yticklabels()[place].set(fontweight="bold", fontfamily="sans-serif")
     axes.set_ylim(len(names) - 0.5, -0.5)
     axes.grid(visible=False, axis="y")
     limit = plan.study.host.memory_limit_gib
