@@ -14,10 +14,6 @@ from scalestudy.errors import UserError
 from scalestudy.record.fingerprint import CHECKOUT
 
 DIRECTORY = CHECKOUT / "report" / "templates"
-THIN = "\\,"
-"""A narrow space."""
-MANY_DIGITS = 5
-"""From which a number in a table has its thousands apart."""
 LONG_WORD = 20
 """Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 
@@ -104,35 +100,9 @@ def _signs(text: str) -> str:
     return "".join("\\penalty0\\ " if sign == " " else _CODE.get(sign) or latex(sign) for sign in text)
 
 
-def number(text: str, form: str) -> str:
-    """A cell of a centred column in which decimal points stand below each other; what is no number stays as it is.
-
-    form: digits before and after the point, such as `-3.2` (rounding.table_format): the number is filled up to it
-    with digits that do not show. siunitx aligns numbers likewise, in four fifths of the time of a whole document.
-    """
-    match = re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?", text)
-    if not match:
-        return text
-    before, after = map(int, form.removeprefix("-").split("."))
-    sign, whole, decimals = match[1], _grouped(match[2]), match[3] or ""
-    spaces = _grouped("0" * before).count(THIN) - whole.count(THIN)
-    left = "{-}" if form.startswith("-") and not sign else ""
-    left += "0" * (before - len(match[2])) + THIN * spaces
-    right = ("." if after and not decimals else "") + "0" * (after - len(decimals))
-    shown = ("{-}" if sign else "") + whole + (f".{decimals}" if decimals else "")
-    return f"${_unseen(left)}{shown}{_unseen(right)}$"
-
-
-def _grouped(digits: str) -> str:
-    """Five digits and more have a thin space between thousands, as siunitx sets it."""
-    if len(digits) < MANY_DIGITS:
-        return digits
-    first = len(digits) % 3 or 3
-    return THIN.join([digits[:first], *(digits[at : at + 3] for at in range(first, len(digits), 3))])
-
-
-def _unseen(text: str) -> str:
-    return f"\\phantom{{{text}}}" if text else ""
+def number(text: str) -> str:
+    """A cell of an siunitx column: what is no number is braced, so that it is set as text."""
+    return text if re.fullmatch(r"-?\d+(\.\d+)?", text) else f"{{{text}}}"
 
 
 def _broken(word: str) -> str:

@@ -90,7 +90,7 @@ def shown_as(column: Column, values: Values) -> Shown:
 
 
 def table_format(numbers: list[str]) -> str:
-    """Digits before and after the point that hold these numbers, as `-3.2`; what is no number is skipped."""
+    """siunitx `table-format` that holds these numbers; what is no number is skipped."""
     matches = [re.fullmatch(r"(-?)(\d+)(?:\.(\d+))?", number) for number in numbers]
     found = [match for match in matches if match]
     sign = "-" if any(match[1] for match in found) else ""

@@ -34,7 +34,7 @@ class Layout:
 
 
 class Column:
-    """A column: its header in lines, the digits of its numbers, and how many characters its longest texts have.
+    """A column: its header in lines, its siunitx format, and how many characters its longest texts have.
 
     cells: `value` and `limits` as text, and `wide` where the limits take other room than their characters.
     """
