@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
+import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
@@ -18,11 +19,8 @@ LEGEND_LINE_IN = 0.155
 MOST_COLUMNS = 4  # of a legend
 WIDEST_LEGEND = 0.97  # of the figure: text is a little wider at another resolution
 
-# Okabe and Ito's order as seaborn's "colorblind" has it; the first four differ in lightness as well.
-PALETTE = (
-    *("#0173b2", "#de8f05", "#029e73", "#d55e00", "#cc78bc"),
-    *("#ca9161", "#fbafe4", "#949494", "#ece133", "#56b4e9"),
-)
+# Okabe and Ito's order as seaborn has it; the first four differ in lightness as well.
+PALETTE = sns.color_palette("colorblind")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h")
 LINES = ("-", "--", "-.", ":")
 
@@ -31,19 +29,6 @@ REFERENCE: dict[str, Any] = {"color": "0.45", "linewidth": 0.8, "linestyle": (0,
 FONTS = ("Arial", "DejaVu Sans", "Liberation Sans", "Bitstream Vera Sans", "sans-serif")
 """The first that is there is the font of all text."""
 
-WHITE_GRID: dict[str, Any] = {
-    **dict.fromkeys(("axes.labelcolor", "text.color", "xtick.color", "ytick.color"), ".15"),
-    **dict.fromkeys(("xtick.bottom", "xtick.top", "ytick.left", "ytick.right"), False),
-    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
-    **dict.fromkeys(("figure.facecolor", "axes.facecolor"), "white"),
-    "axes.edgecolor": ".8",
-    "grid.linestyle": "-",
-    "lines.solid_capstyle": "round",
-    "patch.edgecolor": "w",
-    "patch.force_edgecolor": True,
-}
-"""seaborn's style "whitegrid", whose import takes as long as drawing three figures."""
-
 WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 
 
@@ -51,7 +36,6 @@ WIDE = 10  # times; a narrower axis would have one or two ticks at 1, 2 and 5
 def paper_style() -> Iterator[None]:
     """matplotlib's settings for a figure in a paper; fonts are embedded as outlines TeX viewers can search."""
     settings: dict[str, Any] = {
-        **WHITE_GRID,
         "font.family": families(FONTS),
         "font.sans-serif": FONTS,
         **dict.fromkeys(("font.size", "axes.titlesize", "axes.labelsize"), 8),
@@ -67,7 +51,7 @@ def paper_style() -> Iterator[None]:
         "legend.frameon": False,
         "figure.constrained_layout.use": True,
     }
-    with mpl.rc_context():
+    with mpl.rc_context(), sns.axes_style("whitegrid"):
         mpl.rcParams.update(settings)  # type: ignore[arg-type]  # a Literal of each name that there is
         yield
 
