@@ -66,6 +66,9 @@ def test_a_base_case_has_a_sentence_and_a_row() -> None:
     for text in documents(plan, results).values():
         assert said in text
         assert "With 5 repeats it would be" not in text
+        assert "of the variance between launches: launches of one repeat differ less than" in text
+    calm = documents(*made(SCATTER))["text"]
+    assert "no drift is shown, and one spread describes launches within and across repeats." in calm
     page = page_of(plan, results)
     assert f'title="{key}.smallest_difference_percent"' in page
     assert f'href="#{key}"' in page

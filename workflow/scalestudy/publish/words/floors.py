@@ -50,11 +50,13 @@ def sentences(row: Row, study: Study) -> Iterator[str]:
     )
     if row["most_repeats"] > row["repeats_compared"]:
         yield "With {most_repeats} repeats it would be {smallest_difference_at_most_percent} %"
-    if not isnan(row["shared_variance"]):
-        yield (
-            "The two launches of a repeat have {shared_variance_percent} % of the variance between launches in"
-            " common: drift of the host"
-        )
+    if isnan(row["shared_variance"]):
+        return
+    drift = "Drift of the host is {shared_variance_percent} % of the variance between launches"
+    if row["shared_variance_low"] > 0:
+        yield f"{drift}: launches of one repeat differ less than those of different repeats"
+    else:
+        yield f"{drift}: no drift is shown, and one spread describes launches within and across repeats"
 
 
 def note(claim: Claim, row: Row) -> str:
