@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -88,3 +89,15 @@ def test_launches_of_whole_repeats_in_jobs_of_their_own_are_together(plan: Plan)
     results = results_of(plan, runs, summary)
     assert "does not cancel" not in render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
     assert "does not cancel" not in page_of(plan, results)
+
+
+def test_device_hours_of_idle_devices_are_told_where_there_are_any(plan: Plan) -> None:
+    """Six launches of one rank and three of two, 2 s each, in a job of two devices: 36 device-seconds, 12 idle."""
+    for held, said in ((2, r"0\.010* device-hours, 0\.003\d* of them of idle devices"), (None, "")):
+        runs = runs_of(plan.study, [recorded(spec, **HERE) for spec in plan.runs.values()])
+        runs["held_devices"] = float("nan") if held is None else held
+        results = results_of(plan, runs, summary_frame(plan, runs))
+        text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))
+        for document in (text, page_of(plan, results)):
+            assert ("of idle devices" in document) == bool(said)
+        assert re.search(said, " ".join(text.split()))

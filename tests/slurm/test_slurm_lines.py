@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
-from scalestudy.launch.slurm.job import Job, step_command
+from conftest import ROOT, wait_for
+from scalestudy.launch.slurm.job import Job, parse_job, step_command
 from slurm_studies import Submitting, small_study
 
 # By scale: what sbatch is told of the allocation, and srun of the step inside it.
@@ -83,6 +83,32 @@ def test_what_srun_is_told(gpus: Submitting, scale: str) -> None:
     job = Job("7", "RUNNING", tuple("abcd"), has_gpus=True)
     line = step_command(spec, job, job.nodes[:nodes])
     assert shlex.join(line).replace(spec.run_id, "RUN") == SRUN[scale]
+
+
+def test_a_smaller_launch_sees_its_own_devices_on_the_first_nodes_of_a_job(gpus: Submitting) -> None:
+    """In a job of two nodes with four GPUs each, one launch after another: where it runs and what it is given."""
+    gpus.configure(small_study(scales=["1x2", "2x1", "2x4"], host={"device": "cuda"}, allocations="blocks"))
+    cluster = gpus.cluster
+    asked = ["--nodes=2", "--ntasks=2", "--cpus-per-task=4", "--gres=gpu:4", "--mem=32000", "--output=/dev/null"]
+    number = cluster.run("sbatch", "--parsable", *asked, "--wrap=sleep 300").strip()
+    try:
+        wait_for(lambda: f"{number} RUNNING" in cluster.jobs(), seconds=60)
+        said = cluster.run("scontrol", "--details", "--oneliner", "show", "job", number)
+        job = parse_job(number, said, hosts=lambda _: ("node1", "node2"))
+        seen = {}
+        for spec in gpus.plan().runs.values():
+            line = step_command(spec, job, job.nodes[: spec.nodes])
+            told = cluster.run(*line, "sh", "-c", "echo $SLURMD_NODENAME:$CUDA_VISIBLE_DEVICES")
+            seen[spec.nodes, spec.devices_per_node] = sorted(told.split())
+            assert (job.gpus, job.held_devices(spec)) == (8, 8)
+    finally:
+        cluster.run("scancel", number)
+    assert seen == {
+        (1, 1): ["node1:0"],
+        (1, 2): ["node1:0,1"],
+        (2, 1): ["node1:0", "node2:0"],
+        (2, 4): ["node1:0,1,2,3", "node2:0,1,2,3"],
+    }
 
 
 def test_the_guide_shows_these_lines() -> None:

@@ -67,7 +67,12 @@ def test_idle_devices_are_part_of_what_the_study_took(studied: tuple[Submitting,
     runs = pd.read_csv(submitting.results / "runs.csv")
     hours = 4 * runs["wall_time_s"].sum() / 3600
     numbers = json.loads((submitting.results / "numbers.json").read_text())["numbers"]
+    used = (runs["wall_time_s"] * runs["world_size"]).sum() / 3600
     assert numbers["effort.device_hours"]["value"] == pytest.approx(hours)
+    assert numbers["effort.idle_device_hours"]["value"] == pytest.approx(hours - used)
+    assert " of them of idle devices" in " ".join(
+        (submitting.results / "performance_report.txt").read_text().split()
+    )
 
 
 def test_it_ends_in_the_report(studied: tuple[Submitting, str]) -> None:

@@ -52,4 +52,4 @@ def test_idle_devices_of_a_job_count() -> None:
     made = runs(("ddp", "ok", 10.0, 4.0), ("ddp", "ok", 5.0, 4.0))
     made["held_devices"] = [8, nan]
     (row,) = effort_frame(made).to_dict("records")
-    assert (row["wall_time_s"], row["device_time_s"]) == (15, 90)
+    assert (row["wall_time_s"], row["device_time_s"], row["idle_time_s"]) == (15, 90, 60)

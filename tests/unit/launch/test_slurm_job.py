@@ -58,6 +58,11 @@ def test_a_job_that_waits() -> None:
 @pytest.mark.parametrize(
     ("granted", "device", "held"),
     [
+        ("cpu=16 JOB_GRES=gpu:8", "cuda", 8),  # a site that does not track GPUs
+        ("cpu=16 JOB_GRES=gpu:a100:8", "cuda", 8),
+        ("cpu=16 JOB_GRES=gpu:a100:4,gpu:1g.10gb:2", "cuda", 6),
+        ("cpu=16,gres/gpu=8,gres/gpu:a100=8 JOB_GRES=gpu:a100:8", "cuda", 8),
+        ("cpu=16 JOB_GRES=shard:8", "auto", 4),
         ("cpu=16,gres/gpu=8", "auto", 8),
         ("cpu=16,gres/gpu=8,gres/gpu:a100=8", "cuda", 8),
         ("cpu=16,gres/gpu:a100=4,gres/gpu:h100=2", "cuda", 6),
@@ -72,7 +77,7 @@ def test_devices_that_a_job_holds_for_a_launch(
     """A launch of two ranks with four cores each: the job may hold more, and these are idle."""
     plan = make_plan(parse_study(content | {"host": {"device": device, "cores_per_rank": 4}}, source="x"))
     spec = next(spec for spec in plan.runs.values() if spec.world_size == 2)
-    cores = granted.split(",")[0].removeprefix("cpu=")
+    cores = granted.replace(" ", ",").split(",")[0].removeprefix("cpu=")
     line = f"JobId=7 JobState=RUNNING NodeList=node[1-2] NumNodes=2 NumCPUs={cores} AllocTRES={granted}"
     assert parse_job("7", line, hosts=expand).held_devices(spec) == held
 

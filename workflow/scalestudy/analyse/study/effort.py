@@ -16,14 +16,16 @@ def device_time_s(runs: pd.DataFrame) -> pd.Series:
 
 
 def effort_frame(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row for every workload and variant of runs.csv: launches, timed, wall_time_s, its parts, device_time_s.
+    """A row for every workload and variant of runs.csv: launches, timed, seconds of them and of the devices held.
 
-    Start-up, warm-up and validation are in it, and in device_time_s the devices of a cluster's job that were idle.
-    `timed` counts the launches whose wall time is known; those in reserve that were not made are left out.
-    Parts are nan unless they are known of every launch, which those of release 0.2 are not.
+    Start-up, warm-up and validation are in wall_time_s. idle_time_s is the part of device_time_s in which a job of
+    a cluster held devices that its launch did not use. `timed` counts the launches whose wall time is known; those
+    in reserve that were not made are left out. Parts of the wall time are nan unless they are known of every
+    launch, which those of release 0.2 are not.
     """
     made = runs.loc[runs["outcome"] != "unneeded", list(USED)]
-    held = made.assign(device_time_s=device_time_s(made))
+    device_s = device_time_s(made)
+    held = made.assign(device_time_s=device_s, idle_time_s=device_s - made["wall_time_s"] * made["world_size"])
     together = held.groupby(["workload", "variant"], sort=False)
     parts = {name: (name, lambda seconds: seconds.sum(skipna=False)) for name in PARTS}
     return together.agg(
@@ -32,4 +34,5 @@ def effort_frame(runs: pd.DataFrame) -> pd.DataFrame:
         timed=("wall_time_s", "count"),
         wall_time_s=("wall_time_s", "sum"),
         device_time_s=("device_time_s", "sum"),
+        idle_time_s=("idle_time_s", "sum"),
     ).reset_index()

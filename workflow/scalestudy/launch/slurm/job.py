@@ -77,7 +77,7 @@ def job_id(environment: Mapping[str, str]) -> str | None:
 
 def read_job(job: str) -> Job:
     """What SLURM says of a job. Raises UserError where its controller does not answer."""
-    done = _ask("scontrol", "--oneliner", "show", "job", job)
+    done = _ask("scontrol", "--details", "--oneliner", "show", "job", job)
     if done.returncode == 0:
         return parse_job(job, done.stdout, hosts=_expand)
     if "Invalid job id" in done.stderr:
@@ -94,17 +94,17 @@ def read_ended_job(job: str) -> Job:
 
 
 def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -> Job:
-    """A job from the one line of `scontrol --oneliner show job`. hosts: from a node list to names of nodes."""
-    said = dict(re.findall(r"(?:^|\s)([A-Za-z/]+)=(\S*)", line))
+    """A job from the line of `scontrol --details --oneliner show job`. hosts: from a node list to their names."""
+    said = dict(re.findall(r"(?:^|\s)([A-Za-z_/]+)=(\S*)", line))
     end, listed = said.get("EndTime", ""), said.get("NodeList", "")
-    granted = said.get("AllocTRES") or said.get("TRES", "")
+    gpus = _gpus(said)
     return Job(
         id=job,
         state=said["JobState"],
         nodes=hosts(listed) if listed not in ("", "(null)") else (),
         ends_at=datetime.datetime.fromisoformat(end) if re.match(r"\d{4}-", end) else None,
-        has_gpus="gres/gpu" in granted,
-        gpus=_gpus(granted),
+        has_gpus=gpus > 0,
+        gpus=gpus,
         cores=int(said["NumCPUs"]) if said.get("NumCPUs", "").isdigit() else 0,
         log=said.get("StdOut", ""),
         reason=said.get("Reason", ""),
@@ -164,10 +164,17 @@ def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
     return said.get(state, ("failed", f"{name} ended as {state}{after}"))
 
 
-def _gpus(granted: str) -> int:
-    """'cpu=4,gres/gpu=2,gres/gpu:a100=2' -> 2: a type repeats what the total says, where there is a total."""
-    total = re.search(r"gres/gpu=(\d+)", granted)
-    return int(total[1]) if total else sum(map(int, re.findall(r"gres/gpu:[^=,]+=(\d+)", granted)))
+def _gpus(said: Mapping[str, str]) -> int:
+    """GPUs of a job, on all of its nodes.
+
+    Its details name them at every site: `JOB_GRES=gpu:a100:8`. Trackable resources do where a site tracks GPUs:
+    `AllocTRES=cpu=4,gres/gpu=8,gres/gpu:a100=8`, in which a type repeats what the total says.
+    """
+    if detailed := re.findall(r"\bgpu(?::[^:,()]*[^:,()\d][^:,()]*)?:(\d+)", said.get("JOB_GRES", "")):
+        return sum(map(int, detailed))
+    tracked = said.get("AllocTRES") or said.get("TRES", "")
+    total = re.search(r"gres/gpu=(\d+)", tracked)
+    return int(total[1]) if total else sum(map(int, re.findall(r"gres/gpu:[^=,]+=(\d+)", tracked)))
 
 
 def _expand(listed: str) -> tuple[str, ...]:

@@ -46,6 +46,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "protocols": older_runs(needed["protocol"]),
         "runs": len(needed),
         "wall_time": wall_time_view(numbers),
+        "idle": idle_view(numbers),
         "unneeded": len(results.runs) - len(needed),
         "traces": traces_view(results.traces, numbers),
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
@@ -78,6 +79,16 @@ def wall_time_view(numbers: NumbersFile) -> Phrase:
         return Phrase()
     said = "{training_percent}% of it training and validation, {probe_percent}% probes, the rest start-up and end"
     return numbers.phrase(effort, f"Wall time of the launches: {{wall_time_min}} min; {said}")
+
+
+def idle_view(numbers: NumbersFile) -> Phrase:
+    """How much of the device-hours was idle in jobs of a cluster, in a sentence; '' where none was."""
+    effort = effort_key()
+    idle = numbers.number(f"{effort}.idle_device_hours")
+    if idle is None or not idle.value > 0:
+        return Phrase()
+    said = "{device_hours} device-hours, {idle_device_hours} of them of idle devices"
+    return numbers.phrase(effort, f"{said}: a job holds all scales of a repeat")
 
 
 def effort_view(plan: Plan, runs: pd.DataFrame, numbers: NumbersFile) -> dict[str, Any]:
