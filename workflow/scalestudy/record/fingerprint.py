@@ -7,7 +7,7 @@ of the code that measured it.
 
 import ast
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
@@ -20,7 +20,7 @@ MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
 
 def fingerprint(*packages: str) -> str:
     """Twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
-    return _digest({name: _behaviour(PACKAGE / name) for package in packages for name in _files(package)})
+    return _digest({name: _read(PACKAGE / name)[0] for package in packages for name in _files(package)})
 
 
 def measuring_fingerprint() -> str:
@@ -35,9 +35,9 @@ def measuring_code() -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         if name not in found:
-            path = PACKAGE / name
-            found[name] = hashlib.sha256(_behaviour(path).encode()).hexdigest()[:12]
-            waiting += _imported(path)
+            behaviour, imports = _read(PACKAGE / name)
+            found[name] = hashlib.sha256(behaviour.encode()).hexdigest()[:12]
+            waiting += _imported(imports)
     return dict(sorted(found.items()))
 
 
@@ -46,9 +46,9 @@ def _files(package: str) -> list[str]:
     return sorted(path.relative_to(PACKAGE).as_posix() for path in found)
 
 
-def _imported(path: Path) -> Iterator[str]:
-    """Files of scalestudy that a module imports, wherever in the file; its version is no behaviour."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+def _imported(imports: Iterable[ast.AST]) -> Iterator[str]:
+    """Files of scalestudy that these statements import; its version is no behaviour."""
+    for node in imports:
         names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
         if isinstance(node, ast.ImportFrom) and node.module:
             names = [node.module, *(f"{node.module}.{name}" for name in names)]
@@ -67,24 +67,31 @@ def _digest(content: dict[str, str]) -> str:
     return digest.hexdigest()[:12]
 
 
-def _behaviour(path: Path) -> str:
-    """The syntax tree of a module, as text that is the same in every version of Python."""
-    return _text(ast.parse(path.read_text(encoding="utf-8")))
+def _read(path: Path) -> tuple[str, list[ast.AST]]:
+    """(the syntax tree of a module, as text that is the same in every version of Python; what it imports)."""
+    imports: list[ast.AST] = []
+    return _text(ast.parse(path.read_text(encoding="utf-8")), imports), imports
 
 
-def _text(node: object) -> str:
-    """A part of a syntax tree. Empty fields are left out, since versions of Python differ in them.
+def _text(node: object, imports: list[ast.AST]) -> str:
+    """A part of a syntax tree; its imports are added to a list. Every launch takes one look at each node.
 
-    So are docstrings, and the bare strings under fields with them.
+    Empty fields are left out, since versions of Python differ in them. So are docstrings, and the bare strings
+    under fields with them.
     """
     if isinstance(node, list):
-        return f"[{','.join(_text(item) for item in node if not _is_bare_string(item))}]"
+        return f"[{','.join([_text(item, imports) for item in node if not _is_bare_string(item)])}]"
     if not isinstance(node, ast.AST):
         return repr(node)
-    fields = [(name, value) for name, value in ast.iter_fields(node) if value not in (None, [])]
-    if isinstance(node, ast.Constant):
-        fields = [("value", node.value)]
-    return f"{type(node).__name__}({','.join(f'{name}={_text(value)}' for name, value in fields)})"
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        imports.append(node)
+    names = ("value",) if isinstance(node, ast.Constant) else node._fields
+    said = []
+    for name in names:
+        value = getattr(node, name, None)
+        if isinstance(node, ast.Constant) or (value is not None and value != []):
+            said.append(f"{name}={_text(value, imports)}")
+    return f"{type(node).__name__}({','.join(said)})"
 
 
 def _is_bare_string(node: object) -> bool:
