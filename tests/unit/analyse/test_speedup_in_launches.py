@@ -119,3 +119,12 @@ def test_documents_say_both_and_that_they_differ() -> None:
         assert " within launches, " in said and said.endswith(" over launches of the base case")
         assert "in whose processes the base case takes turns" in study_view(plan, summary)["intervals"]
     assert results_of(plan, runs, summary).findings
+
+
+def test_a_point_that_never_had_memory_for_turns_is_not_launched_again() -> None:
+    """Its base case has no further launches to compare it with, and more of its own would have no turns either."""
+    plan = plan_of(report={"target_efficiency": 0.755, "target_margin": 0})
+    runs = runs_of(plan, [], turns="no_memory")
+    decision = decide(plan, runs, summary_frame(plan, runs), after=3)
+    assert [comparison.settled for comparison in decision.comparisons] == ["failed"]
+    assert decision.needed == ()

@@ -9,6 +9,7 @@ import pytest
 from scalestudy.cli.cost import plan_lines
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import NotAlternated
+from scalestudy.study.allocations import make_allocations
 from scalestudy.study.alternation import not_alternated
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -80,3 +81,32 @@ def test_runs_of_the_base_case_serve_no_point_that_is_judged_within_launches(con
     single = {run for run, spec in plan.runs.items() if spec.strategy == "single"}
     assert not single & set(served["ddp"])
     assert single & set(served["mixed"])
+
+
+def test_a_base_case_that_serves_no_verdict_has_no_launches_in_reserve(content: dict[str, Any]) -> None:
+    """Its first launches are those of any other study; what they are compared with has all of them."""
+    content |= {"repeats": 3, "max_repeats": 8}
+    content["variants"]["mixed"] = {"strategy": "ddp", "precision": "bf16", "base": "other"}
+    content["variants"]["ddp"]["base"] = "single"
+    content["variants"]["other"] = {"strategy": "single"}
+    whole = plan_of(content, alternating_rounds=6, floor=True)
+    plan = plan_of(content, alternating_rounds=6, floor=True, speedup_within="launches")
+    assert list(plan.runs) == [run for run in whole.runs if run in plan.runs]
+    most: dict[str, int] = {}
+    for spec in plan.runs.values():
+        most[spec.variant] = max(spec.repeat, most.get(spec.variant, 0))
+    assert most == {"single": 3, "single-again": 3, "ddp": 8, "mixed": 8, "other": 8, "other-again": 8}
+    of_single = [point for point in plan.points if point.variant in ("single", "ddp")]
+    assert {len(point.base) for point in of_single} == {3}
+    assert {twin.variant: (len(twin.base), len(twin.runs)) for twin in plan.twins} == {
+        "single": (3, 3),
+        "other": (8, 8),
+    }
+    assert "3 to 8" in "\n".join(plan_lines(plan))
+
+
+def test_all_launches_of_a_study_that_is_judged_within_launches_have_a_job(content: dict[str, Any]) -> None:
+    content |= {"repeats": 3, "max_repeats": 8, "scales": ["1x2", "1x4"]}
+    plan = plan_of(content, alternating_rounds=6, speedup_within="launches")
+    jobs = make_allocations(plan)
+    assert sorted(run for job in jobs for run in job.runs) == sorted(plan.runs)

@@ -1,5 +1,7 @@
 """What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
+from collections.abc import Sequence
+
 from scalestudy.cli.jobs import cluster_lines
 from scalestudy.registry.codes import NotAlternated
 from scalestudy.study.alternation import not_alternated
@@ -25,13 +27,13 @@ def plan_lines(plan: Plan) -> list[str]:
                 _batch(plan.runs[point.runs[0]]),
                 str(point.global_batch),
                 "+".join(used_by.pop(point.runs[0])),
-                _launches(plan),
+                _launches(plan, point.runs),
             )
         )
     for twin in plan.twins:
         spec = plan.runs[twin.runs[0]]
         place = (spec.workload, spec.variant, "1x1", _batch(spec), str(spec.global_batch))
-        rows.append((*place, "floor", _launches(plan)))
+        rows.append((*place, "floor", _launches(plan, twin.runs)))
     widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
     table = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -91,9 +93,9 @@ def cost_lines(plan: Plan) -> list[str]:
     ]
 
 
-def _launches(plan: Plan) -> str:
+def _launches(plan: Plan, runs: Sequence[str]) -> str:
     """'3', or '3 to 5'."""
-    least, most = plan.study.repeats, plan.study.most_repeats
+    least, most = plan.study.repeats, len(runs)
     return str(least) if least == most else f"{least} to {most}"
 
 

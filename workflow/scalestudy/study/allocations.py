@@ -112,7 +112,7 @@ def split_repeats(plan: Plan, allocations: Iterable[Allocation]) -> dict[Scale, 
         if point.scaling == "reference":
             continue
         repeats = apart.setdefault((point.nodes, point.devices_per_node), set())
-        both = zip(point.runs, point.base, strict=True)
+        both = zip(point.runs, point.base, strict=False)  # a base case may have no launches in reserve
         repeats |= {plan.runs[run].repeat for run, base in both if job[run] != job[base]}
     return {scale: len(repeats) for scale, repeats in apart.items() if repeats}
 
@@ -155,7 +155,7 @@ def _around_base(plan: Plan, runs: list[str], most: int) -> list[list[str]]:
     """Launches of a workload in pieces that fit; one of them has the base case with as many others as possible."""
     if len(runs) <= most:
         return [runs]
-    base_of = {run: base for point in plan.points for run, base in zip(point.runs, point.base, strict=True)}
+    base_of = {run: base for point in plan.points for run, base in zip(point.runs, point.base, strict=False)}
 
     def together(start: int) -> int:
         window = set(runs[start : start + most])

@@ -6,7 +6,7 @@ workload's batch is the base case of strong and weak scaling alike.
 """
 
 from random import Random
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 from pydantic import model_validator
 
@@ -20,6 +20,7 @@ from scalestudy.study.spec import RunSpec
 from scalestudy.study.twins import Twin, make_twins, twin_spec
 
 SCHEMA_VERSION: Final = 1
+EntryOfRuns = TypeVar("EntryOfRuns", "Point", Twin)
 Scaling = Literal["strong", "weak", "reference"]
 
 
@@ -43,6 +44,11 @@ class Point(Entry):
     @property
     def world_size(self) -> int:
         return self.nodes * self.devices_per_node
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it has a speedup: base cases and references have none."""
+        return self.scaling != "reference" and set(self.runs) != set(self.base)
 
     @property
     def work(self) -> tuple[str, str, int, int, int]:
@@ -160,7 +166,32 @@ def make_plan(study: Study) -> Plan:
     twins = make_twins((point.base for point in points), runs) if study.measure.floor else ()
     again = [twin_spec(runs[run]) for twin in twins for run in twin.base]
     runs.update({spec.run_id: spec for spec in again})
-    return Plan(study=study, runs=_in_order(runs, study.seed), points=tuple(points), twins=twins)
+    return _planned(Plan(study=study, runs=_in_order(runs, study.seed), points=tuple(points), twins=twins))
+
+
+def _planned(plan: Plan) -> Plan:
+    """A plan without launches that no decision will ever ask for: those of base cases that serve no verdict, since
+    they take turns in the processes of the others."""
+    study = plan.study
+    if not study.until_decided or study.measure.speedup_within != "launches":
+        return plan
+    serving = {run for point in plan.points if point.is_compared for run in plan.serving(point)}
+    serving |= {run for twin in plan.twins if serving.issuperset(twin.base) for run in twin.runs}
+    runs = {run: spec for run, spec in plan.runs.items() if spec.repeat <= study.repeats or run in serving}
+
+    def without(entry: EntryOfRuns) -> EntryOfRuns:
+        lists = {name: value for name, value in dict(entry).items() if name in ("runs", "base", "equal_batch")}
+        return entry.model_copy(
+            update={name: tuple(run for run in value if run in runs) for name, value in lists.items()}
+        )
+
+    return plan.model_copy(
+        update={
+            "runs": runs,
+            "points": tuple(map(without, plan.points)),
+            "twins": tuple(map(without, plan.twins)),
+        }
+    )
 
 
 def _configurations(study: Study, workload: Workload, variant: Variant) -> list[tuple[Scaling, str, int]]:

@@ -9,7 +9,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.record.document import Document, Part, Real
-from scalestudy.registry.codes import Settled, Verdict
+from scalestudy.registry.codes import IntervalMethod, Settled, Verdict
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -77,7 +77,7 @@ def _compared(plan: Plan, summary: pd.DataFrame) -> Iterable[tuple[Point, pd.Ser
     """Points that have a speedup, with their rows of the summary, which has one a point."""
     rows = (row for _, row in summary.iterrows())
     for point, row in zip(plan.points, rows, strict=True):
-        if point.scaling != "reference" and set(point.runs) != set(point.base):
+        if point.is_compared:
             yield point, row
 
 
@@ -86,7 +86,9 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
     verdict = verdict_of(speedup, ranks=int(row["world_size"]), report=study.report)
     settled = Settled.NO
     if after in study.looks:
-        if row["repeats_compared"] < FEWEST:
+        # Where no launch had memory for the turns, further launches would have none either.
+        without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
+        if row["repeats_compared"] < FEWEST or (study.measure.speedup_within == "launches" and without_turns):
             settled = Settled.FAILED
         elif verdict != Verdict.UNDECIDED:
             settled = Settled.DECIDED

@@ -71,7 +71,7 @@ def outlook(
     what was measured. idle_s: of these, those of devices that its job left idle; none unless given.
     """
     study, random = plan.study, np.random.default_rng(seed)
-    points = [p for p in plan.points if p.scaling != "reference" and set(p.runs) != set(p.base)]
+    points = [point for point in plan.points if point.is_compared]
     first = [run for run, spec in plan.runs.items() if spec.repeat == 1]
     ends = {run: np.full(FUTURES, study.repeats) for run in first}
     settled, coming = np.ones(FUTURES, dtype=bool), []
