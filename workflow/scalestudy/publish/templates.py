@@ -17,7 +17,7 @@ DIRECTORY = CHECKOUT / "report" / "templates"
 THIN = "\\,"
 """A narrow space."""
 MANY_DIGITS = 5
-"""From which a number in a table has its thousands apart."""
+"""From which on digits of a number in a table stand in groups of three."""
 LONG_WORD = 20
 """Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 
@@ -114,21 +114,28 @@ def number(text: str, form: str) -> str:
     if not match:
         return text
     before, after = map(int, form.removeprefix("-").split("."))
-    sign, whole, decimals = match[1], _grouped(match[2]), match[3] or ""
-    spaces = _grouped("0" * before).count(THIN) - whole.count(THIN)
+    sign, whole, decimals = match[1], match[2], match[3] or ""
     left = "{-}" if form.startswith("-") and not sign else ""
-    left += "0" * (before - len(match[2])) + THIN * spaces
+    left += "0" * (before - len(whole)) + THIN * (_spaces(before) - _spaces(len(whole)))
     right = ("." if after and not decimals else "") + "0" * (after - len(decimals))
-    shown = ("{-}" if sign else "") + whole + (f".{decimals}" if decimals else "")
+    right += THIN * (_spaces(after) - _spaces(len(decimals)))
+    shown = ("{-}" if sign else "") + _thousands(whole) + (f".{_thousandths(decimals)}" if decimals else "")
     return f"${_unseen(left)}{shown}{_unseen(right)}$"
 
 
-def _grouped(digits: str) -> str:
-    """Five digits and more have a thin space between thousands, as siunitx sets it."""
-    if len(digits) < MANY_DIGITS:
-        return digits
-    first = len(digits) % 3 or 3
+def _spaces(digits: int) -> int:
+    """Narrow spaces in so many digits before the point, or after it: five and more stand in groups of three."""
+    return (digits - 1) // 3 if digits >= MANY_DIGITS else 0
+
+
+def _thousands(digits: str) -> str:
+    first = len(digits) - 3 * _spaces(len(digits))
     return THIN.join([digits[:first], *(digits[at : at + 3] for at in range(first, len(digits), 3))])
+
+
+def _thousandths(digits: str) -> str:
+    size = 3 if _spaces(len(digits)) else len(digits)
+    return THIN.join(digits[at : at + size] for at in range(0, len(digits), size))
 
 
 def _unseen(text: str) -> str:
