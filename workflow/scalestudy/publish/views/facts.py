@@ -22,6 +22,9 @@ from scalestudy.record.protocol import older_runs
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.plan import Plan
 
+MANY_POINTS = 200
+"""The page of more has a part of its own for each workload, closed at first."""
+
 
 def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[str, Any]:
     """Values for report/templates/performance_report.txt and report.html."""
@@ -34,6 +37,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
         "rows": rows,
+        "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
         "forecasts": forecasts_view(results.forecasts, numbers),
