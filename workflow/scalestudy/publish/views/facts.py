@@ -23,6 +23,9 @@ from scalestudy.record.protocol import older_runs
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
+MANY_POINTS = 200
+"""The page of more has a part of its own for each workload, closed at first."""
+
 
 def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[str, Any]:
     """Values for report/templates/performance_report.txt and report.html."""
@@ -36,6 +39,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
         "rows": rows,
+        "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
         "floors": floors_view(plan.study, results.floors, numbers),
