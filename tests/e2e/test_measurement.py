@@ -100,6 +100,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
         "launches_left_out": 0,
         "launches_growing": 0,
         "repeats_compared": 0,
+        "repeats_apart": 0,
         "allocation_retries": nan,
         "lateness_s_low": nan,
     }
