@@ -105,6 +105,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
         "estimator_ratio_low": nan,
         "estimator_ratio_high": nan,
         "estimator_ratio": nan,
+        "repeats_apart": 0,
         "allocation_retries": nan,
         "lateness_s_low": nan,
     }
