@@ -1,5 +1,6 @@
 """Options that several commands have; each means the same in all of them."""
 
+import gc
 import json
 from collections.abc import Callable
 from functools import partial, wraps
@@ -15,6 +16,9 @@ from scalestudy.errors import UserError
 from scalestudy.registry.results import DATA, RESULTS
 
 PATH = click.Path(path_type=Path)
+SELDOM = (200_000, 20, 100)
+"""How often the collector looks for what is no longer used. At Python's 700 new objects a command that reads many
+tables and draws many figures spends a tenth of its time there."""
 YAML = (".yaml", ".yml", ".json")
 
 verb = partial(click.command, cls=Verb)
@@ -37,6 +41,7 @@ def of_results(short_help: str, having: str = "plan") -> Callable[[Callable[...,
     def decorate(function: Callable[..., int]) -> click.Command:
         @wraps(function)
         def command(*, study: tuple[Path, ...], results: Path | None, **others: Any) -> int:
+            gc.set_threshold(*SELDOM)
             return function(results=find_results(study, results, having=having), **others)
 
         return verb(short_help=short_help)(study(results(command)))
