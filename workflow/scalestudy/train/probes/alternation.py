@@ -6,6 +6,7 @@ train. A round is base case, distributed, distributed, base case: a drift within
 
 import gc
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -19,7 +20,13 @@ from scalestudy.train.probes.turns import Turn, Turns
 from scalestudy.train.strategies.base import Strategy
 
 LEAD_IN_STEPS = 2
-"""After a change of turns: the caches are the other model's, or those of a process that slept."""
+"""After a change of turns: the caches are the other model's, or those of a process that slept. The first two steps
+of a millisecond took 37 and 11 % longer, the first of 100 ms 1 to 3 %, so that one is enough for long steps."""
+BLOCK_S = 0.2
+"""Seconds of a block of the base case where its steps are long: a drift of the host takes longer."""
+FEWEST_STEPS = 3
+SETTLE_STEPS = 4
+"""Of the base case before its first block; the last of them says how long its steps are."""
 
 
 def alternate(trainer: Trainer) -> str | None:
@@ -30,7 +37,7 @@ def alternate(trainer: Trainer) -> str | None:
     turns, alternation = Turns(), trainer.spec.alternation
     assert alternation is not None
     blocks = 2 * alternation.rounds
-    batches = _open(trainer, blocks)
+    batches = trainer.open_extra(blocks * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps))
     trainer.stepper.model.train()
     try:
         if trainer.place.rank == 0:
@@ -49,24 +56,25 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int
     refused = ""
     try:
         base = _make_base(trainer)
-        own = _open(base, blocks, settle=spec.measure.warmup_steps)
-        base.stepper.run_block(list(itertools.islice(own, spec.measure.warmup_steps)), meet=False)
+        own = base.open_extra(SETTLE_STEPS + blocks * (LEAD_IN_STEPS + spec.measure.probe_steps))
+        times, _ = base.stepper.run_block(list(itertools.islice(own, SETTLE_STEPS)), meet=False)
+        steps = _block_steps(spec.measure.probe_steps, float(times[-1].sum()))
         # Once the others are in a collective it is too late to say that there is no memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
         for block in range(blocks):
             if block % 2 == 0:
-                _record(base, own, ALTERNATING_BASE)
-                turns.give(Turn(recorder.steps, recorder.blocks))
-            _record(trainer, batches, ALTERNATING)
+                _record(base, own, ALTERNATING_BASE, steps)
+                turns.give(Turn(recorder.steps, recorder.blocks, steps))
+            _record(trainer, batches, ALTERNATING, steps)
             if block % 2:
-                _record(base, own, ALTERNATING_BASE)
+                _record(base, own, ALTERNATING_BASE, steps)
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
         what = (str(error).splitlines() or [type(error).__name__])[0]
         refused = f"rank 0 has no memory for the base case beside its own training: {what}"
-    turns.give(Turn(recorder.steps, recorder.blocks, refused))
+    turns.give(Turn(recorder.steps, recorder.blocks, refused=refused))
     return refused or None
 
 
@@ -79,7 +87,7 @@ def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: i
             if turn.refused:
                 return turn.refused
         if block < blocks:
-            _record(trainer, batches, ALTERNATING)
+            _record(trainer, batches, ALTERNATING, turn.block_steps)
     return None
 
 
@@ -92,16 +100,17 @@ def _make_base(trainer: Trainer) -> Trainer:
     return base
 
 
-def _open(trainer: Trainer, blocks: int, *, settle: int = 0) -> Iterator[Tensor]:
-    return trainer.open_extra(settle + blocks * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps))
+def _block_steps(most: int, base_step_s: float) -> int:
+    """Steps of a block: as many as the study has for probes, fewer where they are long."""
+    return min(most, max(FEWEST_STEPS, math.ceil(BLOCK_S / base_step_s)))
 
 
-def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str) -> None:
-    steps = trainer.spec.measure.probe_steps
-    times, losses = trainer.stepper.run_block(list(itertools.islice(batches, LEAD_IN_STEPS + steps)))
+def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> None:
+    lead_in = LEAD_IN_STEPS if steps == trainer.spec.measure.probe_steps else 1
+    times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))
     trainer.recorder.add_block(
         epoch=0,
-        phases=[LEAD_IN] * LEAD_IN_STEPS + [phase] * steps,
+        phases=[LEAD_IN] * lead_in + [phase] * steps,
         times_s=times,
         samples=trainer.spec.batch_per_rank,
         losses=losses,

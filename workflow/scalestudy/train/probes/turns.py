@@ -21,6 +21,8 @@ class Turn:
     steps: int
     blocks: int
     """Recorded by rank 0 so far."""
+    block_steps: int = 0
+    """Steps of every block that counts."""
     refused: str = ""
     """Why there are no more turns; empty where there are."""
 
