@@ -17,8 +17,8 @@ NOTHING: dict[str, Any] = {"turns": Turns.NONE, "speedup_in_launch": nan, "alter
 def alternation_of(observation: Observation) -> dict[str, Any]:
     """Columns of NOTHING for a launch: ratio of throughputs, and blocks of each side that it is made of.
 
-    As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken: what
-    else a host does for a moment makes single blocks longer, never shorter, and more often those of several ranks.
+    As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
+    what else a host does for a moment makes single blocks longer, and more often those of several ranks.
     """
     record, steps = observation.record, observation.steps
     alternation = record.spec.alternation
