@@ -47,7 +47,7 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
     again, once = (launches.set_index("repeat")["step_time_s"] for launches in (second, first))
     planned, level = study.repeats_for_spread, study.level
     within = differences(np.log(again), np.log(once), planned=planned)
-    count, most = len(within.values), study.most_repeats
+    count, most = len(within.values), len(twin.runs)
     ratio = ratio_in_blocks(again, once, planned=planned, confidence=level) if count else NOTHING
     noise = spread(within, confidence=level)
     now = then = NOTHING
