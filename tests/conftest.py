@@ -64,6 +64,21 @@ def small_content(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
+def until_decided(name: str, **measure: Any) -> dict[str, Any]:
+    """A study of one workload on forks: two launches of each point, and a third where its verdict is open."""
+    return small_content(
+        study=name,
+        seed=1,
+        max_repeats=3,
+        time_limit_min=2,
+        workloads={"first": mlp_workload(scaling=["strong"])},
+        host={"device": "cpu", "start": "fork"},
+        measure={"probe_rounds": 0} | measure,
+        # At 51 % and two looks two ratios are known to 99 % as long as they differ by less than 2.2 times.
+        report={"confidence": 0.51, "overhead_reference": False},
+    )
+
+
 @pytest.fixture
 def content() -> dict[str, Any]:
     return small_content()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import Checkout, mlp_workload
+from conftest import Checkout, until_decided
 from scalestudy.record.observation import RunRecord, read_record
 from test_dry_runs import planned
 
@@ -17,19 +17,7 @@ RESULTS = Path("results/decided")
 
 
 def study_of(**measure: Any) -> dict[str, Any]:
-    return {
-        "study": "decided",
-        "repeats": 2,
-        "max_repeats": 3,
-        "time_limit_min": 2,
-        "scales": ["1x2"],
-        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {"first": mlp_workload(scaling=["strong"])},
-        "host": {"device": "cpu", "start": "fork"},
-        "measure": {"probe_rounds": 0} | measure,
-        # At 51 % and two looks two ratios are known to 99 % as long as they differ by less than 2.2 times.
-        "report": {"confidence": 0.51, "overhead_reference": False},
-    }
+    return until_decided("decided", **measure)
 
 
 def records(checkout: Checkout) -> dict[str, RunRecord]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import Checkout, mlp_workload, planned
+from conftest import Checkout, planned, until_decided
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.observation import read_record
 
@@ -18,19 +18,7 @@ RESULTS = Path("results/floor")
 
 
 def study_of(**measure: Any) -> dict[str, Any]:
-    return {
-        "study": "floor",
-        "repeats": 2,
-        "max_repeats": 3,
-        "time_limit_min": 2,
-        "scales": ["1x2"],
-        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
-        "workloads": {"first": mlp_workload(scaling=["strong"])},
-        "host": {"device": "cpu", "start": "fork"},
-        # Two ratios are known to 99 % as long as they differ by less than 2.2 times at 51 %.
-        "measure": {"probe_rounds": 0, "half_width": 0.99} | measure,
-        "report": {"confidence": 0.51, "overhead_reference": False},
-    }
+    return until_decided("floor", **({"half_width": 0.99} | measure))
 
 
 def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(checkout: Checkout) -> None:
