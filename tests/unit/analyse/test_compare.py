@@ -11,8 +11,8 @@ import pandas as pd
 import pytest
 from builders import study_of
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_logs
-from scalestudy.analyse.study.compare import Comparison, Source, compare_studies, shows
+from scalestudy.analyse.statistics.intervals import Interval, less, ratio_on_logs, shows
+from scalestudy.analyse.study.compare import Comparison, Source, compare_studies
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.questions import environment_differences, setting_differences
 from scalestudy.compare.points import points_of

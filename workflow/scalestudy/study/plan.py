@@ -5,6 +5,7 @@ scaling question, with the runs it is compared with. A run can serve several poi
 workload's batch is the base case of strong and weak scaling alike.
 """
 
+from collections.abc import Iterable
 from random import Random
 from typing import Any, Final, Literal, TypeVar
 
@@ -95,13 +96,18 @@ class Plan(Entry):
         """Whether others decide on a launch before it is made."""
         return bool(self.reserve_of(run_id)) or self.decided_after(run_id) > 0
 
-    def serving(self, point: Point) -> tuple[str, ...]:
-        """The launches that the speedup of a point, and what explains it, are made of.
+    def serving(self, points: Iterable[Point]) -> set[str]:
+        """The launches that the speedups of these points, and what explains them, are made of.
 
-        Those of the point alone where a launch has a speedup of its own and the study is judged by it.
+        Those of a point alone where a launch has a speedup of its own and the study is judged by it. A twin is
+        launched as often as its base case.
         """
-        own = self.study.measure.speedup_within == "launches" and self.runs[point.runs[0]].alternation is not None
-        return point.runs if own else (*point.runs, *point.base, *point.equal_batch)
+        within = self.study.measure.speedup_within == "launches"
+        found: set[str] = set()
+        for point in points:
+            own = within and self.runs[point.runs[0]].alternation is not None
+            found.update(point.runs if own else (*point.runs, *point.base, *point.equal_batch))
+        return found.union(*(twin.runs for twin in self.twins if found.issuperset(twin.base)))
 
     def compares(self, *strategies: str) -> bool:
         """Whether all of these are given the same work at the same place, somewhere in the study."""
@@ -175,8 +181,7 @@ def _planned(plan: Plan) -> Plan:
     study = plan.study
     if not study.until_decided or study.measure.speedup_within != "launches":
         return plan
-    serving = {run for point in plan.points if point.is_compared for run in plan.serving(point)}
-    serving |= {run for twin in plan.twins if serving.issuperset(twin.base) for run in twin.runs}
+    serving = plan.serving(point for point in plan.points if point.is_compared)
     runs = {run: spec for run, spec in plan.runs.items() if spec.repeat <= study.repeats or run in serving}
 
     def without(entry: EntryOfRuns) -> EntryOfRuns:

@@ -4,10 +4,9 @@ from math import nan
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scalestudy.analyse.run.grid import Grid
-from scalestudy.analyse.run.steps import block_times
+from scalestudy.analyse.run.steps import block_step_times
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, Observation
 from scalestudy.registry.codes import Turns
 
@@ -29,14 +28,7 @@ def alternation_of(observation: Observation) -> dict[str, Any]:
     turns = [steps[steps["phase"] == phase] for phase in (ALTERNATING, ALTERNATING_BASE)]
     if not all(map(len, turns)):
         return NOTHING
-    mine, base = map(block_means, turns)
+    mine, base = (block_step_times(Grid.of(of_side)) for of_side in turns)
     samples = record.spec.global_batch / alternation.batch_per_rank
     speedup = float(samples * np.median(base) / np.median(mine))
     return {"turns": Turns.MADE, "speedup_in_launch": speedup, "alternating_blocks": float(len(mine))}
-
-
-def block_means(steps: pd.DataFrame) -> np.ndarray:
-    """Mean step time of each block in seconds, the largest over ranks."""
-    times_s, counts = block_times(Grid.of(steps))
-    means: np.ndarray = times_s / counts
-    return means

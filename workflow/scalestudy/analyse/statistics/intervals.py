@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.record.document import Real
+from scalestudy.registry.codes import Shows
 from scalestudy.registry.column import Row
 
 
@@ -89,6 +90,17 @@ def less(first: Interval, second: Interval) -> Interval:
     below = hypot(first.value - first.low, second.high - second.value)
     above = hypot(first.high - first.value, second.value - second.low)
     return Interval(value, value - below, value + above)
+
+
+def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
+    """What an interval shows of a quantity beside a number."""
+    if isnan(interval.value):
+        return Shows.NONE
+    if isnan(interval.low):
+        return Shows.NO_INTERVAL
+    if interval.high < than:
+        return below
+    return above if interval.low > than else Shows.NO_DIFFERENCE
 
 
 Numbers = Sequence[float] | np.ndarray

@@ -14,7 +14,7 @@ from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.launches import launches_of
 from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs, shows
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.study.floors import floor_of, floors_frame
 from scalestudy.analyse.study.questions import Differences, question_differences
@@ -239,17 +239,6 @@ def _smallest_difference(*answers: Answer) -> float:
     """The larger of what two studies show of the base case of a point; nan where neither knows."""
     found = [floor_of(one.row, one.source.floors) for one in answers]
     return max((float(floor["smallest_difference"]) for floor in found if floor is not None), default=nan)
-
-
-def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
-    """What an interval shows of a quantity beside a number."""
-    if isnan(interval.value):
-        return Shows.NONE
-    if isnan(interval.low):
-        return Shows.NO_INTERVAL
-    if interval.high < than:
-        return below
-    return above if interval.low > than else Shows.NO_DIFFERENCE
 
 
 def _throughputs(answer: Answer) -> Sample:

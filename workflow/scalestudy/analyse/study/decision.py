@@ -104,12 +104,8 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
-    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan.
-
-    A twin is launched as often as its base case.
-    """
-    serving = {run for point in points for run in plan.serving(point)}
-    serving |= {run for twin in plan.twins if serving.issuperset(twin.base) for run in twin.runs}
+    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan."""
+    serving = plan.serving(points)
     return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
 
 

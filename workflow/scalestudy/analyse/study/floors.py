@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.point.launches import among, by_repeat
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, shows
 from scalestudy.analyse.statistics.power import smallest_shown, spread
 from scalestudy.registry.codes import Claim, IntervalMethod, Shows, Verdict
 from scalestudy.registry.column import Row
@@ -42,9 +43,9 @@ def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
-    first = of_one_protocol(good.loc[good.index.isin(twin.base)])
-    second = comparable_with(first, good.loc[good.index.isin(twin.runs)])
-    again, once = (launches.set_index("repeat")["step_time_s"] for launches in (second, first))
+    first = of_one_protocol(among(good, twin.base))
+    second = comparable_with(first, among(good, twin.runs))
+    again, once = (by_repeat(launches, "step_time_s") for launches in (second, first))
     planned, level = study.repeats_for_spread, study.level
     within = differences(np.log(again), np.log(once), planned=planned)
     count, most = len(within.values), len(twin.runs)
@@ -62,21 +63,12 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
         "repeats_compared": count,
         **ratio.map(lambda value: value - 1).columns("step_time_difference"),
         "half_width": nan if isnan(ratio.low) else ratio.relative_half_width,
-        "shows": _shows(ratio),
+        "shows": shows(ratio, than=1, below=Shows.FASTER, above=Shows.SLOWER),
         **now.columns("smallest_difference"),
         "most_repeats": most,
         **then.columns("smallest_difference_at_most"),
         **shared_variance(again, once, confidence=level).columns("shared_variance"),
     }
-
-
-def _shows(ratio: Interval) -> Shows:
-    """What the interval of the ratio of step times says; identical launches should show no difference."""
-    if isnan(ratio.low):
-        return Shows.NONE if isnan(ratio.value) else Shows.NO_INTERVAL
-    if not ratio.leaves_out(1):
-        return Shows.NO_DIFFERENCE
-    return Shows.SLOWER if ratio.low > 1 else Shows.FASTER
 
 
 def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:

@@ -79,12 +79,10 @@ def outlook(
         comparison = known[index] if known else None
         end, done = _futures(study, point, comparison, after, random)
         settled &= done[-1] >= 0
-        for run in plan.serving(point):
-            if run in ends:
-                ends[run] = np.maximum(ends[run], end)
+        for run in plan.serving([point]) & ends.keys():
+            ends[run] = np.maximum(ends[run], end)
         if comparison is not None and comparison.settled == Settled.NO:
             coming.append(_next(study, comparison, after, done))
-    ends |= {twin.runs[0]: ends[twin.base[0]] for twin in plan.twins if twin.base[0] in ends}
     launches = np.sum(list(ends.values()), axis=0)
     hours = _device_hours(ends, device_s) if device_s else None
     return Outlook(
