@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
+from scalestudy.study.spec import Alternation
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.memory_limit import is_out_of_memory, memory_left_gib
 from scalestudy.train.probes.turns import Turn, Turns
@@ -36,39 +37,37 @@ def alternate(trainer: Trainer) -> str | None:
     """
     turns, alternation = Turns(), trainer.spec.alternation
     assert alternation is not None
-    blocks = 2 * alternation.rounds
-    batches = trainer.open_extra(blocks * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps))
+    batches = trainer.open_extra(_most_steps(trainer, alternation))
     trainer.stepper.model.train()
     try:
         if trainer.place.rank == 0:
-            return _lead(trainer, turns, batches, blocks)
-        return _follow(trainer, turns, batches, blocks)
+            return _lead(trainer, turns, batches, alternation)
+        return _follow(trainer, turns, batches, alternation)
     finally:
         gc.collect()  # the replica goes before anything else is measured
         if trainer.place.device.type == "cuda":
             torch.cuda.empty_cache()
 
 
-def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
+def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation: Alternation) -> str | None:
     """Rank 0: the base case once before and once after every two distributed blocks."""
     spec, recorder = trainer.spec, trainer.recorder
     needed_gib = max(0.0, trainer.gauges.free_at_rest_gib())
     refused = ""
     try:
         base = _make_base(trainer)
-        own = base.open_extra(SETTLE_STEPS + blocks * (LEAD_IN_STEPS + spec.measure.probe_steps))
+        own = base.open_extra(SETTLE_STEPS + _most_steps(trainer, alternation))
         times, _ = base.stepper.run_block(list(itertools.islice(own, SETTLE_STEPS)), meet=False)
         steps = _block_steps(spec.measure.probe_steps, float(times[-1].sum()))
         # Once the others are in a collective it is too late to say that there is no memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
-        for block in range(blocks):
-            if block % 2 == 0:
-                _record(base, own, ALTERNATING_BASE, steps)
-                turns.give(Turn(recorder.steps, recorder.blocks, steps))
+        for _ in range(alternation.rounds):
+            _record(base, own, ALTERNATING_BASE, steps)
+            turns.give(Turn(recorder.steps, recorder.blocks, steps))
             _record(trainer, batches, ALTERNATING, steps)
-            if block % 2:
-                _record(base, own, ALTERNATING_BASE, steps)
+            _record(trainer, batches, ALTERNATING, steps)
+            _record(base, own, ALTERNATING_BASE, steps)
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -78,17 +77,21 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int
     return refused or None
 
 
-def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], blocks: int) -> str | None:
+def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation: Alternation) -> str | None:
     """The other ranks: two blocks a turn, and asleep while rank 0 is alone."""
-    for block in range(blocks + 1):
-        if block % 2 == 0:
-            turn = turns.take()
-            trainer.recorder.pass_over(steps=turn.steps, blocks=turn.blocks)
-            if turn.refused:
-                return turn.refused
-        if block < blocks:
-            _record(trainer, batches, ALTERNATING, turn.block_steps)
-    return None
+    for _ in range(alternation.rounds):
+        turn = _take(trainer, turns)
+        if turn.refused:
+            return turn.refused
+        _record(trainer, batches, ALTERNATING, turn.block_steps)
+        _record(trainer, batches, ALTERNATING, turn.block_steps)
+    return _take(trainer, turns).refused or None
+
+
+def _take(trainer: Trainer, turns: Turns) -> Turn:
+    turn = turns.take()
+    trainer.recorder.pass_over(steps=turn.steps, blocks=turn.blocks)
+    return turn
 
 
 def _make_base(trainer: Trainer) -> Trainer:
@@ -98,6 +101,11 @@ def _make_base(trainer: Trainer) -> Trainer:
     base = Trainer(spec, place, Strategy(spec, place), trainer.recorder, trainer.gauges, split=trainer.split)
     base.stepper.model.train()
     return base
+
+
+def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
+    """Steps of one side, lead-ins included."""
+    return 2 * alternation.rounds * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
 
 
 def _block_steps(most: int, base_step_s: float) -> int:
