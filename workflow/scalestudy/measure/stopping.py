@@ -1,4 +1,4 @@
-"""When to stop: steps within a launch, and launches of a configuration.
+"""When to stop: steps within a launch, rounds of its probes, and launches of a configuration.
 
 Looking at an interval until it happens to be narrow makes it too narrow. So a launch looks on a geometric schedule
 and spends its error probability over the looks; and the number of launches is decided once, from the spread of the
@@ -15,6 +15,7 @@ from scipy.special import stdtrit
 from scalestudy.measure.batch_means import batch_means, mser5
 
 LOOK_GROWTH = sqrt(2)
+FEWEST_ROUNDS = 3  # of probes; the spread of two is hardly known
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,22 @@ class StepRule:
         elif len(steady) >= self.max_steps:
             enough, reason = True, f"budget of {self.max_steps} steady steps ended: {reason}"
         return Look(len(series), warmup, width, enough, reason)
+
+
+def rounds_suffice(
+    first_s: np.ndarray, second_s: np.ndarray, *, half_width: float, most: int, confidence: float = 0.95
+) -> bool:
+    """Whether the difference of two kinds of blocks is known to `half_width` of a step of the first kind.
+
+    first_s, second_s: mean step times of the blocks of each round, in seconds; most: rounds that may be made. Student's
+    t on the differences within rounds; the error probability is shared evenly among the looks before the last round.
+    """
+    rounds, looks = len(first_s), most - FEWEST_ROUNDS
+    if rounds < FEWEST_ROUNDS or looks < 1:
+        return rounds >= most
+    factor = float(stdtrit(rounds - 1, 1 - (1 - confidence) / looks / 2))
+    spread = float(np.std(first_s - second_s, ddof=1))
+    return factor * spread / sqrt(rounds) <= half_width * float(np.mean(first_s))
 
 
 def launches_needed(

@@ -42,11 +42,12 @@ class Measure(Entry):
     block_steps: int = Field(50, ge=1)
     """Steps between two synchronisations of device and ranks; the portions that are timed as a whole."""
     probe_rounds: int = Field(4, ge=0)
-    """After a distributed launch has been measured, what communication costs is probed in so many rounds of blocks
-    in shuffled order, with and without synchronisation of gradients: with ddp about 5 x probe_rounds x probe_steps
-    steps. 0 leaves that out; 2 at least give intervals."""
+    """After a distributed launch has been measured, what communication costs is probed in rounds of blocks in
+    shuffled order, with and without synchronisation of gradients: with ddp at most 5 x probe_rounds x probe_steps
+    steps. They end after three rounds or more where the difference is known to `half_width` of a step. 0 leaves
+    that out; 2 at least give intervals."""
     probe_steps: int = Field(10, ge=2)
-    """Steps of a block of these probes."""
+    """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.2 s."""
     profile_steps: int = Field(5, ge=1)
     """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
 

@@ -6,7 +6,6 @@ train. A round is base case, distributed, distributed, base case: a drift within
 
 import gc
 import itertools
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -17,15 +16,13 @@ from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.study.spec import Alternation
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.memory_limit import is_out_of_memory, memory_left_gib
+from scalestudy.train.probes.rounds import block_steps
 from scalestudy.train.probes.turns import Turn, Turns
 from scalestudy.train.strategies.base import Strategy
 
 LEAD_IN_STEPS = 2
 """After a change of turns: the caches are the other model's, or those of a process that slept. The first two steps
 of a millisecond took 37 and 11 % longer, the first of 100 ms 1 to 3 %, so that one is enough for long steps."""
-BLOCK_S = 0.2
-"""Seconds of a block of the base case where its steps are long: a drift of the host takes longer."""
-FEWEST_STEPS = 3
 SETTLE_STEPS = 4
 """Of the base case before its first block; the last of them says how long its steps are."""
 
@@ -58,7 +55,7 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
         base = _make_base(trainer)
         own = base.open_extra(SETTLE_STEPS + _most_steps(trainer, alternation))
         times, _ = base.stepper.run_block(list(itertools.islice(own, SETTLE_STEPS)), meet=False)
-        steps = _block_steps(spec.measure.probe_steps, float(times[-1].sum()))
+        steps = block_steps(spec.measure.probe_steps, float(times[-1].sum()))
         # Once the others are in a collective it is too late to say that there is no memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
@@ -106,11 +103,6 @@ def _make_base(trainer: Trainer) -> Trainer:
 def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
     """Steps of one side, lead-ins included."""
     return 2 * alternation.rounds * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
-
-
-def _block_steps(most: int, base_step_s: float) -> int:
-    """Steps of a block: as many as the study has for probes, fewer where they are long."""
-    return min(most, max(FEWEST_STEPS, math.ceil(BLOCK_S / base_step_s)))
 
 
 def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> None:

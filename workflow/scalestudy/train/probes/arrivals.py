@@ -70,8 +70,8 @@ def probe_arrivals(trainer: Trainer) -> list[int]:
         Kind("probe-arrival-no-sync", around=ddp.no_sync),
     ]
     run_rounds(trainer, kinds, settle=SETTLE_STEPS)
-    last_step = [row for row in arrivals.rows if row[0] == trainer.spec.measure.probe_steps - 1]
-    return [size for _, _, size, _, _ in last_step]
+    last_step = arrivals.rows[-1][0]
+    return [size for step, _, size, _, _ in arrivals.rows if step == last_step]
 
 
 def _stamped_all_reduce(arrivals: _Arrivals, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
