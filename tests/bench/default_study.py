@@ -49,7 +49,7 @@ def record_blocks(blocks: int, out: Path) -> None:
     with tempfile.TemporaryDirectory(prefix="scalestudy-default-") as folder:
         for block in range(1, blocks + 1):
             for point in points:
-                (spec,) = (plan.runs[run] for run in point.run_ids if plan.runs[run].repeat == block)
+                (spec,) = (plan.runs[run] for run in point.runs if plan.runs[run].repeat == block)
                 record, _ = measure_run(spec, Path(folder))
                 assert record.outcome == "ok", record.reason
                 directory = Path(folder) / "runs" / record.run_id
