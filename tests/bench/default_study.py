@@ -1,13 +1,14 @@
 """How often does the default study decide, beside a load that comes and goes, and is it right?
 
-    python -m bench.default_study record --blocks 140 --out FILE
-    python -m bench.default_study judge FILE
+    python -m bench.default_study record --blocks 40 --out REFERENCE
+    python -m bench.default_study record --loaded --blocks 120 --out LOADED
+    python -m bench.default_study judge REFERENCE LOADED
 
 A block holds what the verdicts of the default study are made of: a launch of each distributed configuration, in the
-processes of which the base case takes turns, forked from one new parent. The first 40 blocks are the reference. The
-others are taken one after the other as by studies of their own: each looks where the default study looks, and takes
-as many blocks as its points need. Launches of the base case and probes are left out: no verdict hangs on them.
-The load is that of bench.recorded_blocks: one process, busy and idle for random times of some seconds.
+processes of which the base case takes turns, forked from one new parent. The reference is of a quiet host. Blocks
+beside a load are taken one after the other as by studies of their own: each looks where the default study looks,
+and takes as many blocks as its points need. Launches of the base case and probes are left out: no verdict hangs on
+them. The load is that of bench.recorded_blocks: one process, busy and idle for random times of some seconds.
 """
 
 from __future__ import annotations
@@ -32,7 +33,6 @@ from scalestudy.study.plan import make_plan
 
 from bench.recorded_blocks import load
 
-REFERENCE = 40
 POINT = ["workload", "scaling"]
 
 
@@ -82,18 +82,22 @@ def is_against(verdict: Verdict, value: float, study: Study) -> bool:
     return not holds.get(verdict, True)
 
 
-def judge(path: Path) -> pd.DataFrame:
+def read_blocks(path: Path) -> pd.DataFrame:
+    """Speedups within launches: a row per block, a column per point."""
+    return pd.read_csv(path).pivot(index="block", columns=POINT, values="speedup_in_launch")
+
+
+def judge(quiet: pd.DataFrame, loaded: pd.DataFrame) -> pd.DataFrame:
     """A row per study and point: launches, speedup with its limits, verdict, and whether the reference says so."""
     study = default_study()
-    blocks = pd.read_csv(path).pivot(index="block", columns=POINT, values="speedup_in_launch")
-    reference = {point: mean_on_logs(blocks[point].iloc[:REFERENCE].to_numpy(), confidence=0.95) for point in blocks}
+    reference = {point: mean_on_logs(quiet[point].to_numpy(), confidence=0.95) for point in quiet}
     rows: list[dict[str, Any]] = []
-    begin, number = REFERENCE, 0
-    while begin + study.looks[0] <= len(blocks):
+    begin, number = 0, 0
+    while begin + study.looks[0] <= len(loaded):
         number += 1
-        found = {point: verdict_after(blocks[point].iloc[begin:], study) for point in blocks}
+        found = {point: verdict_after(loaded[point].iloc[begin:], study) for point in loaded}
         most = max(launches for launches, _, _ in found.values())
-        if begin + most > len(blocks):
+        if begin + most > len(loaded):
             break
         for point, (launches, speedup, verdict) in found.items():
             known = reference[point]
@@ -111,7 +115,7 @@ def judge(path: Path) -> pd.DataFrame:
 def summary(rows: pd.DataFrame) -> str:
     """A line per point, and one for all three verdicts of a study."""
     lines = [
-        "| point | reference of 40 blocks | studies | decided | verdicts | against the reference"
+        "| point | quiet host | studies | decided | verdicts | against the reference"
         " | intervals that hold it | launches of a study |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
@@ -137,20 +141,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     recording = commands.add_parser("record")
-    recording.add_argument("--blocks", type=int, default=REFERENCE + 100)
+    recording.add_argument("--blocks", type=int, required=True)
+    recording.add_argument("--loaded", action="store_true", help="beside a load that comes and goes")
     recording.add_argument("--out", type=Path, required=True)
     judging = commands.add_parser("judge")
-    judging.add_argument("file", type=Path)
+    judging.add_argument("quiet", type=Path)
+    judging.add_argument("loaded", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "judge":
-        print(summary(judge(arguments.file)))
+        print(summary(judge(read_blocks(arguments.quiet), read_blocks(arguments.loaded))))
         return
     other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
-    other.start()
+    if arguments.loaded:
+        other.start()
     try:
         record_blocks(arguments.blocks, arguments.out)
     finally:
-        other.terminate()
+        if arguments.loaded:
+            other.terminate()
 
 
 if __name__ == "__main__":

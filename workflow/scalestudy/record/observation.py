@@ -66,6 +66,7 @@ BLOCK_COLUMNS = (
     "peak_allocated_gib",
     "reserved_gib",
     "allocation_retries",
+    "core_wait_share",
     "gpu_power_w",
     "gpu_sm_clock_mhz",
     "gpu_temperature_c",

@@ -149,6 +149,7 @@ RUNS: tuple[Column, ...] = (
     Column("turns", "none, made or no_memory: whether the base case took turns in the processes of the launch"),
     Column("speedup_in_launch", "ratio of throughputs to the base case that took turns with it in its processes"),
     Column("alternating_blocks", "blocks of each side that this ratio is made of"),
+    Column("contended_rounds", "rounds of turns in which others took the cores of the ranks"),
     Column("validation_accuracy", "accuracy on held-out data after the last epoch"),
     Column("time_to_accuracy_s", "training time to the study's target accuracy", "s"),
 )

@@ -4,20 +4,26 @@ from math import nan
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from scalestudy.analyse.run.grid import Grid
 from scalestudy.analyse.run.steps import block_step_times
+from scalestudy.measure.quiet import counted_rounds, is_quiet
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, Observation
 from scalestudy.registry.codes import Turns
 
-NOTHING: dict[str, Any] = {"turns": Turns.NONE, "speedup_in_launch": nan, "alternating_blocks": nan}
+NOTHING: dict[str, Any] = {
+    **{"turns": Turns.NONE, "speedup_in_launch": nan, "alternating_blocks": nan, "contended_rounds": nan}
+}
+BLOCKS = 2  # of each side in a round
 
 
 def alternation_of(observation: Observation) -> dict[str, Any]:
-    """Columns of NOTHING for a launch: ratio of throughputs, and blocks of each side that it is made of.
+    """Columns of NOTHING for a launch: ratio of throughputs, blocks of each side that it is made of, contended rounds.
 
     As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
-    what else a host does for a moment makes single blocks longer, and more often those of several ranks.
+    what else a host does for a moment makes single blocks longer, and more often those of several ranks. Rounds in
+    which others took the cores do not count (measure/quiet.py).
     """
     record, steps = observation.record, observation.steps
     alternation = record.spec.alternation
@@ -28,7 +34,20 @@ def alternation_of(observation: Observation) -> dict[str, Any]:
     turns = [steps[steps["phase"] == phase] for phase in (ALTERNATING, ALTERNATING_BASE)]
     if not all(map(len, turns)):
         return NOTHING
-    mine, base = (block_step_times(Grid.of(of_side)) for of_side in turns)
+    waits = np.maximum(*(_wait_shares(observation.blocks, phase) for phase in (ALTERNATING, ALTERNATING_BASE)))
+    counted = np.repeat(counted_rounds(waits), BLOCKS)
+    mine, base = (np.array(block_step_times(Grid.of(of_side)))[counted] for of_side in turns)
     samples = record.spec.global_batch / alternation.batch_per_rank
-    speedup = float(samples * np.median(base) / np.median(mine))
-    return {"turns": Turns.MADE, "speedup_in_launch": speedup, "alternating_blocks": float(len(mine))}
+    return {
+        "turns": Turns.MADE,
+        "speedup_in_launch": float(samples * np.median(base) / np.median(mine)),
+        "alternating_blocks": float(len(mine)),
+        "contended_rounds": float((~is_quiet(waits)).sum()),
+    }
+
+
+def _wait_shares(blocks: pd.DataFrame, phase: str) -> np.ndarray:
+    """The largest over ranks and over the blocks of a side, of each round."""
+    of_side = blocks[blocks["phase"] == phase].sort_values("block")
+    by_block = of_side.groupby("block")["core_wait_share"].max().to_numpy()
+    return by_block.reshape(-1, BLOCKS).max(axis=1)

@@ -2,6 +2,7 @@
 
 Rank 0 trains a replica of the model by itself, as a process of its own would, while the others sleep; then all
 train. A round is base case, distributed, distributed, base case: a drift within a round weighs alike on both.
+Rounds in which others took the cores are made again (measure/quiet.py).
 """
 
 import gc
@@ -9,9 +10,11 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor
 
+from scalestudy.measure.quiet import MOST_TIMES, is_quiet
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.study.spec import Alternation
 from scalestudy.train.loop import Trainer
@@ -39,7 +42,7 @@ def alternate(trainer: Trainer) -> str | None:
     try:
         if trainer.place.rank == 0:
             return _lead(trainer, turns, batches, alternation)
-        return _follow(trainer, turns, batches, alternation)
+        return _follow(trainer, turns, batches)
     finally:
         gc.collect()  # the replica goes before anything else is measured
         if trainer.place.device.type == "cuda":
@@ -59,12 +62,14 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
         # Once the others are in a collective it is too late to say that there is no memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
-        for _ in range(alternation.rounds):
-            _record(base, own, ALTERNATING_BASE, steps)
+        quiet, left = 0, MOST_TIMES * alternation.rounds
+        while quiet < alternation.rounds and left:
+            before = _record(base, own, ALTERNATING_BASE, steps)
             turns.give(Turn(recorder.steps, recorder.blocks, steps))
-            _record(trainer, batches, ALTERNATING, steps)
-            _record(trainer, batches, ALTERNATING, steps)
-            _record(base, own, ALTERNATING_BASE, steps)
+            waited = _record_all(trainer, batches, steps)
+            after = _record(base, own, ALTERNATING_BASE, steps)
+            quiet += int(is_quiet(np.array([before, waited, after])).all())
+            left -= 1
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
@@ -74,15 +79,11 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
     return refused or None
 
 
-def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation: Alternation) -> str | None:
+def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor]) -> str | None:
     """The other ranks: two blocks a turn, and asleep while rank 0 is alone."""
-    for _ in range(alternation.rounds):
-        turn = _take(trainer, turns)
-        if turn.refused:
-            return turn.refused
-        _record(trainer, batches, ALTERNATING, turn.block_steps)
-        _record(trainer, batches, ALTERNATING, turn.block_steps)
-    return _take(trainer, turns).refused or None
+    while (turn := _take(trainer, turns)).block_steps:
+        _record_all(trainer, batches, turn.block_steps)
+    return turn.refused or None
 
 
 def _take(trainer: Trainer, turns: Turns) -> Turn:
@@ -102,17 +103,28 @@ def _make_base(trainer: Trainer) -> Trainer:
 
 def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
     """Steps of one side, lead-ins included."""
-    return 2 * alternation.rounds * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
+    return 2 * MOST_TIMES * alternation.rounds * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
 
 
-def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> None:
+def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> float:
+    """Two distributed blocks: the largest share that any rank waited for a core, the same on all ranks."""
+    waited = max(_record(trainer, batches, ALTERNATING, steps) for _ in range(2))
+    asked = torch.tensor([waited], dtype=torch.float64, device=trainer.place.device)
+    return float(trainer.strategy.all_reduce_max(asked).item())
+
+
+def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> float:
+    """Record a block: the share of it in which this rank waited for a core; 0 where that is not known."""
     lead_in = LEAD_IN_STEPS if steps == trainer.spec.measure.probe_steps else 1
+    waited_s = trainer.gauges.core_wait_s()
     times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))
+    share = max(0.0, trainer.gauges.core_wait_s() - waited_s) / float(times.sum())
     trainer.recorder.add_block(
         epoch=0,
         phases=[LEAD_IN] * lead_in + [phase] * steps,
         times_s=times,
         samples=trainer.spec.batch_per_rank,
         losses=losses,
-        state={},
+        state={"core_wait_share": share},
     )
+    return share

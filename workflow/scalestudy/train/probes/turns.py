@@ -22,9 +22,9 @@ class Turn:
     blocks: int
     """Recorded by rank 0 so far."""
     block_steps: int = 0
-    """Steps of every block that counts."""
+    """Steps of every block that counts; 0 in the last turn, in which nothing is trained."""
     refused: str = ""
-    """Why there are no more turns; empty where there are."""
+    """Why the turns end before their time; empty where they do not."""
 
 
 class Turns:
