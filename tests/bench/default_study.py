@@ -4,8 +4,8 @@
     python -m bench.default_study record --loaded --blocks 120 --out LOADED
     python -m bench.default_study judge REFERENCE LOADED
 
-A block holds what the verdicts of the default study are made of: a launch of each distributed configuration, in the
-processes of which the base case takes turns, forked from one new parent. The reference is of a quiet host. Blocks
+A block holds what the verdicts of the default study are made of: a launch of each distributed configuration, in
+whose processes the base case takes turns, all forked from one new parent. The reference is of a quiet host. Blocks
 beside a load are taken one after the other as by studies of their own: each looks where the default study looks,
 and takes as many blocks as its points need. Launches of the base case and probes are left out: no verdict hangs on
 them. The load is that of bench.recorded_blocks: one process, busy and idle for random times of some seconds.
@@ -43,7 +43,9 @@ def default_study(**changes: Any) -> Study:
 
 def record_blocks(blocks: int, out: Path) -> None:
     """A row per launch: block, point, the speedup within the launch, seconds. Written after every block."""
-    plan = make_plan(default_study(repeats=blocks, max_repeats=blocks, measure={"probe_rounds": 0, "floor": False}))
+    plan = make_plan(
+        default_study(repeats=blocks, max_repeats=blocks, measure={"probe_rounds": 0, "floor": False})
+    )
     points = [point for point in plan.points if point.is_compared]
     rows: list[dict[str, Any]] = []
     with tempfile.TemporaryDirectory(prefix="scalestudy-default-") as folder:
@@ -55,7 +57,10 @@ def record_blocks(blocks: int, out: Path) -> None:
                 directory = Path(folder) / "runs" / record.run_id
                 speedup = alternation_of(read_observation(directory))["speedup_in_launch"]
                 shutil.rmtree(directory)
-                known = {"speedup_in_launch": round(speedup, 6), "wall_time_s": round(record.totals.wall_time_s, 3)}
+                known = {
+                    "speedup_in_launch": round(speedup, 6),
+                    "wall_time_s": round(record.totals.wall_time_s, 3),
+                }
                 rows.append({"block": block, "workload": spec.workload, "scaling": point.scaling, **known})
             pd.DataFrame(rows).to_csv(out, index=False)
 

@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
-from scalestudy.analyse.statistics.intervals import Sample, mean_on_logs
+from scalestudy.analyse.statistics.intervals import Sample, mean, mean_on_logs
 from scalestudy.measure.batch_means import autocorrelation_time, batch_means
-from scalestudy.measure.stopping import StepRule, launches_needed
+from scalestudy.measure.stopping import StepRule, launches_needed, probe_looks, rounds_suffice
+from scalestudy.study.looks import level_of_a_look
 from simulated import FIXED_LAUNCHES, PUBLISHED, Truth, configuration, fixed_launch, launch, steps
 
 TARGET = 0.01
@@ -176,3 +177,30 @@ def test_early_stopping_halves_the_device_time() -> None:
                 made[index] += configuration(lambda make=make, truth=truth: make(truth), **until)[1]
         ratios.append(made[0] / made[1])
     assert np.mean(ratios) <= 0.5, ratios
+
+
+def test_rounds_of_probes_end_where_the_difference_is_known() -> None:
+    apart = np.array([0.0, 0.0001, -0.0001, 0.0])
+    with_s, without_s = 0.100 + apart, np.full(4, 0.090)
+    for rounds, enough in ((1, False), (2, False), (3, True), (4, True)):
+        assert rounds_suffice(with_s[:rounds], without_s[:rounds], half_width=0.01, most=8) is enough
+    assert not rounds_suffice(with_s + 20 * apart, without_s, half_width=0.01, most=8)
+    # A drift that both share is no noise.
+    assert rounds_suffice(with_s + 20 * apart, without_s + 20 * apart, half_width=0.01, most=8)
+    assert rounds_suffice(with_s + 20 * apart, without_s, half_width=0.01, most=4)  # no more are made
+
+
+@pytest.mark.parametrize("spread", [0.001, 0.002, 0.004, 0.01])
+@pytest.mark.parametrize("most", [4, 8])
+def test_probes_that_end_early_keep_the_level_of_their_interval(most: int, spread: float) -> None:
+    """Counted over launches: a difference of 10 ms in steps of 100 ms is held as often as the interval says."""
+    random, launches, missed = np.random.default_rng(11), 4000, 0
+    for _ in range(launches):
+        differences = random.normal(0.010, 0.100 * spread, most)
+        first_s, second_s = 0.100 + differences, np.full(most, 0.100)
+        rounds = next(
+            n for n in range(1, most + 1) if rounds_suffice(first_s[:n], second_s[:n], half_width=0.01, most=most)
+        )
+        interval = mean(differences[:rounds], confidence=level_of_a_look(0.95, probe_looks(most)))
+        missed += not interval.low <= 0.010 <= interval.high
+    assert missed / launches < 0.055

@@ -1,6 +1,6 @@
 """Which rounds of turns count: those in which nobody else took the cores of the ranks.
 
-Another process on a rank's core slows the distributed steps, which wait for their slowest rank, more often than those
+Another process on a rank's core slows distributed steps, which wait for their slowest rank, more often than those
 of the base case. So rounds go on until enough of them were quiet, or until three times as many were made. What is
 looked at is the wait for a core, never the ratio itself: choosing rounds so does not favour either side.
 """

@@ -75,18 +75,24 @@ class StepRule:
         return Look(len(series), warmup, width, enough, reason)
 
 
+def probe_looks(most: int) -> int:
+    """How often a launch looks at its rounds of probes: after FEWEST_ROUNDS and each one more, up to `most`."""
+    return max(1, most - FEWEST_ROUNDS + 1)
+
+
 def rounds_suffice(
     first_s: np.ndarray, second_s: np.ndarray, *, half_width: float, most: int, confidence: float = 0.95
 ) -> bool:
     """Whether the difference of two kinds of blocks is known to `half_width` of a step of the first kind.
 
-    first_s, second_s: mean step times of the blocks of each round, in seconds; most: rounds that may be made. Student's
-    t on the differences within rounds; the error probability is shared evenly among the looks before the last round.
+    first_s, second_s: mean step times of the blocks of each round, in seconds; most: rounds that may be made.
+    Student's t on the differences within rounds, at an error probability shared evenly among all looks. Intervals
+    over the rounds of a launch have to be at that level too.
     """
-    rounds, looks = len(first_s), most - FEWEST_ROUNDS
-    if rounds < FEWEST_ROUNDS or looks < 1:
+    rounds = len(first_s)
+    if not FEWEST_ROUNDS <= rounds < most:
         return rounds >= most
-    factor = float(stdtrit(rounds - 1, 1 - (1 - confidence) / looks / 2))
+    factor = float(stdtrit(rounds - 1, 1 - (1 - confidence) / probe_looks(most) / 2))
     spread = float(np.std(first_s - second_s, ddof=1))
     return factor * spread / sqrt(rounds) <= half_width * float(np.mean(first_s))
 

@@ -34,7 +34,9 @@ BLOCKS: tuple[Column, ...] = (
     Column("peak_allocated_gib", "peak of the memory allocated on the device", "GiB"),
     Column("reserved_gib", "memory reserved by torch's allocator at its end", "GiB"),
     Column("allocation_retries", "times that torch's allocator gave memory back and asked again"),
-    Column("core_wait_share", "share of its time in which the rank waited for a core that others had; of turns only"),
+    Column(
+        "core_wait_share", "share of its time in which the rank waited for a core that others had; of turns only"
+    ),
     Column("gpu_power_w", "power of the GPU at its end", "W"),
     Column("gpu_sm_clock_mhz", "clock of the GPU's multiprocessors at its end", "MHz"),
     Column("gpu_temperature_c", "temperature of the GPU at its end", "°C"),

@@ -23,8 +23,10 @@ from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
 from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
 from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
+from scalestudy.measure.stopping import probe_looks
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
 from scalestudy.registry.codes import Methods
+from scalestudy.study.looks import level_of_a_look
 
 QUANTITIES = ("differential", "exposed_span", "interference", "remainder", "imbalance", "hook_cost", *WAITS)
 HOOK_DIFFERENCE = "hook_difference"
@@ -78,6 +80,7 @@ def communication_of(
 ) -> dict[str, Any]:
     """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare.
 
+    A launch looks several times whether its rounds suffice; the error probability is shared among these looks.
     steps, buckets: of the observation, where they were taken before.
     """
     rounds = probe_rounds(
@@ -86,7 +89,8 @@ def communication_of(
         strategy=observation.record.spec.strategy,
     )
     values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}
-    return _columns(values, confidence)
+    looks = probe_looks(observation.record.spec.measure.probe_rounds)
+    return _columns(values, level_of_a_look(confidence, looks))
 
 
 def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:

@@ -19,7 +19,7 @@ BLOCKS = 2  # of each side in a round
 
 
 def alternation_of(observation: Observation) -> dict[str, Any]:
-    """Columns of NOTHING for a launch: ratio of throughputs, blocks of each side that it is made of, contended rounds.
+    """Columns of NOTHING for a launch: ratio of throughputs, its blocks of each side, rounds that were contended.
 
     As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
     what else a host does for a moment makes single blocks longer, and more often those of several ranks. Rounds in
@@ -49,5 +49,6 @@ def alternation_of(observation: Observation) -> dict[str, Any]:
 def _wait_shares(blocks: pd.DataFrame, phase: str) -> np.ndarray:
     """The largest over ranks and over the blocks of a side, of each round."""
     of_side = blocks[blocks["phase"] == phase].sort_values("block")
-    by_block = of_side.groupby("block")["core_wait_share"].max().to_numpy()
-    return by_block.reshape(-1, BLOCKS).max(axis=1)
+    by_block = np.array(of_side.groupby("block")["core_wait_share"].max(), dtype=float)
+    shares: np.ndarray = by_block.reshape(-1, BLOCKS).max(axis=1)
+    return shares
