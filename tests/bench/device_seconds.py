@@ -12,9 +12,9 @@ launches:
 - `blocked, forked`: forked launches, compared within blocks.
 - `turns, forked`: the speedup within forked launches of two ranks; the base case is not launched.
 
-The spread of a design is that of its log ratio, over blocks. The blocks that are needed follow from it by Student's
-t, and device-seconds from the median seconds of a launch times its ranks. Intervals are of a bootstrap over blocks.
-What allocation brings is stated last: until decided against the best fixed number of launches, simulated.
+The spread of a design is that of its log ratio, over blocks. The blocks that are needed follow from it by
+Student's t, and device-seconds from the median seconds of a launch times its ranks. Intervals are of a bootstrap
+over blocks. What allocation brings is stated last: until decided against the best fixed number of launches, simulated.
 """
 
 from __future__ import annotations
