@@ -14,7 +14,8 @@ launches:
 
 The spread of a design is that of its log ratio, over blocks. The blocks that are needed follow from it by
 Student's t, and device-seconds from the median seconds of a launch times its ranks. Intervals are of a bootstrap
-over blocks. What allocation brings is stated last: until decided against the best fixed number of launches, simulated.
+over blocks. What allocation brings is stated last, simulated: until decided against the best fixed number of
+launches.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import isnan, nan
 
 import pandas as pd
-from scalestudy.analyse.study.effort import effort_frame
+from scalestudy.analyse.study.effort import effort_frame, waiting_time_s
 
 
 def runs(*launches: tuple[str, str, float, float]) -> pd.DataFrame:
@@ -22,6 +22,9 @@ def runs(*launches: tuple[str, str, float, float]) -> pd.DataFrame:
                 "wall_time_s": seconds,
                 "training_wall_time_s": training,
                 "probe_wall_time_s": 1.0,
+                "slurm_job": nan,
+                "hosts": "a",
+                "started_at": f"2026-01-01T00:00:{number:02}+00:00",
             }
             for number, (variant, outcome, seconds, training) in enumerate(launches)
         ]
@@ -53,3 +56,17 @@ def test_idle_devices_of_a_job_count() -> None:
     made["held_devices"] = [8, nan]
     (row,) = effort_frame(made).to_dict("records")
     assert (row["wall_time_s"], row["device_time_s"], row["idle_time_s"]) == (15, 90, 60)
+
+
+def test_time_between_launches_is_waiting_and_a_pause_is_not() -> None:
+    """On a host: 2 s, then a night. In a job of a cluster all the time counts, whatever other jobs do."""
+    made = runs(*[("ddp", "ok", 10.0, 4.0)] * 6)
+    day = "2026-01-01T"
+    made["started_at"] = [f"{day}{clock}+00:00" for clock in ("00:00:00", "00:00:12", "09:00:00")] + [
+        f"{day}{clock}+00:00" for clock in ("00:00:00", "00:02:10", "00:00:05")
+    ]
+    made["slurm_job"] = pd.Series([nan, nan, nan, "7", "7", "8"], dtype=object)
+    assert waiting_time_s(made).tolist() == [0, 2, 0, 0, 120, 0]
+    assert waiting_time_s(made.iloc[::-1]).tolist() == [0, 120, 0, 0, 2, 0]
+    (row,) = effort_frame(made).to_dict("records")
+    assert row["waiting_time_s"] == 122

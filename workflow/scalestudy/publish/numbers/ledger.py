@@ -40,6 +40,7 @@ Entry = tuple[str, Number]
 EFFORT = {
     "launches": ("launches", "", "launches made", 1.0),
     "wall_time_min": ("wall_time_s", "min", "wall time of the launches, one after another", 1 / 60),
+    "waiting_min": ("waiting_time_s", "min", "time before the launches in which nothing was measured", 1 / 60),
     "device_hours": ("device_time_s", "h", "hours of the devices that were held, idle ones included", 1 / 3600),
     "idle_device_hours": ("idle_time_s", "h", "of these, hours of devices that a job left idle", 1 / 3600),
 }

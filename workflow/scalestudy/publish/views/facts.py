@@ -82,6 +82,7 @@ def wall_time_view(numbers: NumbersFile) -> Phrase:
     if not numbers.number(f"{effort}.training_percent"):
         return Phrase()
     said = "{training_percent}% of it training and validation, {probe_percent}% probes, the rest start-up and end"
+    said += ". Between them {waiting_min} min passed"
     return numbers.phrase(effort, f"Wall time of the launches: {{wall_time_min}} min; {said}")
 
 
