@@ -100,6 +100,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
         "launches_left_out": 0,
         "launches_growing": 0,
         "launches_without_turns": 0,
+        "launches_contended": 0,
         "repeats_compared": 0,
         "interval": "none",
         "estimator_ratio_low": nan,

@@ -74,7 +74,7 @@ def _check_ratio(found: Observation, contended: list[int]) -> None:
     changed = replace(found, blocks=found.blocks.assign(core_wait_share=shares))
     base_s, mine_s = (_median_s(found, counted[phase]) for phase in (ALTERNATING_BASE, ALTERNATING))
     assert alternation_of(changed) == {
-        "turns": Turns.MADE,
+        "turns": Turns.CONTENDED if len(contended) == rounds else Turns.MADE,
         "speedup_in_launch": pytest.approx(base_s / 64 / (mine_s / found.record.spec.global_batch)),
         "alternating_blocks": 2 * len(quiet),
         "contended_rounds": len(contended),

@@ -85,6 +85,27 @@ def test_a_launch_without_turns_is_no_part_of_the_speedup_within_launches() -> N
     assert row["speedup"] == pytest.approx((1.50 * 1.52) ** 0.5)
 
 
+@pytest.mark.parametrize(
+    ("turns", "speedup", "said"),
+    [
+        (["made", "contended", "made"], (1.50 * 1.51) ** 0.5, "1 launch; the speedup leaves these out"),
+        (["made", "contended", "contended"], (1.50 * 0.90 * 1.51) ** (1 / 3), "2 launches; too few were quiet"),
+    ],
+)
+def test_a_launch_without_a_quiet_round_counts_where_there_are_too_few_others(
+    turns: list[str], speedup: float, said: str
+) -> None:
+    plan = plan_of()
+    runs = runs_of(plan, [1.50, 0.90, 1.51])
+    mine = runs["world_size"] == 2
+    runs.loc[mine, "turns"] = runs.loc[mine, "repeat"].map(dict(enumerate(turns, start=1)))
+    summary = summary_frame(plan, runs)
+    row = row_of(summary)
+    assert row["speedup"] == pytest.approx(speedup)
+    assert row["launches_contended"] == turns.count("contended")
+    assert any(said in note for note in notes_view(rows_book(summary), "mlp.ddp.strong.n2", row))
+
+
 def test_only_launches_that_make_the_speedup_are_made_again() -> None:
     """Its own, where each has a speedup; with launches of the base case where the study is judged by those."""
     found = {}

@@ -23,8 +23,9 @@ NotAlternated = StrEnum("NotAlternated", "NONE PRECISION ENVIRONMENT WORKERS BOO
 belong to a process as a whole; workers go on reading; logging and checkpoints are left out of all that follows a
 launch."""
 
-Turns = StrEnum("Turns", "NONE MADE NO_MEMORY")
-"""Whether the base case took turns with a launch in its processes, where it was to."""
+Turns = StrEnum("Turns", "NONE MADE CONTENDED NO_MEMORY")
+"""Whether the base case took turns with a launch in its processes, where it was to. CONTENDED: others had the cores in
+every round."""
 
 Stopped = StrEnum(
     "Stopped",

@@ -49,6 +49,7 @@ def _of_a_point() -> tuple[Column, ...]:
             " calculated",
         ),
         Column("launches_without_turns", "launches without memory for the base case that was to take turns"),
+        Column("launches_contended", "launches in which others had the cores in every round of turns"),
         Column("beside_variant", "first variant of the study with the same work at the same place"),
         *COMMUNICATION,
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),

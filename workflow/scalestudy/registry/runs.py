@@ -146,7 +146,10 @@ RUNS: tuple[Column, ...] = (
     *RANKS,
     Column("memory_grows", "whether memory grows over the steady steps"),
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
-    Column("turns", "none, made or no_memory: whether the base case took turns in the processes of the launch"),
+    Column(
+        "turns",
+        "none, made, contended or no_memory: whether the base case took turns in the processes of the launch",
+    ),
     Column("speedup_in_launch", "ratio of throughputs to the base case that took turns with it in its processes"),
     Column("alternating_blocks", "blocks of each side that this ratio is made of"),
     Column("contended_rounds", "rounds of turns in which others took the cores of the ranks"),

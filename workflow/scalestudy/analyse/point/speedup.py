@@ -11,12 +11,14 @@ from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
-from scalestudy.registry.codes import IntervalMethod
+from scalestudy.registry.codes import IntervalMethod, Turns
 from scalestudy.study.config.study import Study
 
 Times = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks of steps, by run id."""
 
+FEWEST = 2
+"""Launches that have an interval."""
 COMPARED = ("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance")
 NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0, **NOTHING_APART}
 for _name in COMPARED:
@@ -38,10 +40,11 @@ def compare_with_base(
     in_repeats, method = NOTHING, IntervalMethod.NONE
     if len(base):
         in_repeats, method = ratio_of_launches(good, base, study, times)
-    of_launches = launches_of(good.dropna(subset=["speedup_in_launch"]), "speedup_in_launch", study)
+    turned = with_turns(good)
+    of_launches = launches_of(turned, "speedup_in_launch", study)
     in_launches = mean_on_logs(of_launches, confidence=study.level) if len(of_launches.values) else NOTHING
     mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
-    own, ratios = by_block(good, "speedup_in_launch").dropna(), (mine / theirs).dropna()
+    own, ratios = by_block(turned, "speedup_in_launch"), (mine / theirs).dropna()
     limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
     both = ratio_in_blocks(own, ratios, **limits) if len(own) and len(ratios) else NOTHING
     shared = shared_variance(by_block(good, "step_time_s"), by_block(base, "step_time_s"), confidence=study.level)
@@ -58,6 +61,17 @@ def compare_with_base(
         **both.columns("estimator_ratio"),
         **shared.columns("shared_variance"),
     }
+
+
+def with_turns(good: pd.DataFrame) -> pd.DataFrame:
+    """Launches whose own speedup counts.
+
+    One in which others had the cores in every round is left out where there are enough others for an interval: what
+    is asked for is the speedup of a quiet host.
+    """
+    turned = good.dropna(subset=["speedup_in_launch"])
+    quiet = turned[turned["turns"] == Turns.MADE]
+    return quiet if len(quiet) >= FEWEST else turned
 
 
 def ratio_of_launches(

@@ -111,6 +111,7 @@ def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: 
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
+        "launches_contended": int((good["turns"] == Turns.CONTENDED).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
         **{name: good[name].median() for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),

@@ -39,7 +39,7 @@ def alternation_of(observation: Observation) -> dict[str, Any]:
     mine, base = (np.array(block_step_times(Grid.of(of_side)))[counted] for of_side in turns)
     samples = record.spec.global_batch / alternation.batch_per_rank
     return {
-        "turns": Turns.MADE,
+        "turns": Turns.MADE if is_quiet(waits).any() else Turns.CONTENDED,
         "speedup_in_launch": float(samples * np.median(base) / np.median(mine)),
         "alternating_blocks": float(len(mine)),
         "contended_rounds": float((~is_quiet(waits)).sum()),

@@ -200,7 +200,17 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
 
 def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterator[Phrase]:
     compared, of_launches = int(row["repeats_compared"]), row["interval"] == IntervalMethod.T_WITHIN_LAUNCHES
-    if 0 < compared < row["launches_ok"]:
+    if contended := int(row["launches_contended"]):
+        launches = f"{contended} launch{'es' if contended > 1 else ''}"
+        said = f"others had the cores in every round of turns of {launches}"
+        left_out = compared + int(row["launches_without_turns"]) < row["launches_ok"]
+        end = (
+            "the speedup leaves these out"
+            if left_out
+            else "too few were quiet, so that the speedup is of these too"
+        )
+        yield Phrase(f"{said}; {end}" if of_launches else said)
+    elif 0 < compared < row["launches_ok"]:
         both = f"{compared} repeats have a good launch of both this point and its base case"
         own = f"in {compared} launches the base case took turns"
         yield Phrase(f"{own if of_launches else both}: the speedup is of these")
