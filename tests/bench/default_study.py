@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scalestudy.analyse.point.speedup import with_turns
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.statistics.intervals import Interval, mean_on_logs
@@ -55,20 +56,24 @@ def record_blocks(blocks: int, out: Path) -> None:
                 record, _ = measure_run(spec, Path(folder))
                 assert record.outcome == "ok", record.reason
                 directory = Path(folder) / "runs" / record.run_id
-                speedup = alternation_of(read_observation(directory))["speedup_in_launch"]
+                found = alternation_of(read_observation(directory))
                 shutil.rmtree(directory)
-                known = {
-                    "speedup_in_launch": round(speedup, 6),
-                    "wall_time_s": round(record.totals.wall_time_s, 3),
+                row = {
+                    "block": block,
+                    "workload": spec.workload,
+                    "scaling": point.scaling,
+                    "turns": found["turns"],
                 }
-                rows.append({"block": block, "workload": spec.workload, "scaling": point.scaling, **known})
+                row |= {"speedup_in_launch": round(found["speedup_in_launch"], 6)}
+                rows.append(row | {"wall_time_s": round(record.totals.wall_time_s, 3)})
             pd.DataFrame(rows).to_csv(out, index=False)
 
 
-def verdict_after(values: pd.Series, study: Study) -> tuple[int, Interval, Verdict]:
-    """(launches made, interval and verdict) of a point whose launches would give these speedups."""
+def verdict_after(launches: pd.DataFrame, study: Study) -> tuple[int, Interval, Verdict]:
+    """(launches made, interval and verdict) of a point that would have these launches."""
     for after in study.looks:
-        speedup = mean_on_logs(values.iloc[:after].to_numpy(), confidence=study.level)
+        values = with_turns(launches.iloc[:after])["speedup_in_launch"]
+        speedup = mean_on_logs(values.to_numpy(), confidence=study.level)
         verdict = verdict_of(speedup, ranks=2, report=study.report)
         if verdict != Verdict.UNDECIDED:
             break
@@ -87,22 +92,26 @@ def is_against(verdict: Verdict, value: float, study: Study) -> bool:
     return not holds.get(verdict, True)
 
 
-def read_blocks(path: Path) -> pd.DataFrame:
-    """Speedups within launches: a row per block, a column per point."""
-    return pd.read_csv(path).pivot(index="block", columns=POINT, values="speedup_in_launch")
+def read_launches(path: Path) -> dict[tuple[str, str], pd.DataFrame]:
+    """Point -> its launches, a row per block."""
+    return {point: rows.reset_index(drop=True) for point, rows in pd.read_csv(path).groupby(POINT)}
 
 
-def judge(quiet: pd.DataFrame, loaded: pd.DataFrame) -> pd.DataFrame:
+def judge(quiet: Path, loaded: Path) -> pd.DataFrame:
     """A row per study and point: launches, speedup with its limits, verdict, and whether the reference says so."""
-    study = default_study()
-    reference = {point: mean_on_logs(quiet[point].to_numpy(), confidence=0.95) for point in quiet}
+    study, launches_of = default_study(), read_launches(loaded)
+    reference = {
+        point: mean_on_logs(with_turns(launches)["speedup_in_launch"].to_numpy(), confidence=0.95)
+        for point, launches in read_launches(quiet).items()
+    }
+    blocks = min(map(len, launches_of.values()))
     rows: list[dict[str, Any]] = []
     begin, number = 0, 0
-    while begin + study.looks[0] <= len(loaded):
+    while begin + study.looks[0] <= blocks:
         number += 1
-        found = {point: verdict_after(loaded[point].iloc[begin:], study) for point in loaded}
+        found = {point: verdict_after(launches.iloc[begin:], study) for point, launches in launches_of.items()}
         most = max(launches for launches, _, _ in found.values())
-        if begin + most > len(loaded):
+        if begin + most > blocks:
             break
         for point, (launches, speedup, verdict) in found.items():
             known = reference[point]
@@ -154,7 +163,7 @@ def main() -> None:
     judging.add_argument("loaded", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "judge":
-        print(summary(judge(read_blocks(arguments.quiet), read_blocks(arguments.loaded))))
+        print(summary(judge(arguments.quiet, arguments.loaded)))
         return
     other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
     if arguments.loaded:

@@ -24,8 +24,8 @@ belong to a process as a whole; workers go on reading; logging and checkpoints a
 launch."""
 
 Turns = StrEnum("Turns", "NONE MADE CONTENDED NO_MEMORY")
-"""Whether the base case took turns with a launch in its processes, where it was to. CONTENDED: others had the cores in
-every round."""
+"""Whether the base case took turns with a launch in its processes, where it was to. CONTENDED: others had the
+cores in every round."""
 
 Stopped = StrEnum(
     "Stopped",

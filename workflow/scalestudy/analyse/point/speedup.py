@@ -66,8 +66,8 @@ def compare_with_base(
 def with_turns(good: pd.DataFrame) -> pd.DataFrame:
     """Launches whose own speedup counts.
 
-    One in which others had the cores in every round is left out where there are enough others for an interval: what
-    is asked for is the speedup of a quiet host.
+    One in which others had the cores in every round is left out where there are enough others for an interval: the
+    speedup that is asked for is that of a quiet host.
     """
     turned = good.dropna(subset=["speedup_in_launch"])
     quiet = turned[turned["turns"] == Turns.MADE]

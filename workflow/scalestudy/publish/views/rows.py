@@ -204,11 +204,7 @@ def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterato
         launches = f"{contended} launch{'es' if contended > 1 else ''}"
         said = f"others had the cores in every round of turns of {launches}"
         left_out = compared + int(row["launches_without_turns"]) < row["launches_ok"]
-        end = (
-            "the speedup leaves these out"
-            if left_out
-            else "too few were quiet, so that the speedup is of these too"
-        )
+        end = "the speedup leaves these out" if left_out else "too few were quiet, so the speedup is of these too"
         yield Phrase(f"{said}; {end}" if of_launches else said)
     elif 0 < compared < row["launches_ok"]:
         both = f"{compared} repeats have a good launch of both this point and its base case"
