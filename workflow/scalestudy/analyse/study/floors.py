@@ -14,7 +14,7 @@ from scalestudy.analyse.point.launches import among, by_repeat
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, shows
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, shows
 from scalestudy.analyse.statistics.power import smallest_shown, spread
 from scalestudy.registry.codes import Claim, IntervalMethod, Shows, Verdict
 from scalestudy.registry.column import Row
@@ -24,6 +24,8 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.twins import Twin
 
 COLUMNS = [name for column in FLOOR_COLUMNS for name in column.names]
+FEWEST_FREEDOM = 3
+"""Degrees of freedom of a spread whose limits are worth telling."""
 DECIDED = (Verdict.HEALTHY, Verdict.POOR)
 """Verdicts that say on which side of the target efficiency a point is."""
 
@@ -55,7 +57,7 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
     if within.freedom >= 1:
         at_most = most - 1 if most <= planned else within.freedom
         now, then = (
-            smallest_shown(noise, count=repeats, freedom=freedom, confidence=level).map(expm1)
+            _limited(smallest_shown(noise, count=repeats, freedom=freedom, confidence=level).map(expm1), within)
             for repeats, freedom in ((count, within.freedom), (most, at_most))
         )
     return {
@@ -69,6 +71,11 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
         **then.columns("smallest_difference_at_most"),
         **shared_variance(again, once, confidence=level).columns("shared_variance"),
     }
+
+
+def _limited(smallest: Interval, within: Sample) -> Interval:
+    """Without limits where they say nothing: those of three repeats reach from a third to hundreds of times."""
+    return smallest if within.freedom >= FEWEST_FREEDOM else Interval(smallest.value)
 
 
 def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:

@@ -48,6 +48,8 @@ def sentences(row: Row, study: Study) -> Iterator[str]:
         "With {repeats_compared} repeats a difference of {smallest_difference_percent} % is shown in 4 of 5"
         " studies, a smaller one less often"
     )
+    if isnan(row["smallest_difference_low"]):
+        yield "So few repeats do not tell how sure that difference is"
     if row["most_repeats"] > row["repeats_compared"]:
         yield "With {most_repeats} repeats it would be {smallest_difference_at_most_percent} %"
     if isnan(row["shared_variance"]):

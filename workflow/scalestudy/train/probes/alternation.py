@@ -118,7 +118,8 @@ def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int)
     lead_in = LEAD_IN_STEPS if steps == trainer.spec.measure.probe_steps else 1
     waited_s = trainer.gauges.core_wait_s()
     times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))
-    share = max(0.0, trainer.gauges.core_wait_s() - waited_s) / float(times.sum())
+    waited_s = trainer.gauges.core_wait_s() - waited_s  # the meeting before the block included
+    share = min(1.0, max(0.0, waited_s) / float(times.sum()))
     trainer.recorder.add_block(
         epoch=0,
         phases=[LEAD_IN] * lead_in + [phase] * steps,
