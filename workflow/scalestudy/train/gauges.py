@@ -10,6 +10,7 @@ import torch
 
 from scalestudy.record.host.sensors import Sensors
 from scalestudy.record.observation import Memory
+from scalestudy.train.core_wait import CoreWait
 from scalestudy.train.place.placement import Placement
 
 SENSORS_EVERY_S = 0.5  # a driver takes its time to answer
@@ -25,7 +26,7 @@ class Gauges:
         self._sensors = Sensors(place.device.index if self._cuda else None)
         self._next_sensors = 0.0
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
-        self._schedstat = _open_schedstat()
+        self.core_wait = CoreWait()
         self._memory: dict[str, list[float]] = {"resident": [], "allocated": [], "reserved": []}
         self._peak_allocated_gib = 0.0
         self._of_training: Memory | None = None
@@ -78,14 +79,6 @@ class Gauges:
             return memory.peak_allocated_gib - torch.cuda.memory_allocated() / GIB
         return memory.peak_resident_gib - self._resident_bytes() / GIB
 
-    def core_wait_s(self) -> float:
-        """Seconds, since some moment, that this thread was ready and had no core, and not for threads of its own
-        process; 0 if the kernel does not say. Only differences mean something, and small ones may be negative."""
-        if self._schedstat is None:
-            return 0.0
-        ready_s = int(os.pread(self._schedstat, 64, 0).split()[1]) * 1e-9
-        return ready_s - (time.process_time() - time.thread_time())
-
     def _keep(self, name: str, size: int) -> float:
         self._memory[name].append(size / GIB)
         return size / GIB
@@ -93,11 +86,3 @@ class Gauges:
     def _resident_bytes(self) -> int:
         """Resident set of this process; the file stays open, for opening it takes longer than reading."""
         return int(os.pread(self._statm, 64, 0).split()[1]) * PAGE
-
-
-def _open_schedstat() -> int | None:
-    """The kernel's account of this thread: ns on a core, ns ready without one, number of turns on a core."""
-    try:
-        return os.open("/proc/thread-self/schedstat", os.O_RDONLY)
-    except OSError:
-        return None

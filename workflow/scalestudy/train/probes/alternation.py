@@ -114,12 +114,11 @@ def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> floa
 
 
 def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> float:
-    """Record a block: the share of it in which this rank waited for a core; 0 where that is not known."""
+    """Record a block: the share of it in which this rank waited for a core that others had."""
     lead_in = LEAD_IN_STEPS if steps == trainer.spec.measure.probe_steps else 1
-    waited_s = trainer.gauges.core_wait_s()
+    begin = trainer.gauges.core_wait.now()
     times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))
-    waited_s = trainer.gauges.core_wait_s() - waited_s  # the meeting before the block included
-    share = min(1.0, max(0.0, waited_s) / float(times.sum()))
+    share = trainer.gauges.core_wait.share(begin, step_s=float(times.sum()))
     trainer.recorder.add_block(
         epoch=0,
         phases=[LEAD_IN] * lead_in + [phase] * steps,
