@@ -1,11 +1,16 @@
 """The benchmark of the instrument itself: what our loop costs, what its recorder costs, what a large study costs.
 
-    make bench                       all of them; needs `.venv-bench`, which it makes
+    make bench                       those that need less than an hour; needs `.venv-bench`, which it makes
     python -m bench.recorder_cost    our loop with its clock and recorder, and with neither
     python -m bench.loops            our loop beside five others, and beside a hand-written one for every workload
     python -m bench.stopping         steps and seconds until a step time is known, simulated and for real
     python -m bench.communication    whether the methods of measuring communication agree
-    python -m bench.documents        every stage after training, for 10, 100 and 1000 synthetic runs
+    python -m bench.starts           forked launches beside cold ones
+    python -m bench.turns            speedups within launches beside those over launches
+    python -m bench.blocks           coverage and cost of comparisons within repeats, simulated
+    python -m bench.default_study    how often the default study decides beside a load, and whether it is right
+    python -m bench.device_seconds   what a speedup costs beside a load, each gain apart
+    python -m bench.documents        every stage after training, for 10 to 10 000 synthetic runs
 
 Run from `tests/`, or with it on PYTHONPATH. Nothing here is a test: pytest does not collect it, and no figure
 it prints is compared with a threshold. Close everything else first: it times.
