@@ -28,12 +28,12 @@ from scalestudy.record.observation import (
     STEP_COLUMNS,
     TABLES,
     Memory,
-    Observation,
     RankReport,
     RunRecord,
     Totals,
 )
 from scalestudy.record.protocol import CURRENT
+from scalestudy.record.tables import Observation
 from scalestudy.registry.figures import OF_WORKLOAD
 from scalestudy.registry.files import FILES
 from scalestudy.study.config.study import Study

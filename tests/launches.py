@@ -9,8 +9,8 @@ import pandas as pd
 import torch
 from conftest import handlers_kept
 from scalestudy.launch.run import measure_run
-from scalestudy.record.observation import Observation, read_observation
 from scalestudy.record.recorder import Recorder
+from scalestudy.record.tables import Observation, read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
 from scalestudy.study.plan import make_plan

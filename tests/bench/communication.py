@@ -20,7 +20,7 @@ import yaml
 from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.run.reduce import reduce_run
 from scalestudy.cli.main import main as scalestudy
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import make_plan
 

@@ -26,7 +26,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.statistics.intervals import Interval, mean_on_logs
 from scalestudy.launch.run import measure_run
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.load import merge, parse_study, read_content
 from scalestudy.study.config.study import Study

@@ -32,7 +32,7 @@ import pandas as pd
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.launch.run import measure_run
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 from scipy.special import stdtrit

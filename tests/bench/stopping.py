@@ -27,7 +27,7 @@ from scalestudy.analyse.run.steps import measured
 from scalestudy.analyse.statistics.intervals import Interval, Sample, mean_on_logs
 from scalestudy.cli.main import main as scalestudy
 from scalestudy.measure.stopping import StepRule
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import make_plan
 from simulated import (

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow
 from scalestudy.record.files import write_json
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
@@ -120,8 +121,8 @@ def _write_run(
         reports=tuple(_report(rank) for rank in range(spec.world_size)),
         environment={"parameters": 150_000, "gradient_bytes": 600_000 if spec.world_size > 1 else None},
         stopping=Stopping(steps=STEPS, warmup_steps=20, half_width=0.01, reason="made up"),
-        tables=tables,
-        epochs=_epochs(rng),
+        tables={name: pyarrow.Table.from_pandas(frame, preserve_index=False) for name, frame in tables.items()},
+        epochs=_epochs(rng).to_dict("records"),
     )
     write_data(partial, parts)
     (partial / "log.txt").write_text("made up\n", encoding="utf-8")

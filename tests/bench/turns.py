@@ -24,7 +24,7 @@ from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.launch.run import measure_run
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec

@@ -14,7 +14,8 @@ from conftest import Checkout
 from published_schemas import check_json
 from scalestudy.analyse.run.steps import training_steps
 from scalestudy.publish.typeset import missing_tex
-from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, Observation, read_observation
+from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION
+from scalestudy.record.tables import Observation, read_observation
 from scalestudy.registry.figures import FIGURES, OF_WORKLOAD
 from scalestudy.registry.files import FILES
 

@@ -17,7 +17,8 @@ from conftest import Checkout, mlp_workload, wait_for
 from launches import spec_of, step_losses, succeeded
 from scalestudy.errors import UserError
 from scalestudy.launch.forked import client, parent
-from scalestudy.record.observation import Observation, read_record
+from scalestudy.record.observation import read_record
+from scalestudy.record.tables import Observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec

@@ -9,7 +9,8 @@ import pytest
 from conftest import Checkout, tiny_study
 from scalestudy.record.host.gpus import gpu_facts
 from scalestudy.record.host.sensors import Sensors
-from scalestudy.record.observation import read_observation, read_record
+from scalestudy.record.observation import read_record
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 

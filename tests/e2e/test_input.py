@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from launches import spec_of, step_losses, succeeded
 from scalestudy.analyse.run.steps import measured, steady_steps
-from scalestudy.record.observation import PART_COLUMNS, Observation
+from scalestudy.record.observation import PART_COLUMNS
+from scalestudy.record.tables import Observation
 
 pytestmark = pytest.mark.alone
 

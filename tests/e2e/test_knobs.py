@@ -14,8 +14,9 @@ import pandas as pd
 import pytest
 from launches import spec_of, step_losses, succeeded
 from scalestudy.analyse.run.steps import steady_steps
-from scalestudy.record.observation import PROBE_PHASES, TRAINING_PHASES, Observation
+from scalestudy.record.observation import PROBE_PHASES, TRAINING_PHASES
 from scalestudy.record.parts import DATA_FILES
+from scalestudy.record.tables import Observation
 
 PARAMETERS = (64 * 32 + 32) + (32 * 32 + 32) + (32 * 10 + 10)
 FLOPS = 4 * 64 * 32 + 6 * (32 * 32 + 32 * 10)

@@ -22,8 +22,8 @@ from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.publish.views.rows import notes_view
-from scalestudy.record.observation import Observation
 from scalestudy.record.parts import read_parts
+from scalestudy.record.tables import Observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -72,7 +72,8 @@ def run_with(script: Path, spec: RunSpec, directory: Path) -> Observation:
     made = json.loads((directory / "rank-0.json").read_text())
     assert made["report"]["outcome"] == "ok"
     record = made_up(spec, [[1.0]] * spec.world_size).record
-    return Observation(record=record, epochs=parts.epochs, **parts.tables)
+    tables = {name: table.to_pandas() for name, table in parts.tables.items()}
+    return Observation(record=record, epochs=pd.DataFrame(parts.epochs), **tables)
 
 
 def test_step_times_cannot_tell_who_is_slow(slowed: Observation) -> None:

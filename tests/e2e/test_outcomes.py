@@ -17,7 +17,8 @@ import pytest
 from conftest import BIN, Checkout, handlers_kept, tiny_study
 from scalestudy.cli.main import main
 from scalestudy.launch import process
-from scalestudy.record.observation import RunRecord, read_observation, read_record
+from scalestudy.record.observation import RunRecord, read_record
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 

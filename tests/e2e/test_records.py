@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Checkout, tiny_study
 from scalestudy.analyse.communication.probes import communication_of
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 
 
 @pytest.mark.slow

@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 from conftest import make_checkout, tiny_study
 from scalestudy.analyse.communication.probes import communication_of
-from scalestudy.record.observation import PROBE_PHASES, Observation, read_observation
+from scalestudy.record.observation import PROBE_PHASES
+from scalestudy.record.tables import Observation, read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 

@@ -16,7 +16,8 @@ from launches import spec_of, succeeded
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.measure.quiet import MOST_TIMES
-from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN, Observation
+from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Turns
 from scalestudy.train.probes.alternation import LEAD_IN_STEPS
 from scalestudy.train.probes.turns import Turn

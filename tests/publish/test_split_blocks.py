@@ -11,7 +11,7 @@ from builders import observation, page_of, printed_of, results_of, runs_of
 from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.publish.templates import DIRECTORY, render
-from scalestudy.record.observation import Observation
+from scalestudy.record.tables import Observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.study.spec import RunSpec

@@ -7,7 +7,7 @@ import signal
 from pathlib import Path
 
 import pytest
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from slurm_cluster import Cluster
 from slurm_studies import ENDLESS, Launch, Submitting
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import wait_for
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from slurm_studies import ENDLESS, Launch, Submitting
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from conftest import Checkout, make_checkout
-from scalestudy.record.observation import read_observation
+from scalestudy.record.tables import read_observation
 from test_dry_runs import planned
 from test_reruns import PACKAGE, PROTOCOL_2, append, training
 

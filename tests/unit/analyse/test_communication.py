@@ -20,7 +20,7 @@ from scalestudy.analyse.communication.collectives import (
 from scalestudy.analyse.communication.probes import communication_of, communication_row, compare_methods
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.bootstrap import FEWEST_BLOCKS, bootstrap_ratio
-from scalestudy.record.observation import Observation
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Methods
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan

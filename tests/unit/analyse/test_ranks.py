@@ -10,7 +10,7 @@ from builders import observation
 from launches import spec_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.steps import steady_steps
-from scalestudy.record.observation import Observation
+from scalestudy.record.tables import Observation
 
 SPEC = spec_of({"strategy": "ddp"})
 SOCKETS = {"hardware": {"cpu": {"numa_nodes": {"0": "0-3,8", "1": "4-7"}}}}

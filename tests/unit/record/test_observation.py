@@ -13,9 +13,10 @@ import pytest
 from builders import observation
 from scalestudy.errors import UserError
 from scalestudy.record import fingerprint as module
-from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_observation, read_record
+from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_record
 from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
 from scalestudy.record.recorder import Recorder
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -32,8 +33,9 @@ def run(spec: RunSpec, tmp_path: Path) -> Path:
     made = observation(spec, [[0.001] * 20] * 2)
     partial = tmp_path / "runs" / ".partial" / spec.run_id
     partial.mkdir(parents=True)
-    tables = {name: getattr(made, name) for name in TABLES}
-    parts = Parts(reports=made.record.ranks, environment={}, stopping=None, tables=tables, epochs=made.epochs)
+    tables = {name: pyarrow.Table.from_pandas(getattr(made, name), preserve_index=False) for name in TABLES}
+    epochs = made.epochs.to_dict("records")
+    parts = Parts(reports=made.record.ranks, environment={}, stopping=None, tables=tables, epochs=epochs)
     write_data(partial, parts)
     (partial / "log.txt").write_text("epoch 1/1\n")
     final = tmp_path / "runs" / spec.run_id
@@ -134,8 +136,8 @@ def test_recorder_parts_come_together(spec: RunSpec, tmp_path: Path) -> None:
         recorder.write(observation(spec, [[]] * 2).record.ranks[rank], {"parameters": 10})
     parts = read_parts(tmp_path, world_size=2)
     assert [report.rank for report in parts.reports] == [0, 1]
-    assert parts.epochs["epoch_time_s"].tolist() == [3.1]  # the slowest rank's
-    assert parts.tables["steps"]["phase"].tolist() == ["warmup", "measured", "probe-sync"] * 2
+    assert [row["epoch_time_s"] for row in parts.epochs] == [3.1]  # the slowest rank's
+    assert parts.tables["steps"]["phase"].to_pylist() == ["warmup", "measured", "probe-sync"] * 2
     totals = summarise(parts, wall_time_s=9.0)
     assert (totals.steps, totals.samples, totals.parameters) == (2, 64, 10)
     assert totals.train_time_s == pytest.approx(3.1)

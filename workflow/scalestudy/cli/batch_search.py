@@ -14,7 +14,8 @@ from scalestudy.launch.run import measure_run
 from scalestudy.measure.batch_search import BatchSearchFile, BatchTrial, search_batch
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
-from scalestudy.record.observation import RunRecord, read_observation
+from scalestudy.record.observation import RunRecord
+from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study, read_content
 from scalestudy.study.config.scales import world_size
 from scalestudy.study.config.study import Study

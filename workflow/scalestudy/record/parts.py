@@ -1,14 +1,23 @@
-"""From the parts that the ranks wrote to one observation, published by a rename."""
+"""From the parts that the ranks wrote to one observation, published by a rename.
 
+Every launch does this between two measurements, and every reserve launch that is not needed: without pandas, which
+takes longer to import than all of it.
+"""
+
+import csv
 import hashlib
+import io
 import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import nan
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
@@ -29,6 +38,7 @@ DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
 LOG_TAIL_LINES = 20
+_SUMMED = ("rank", "step", "step_time_s", "samples")
 
 
 @dataclass(frozen=True)
@@ -38,16 +48,18 @@ class Parts:
     reports: tuple[RankReport, ...]
     environment: dict[str, Any]
     stopping: Stopping | None
-    tables: dict[str, pd.DataFrame]
-    epochs: pd.DataFrame
+    tables: dict[str, pa.Table]
+    epochs: list[dict[str, float]]
+    """A row an epoch, with EPOCH_COLUMNS."""
 
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     """Parts of all ranks that finished writing."""
     directory = Path(directory)
-    reports, epochs, stopping = [], [], None
+    reports, stopping = [], None
     environment: dict[str, Any] = {}
-    tables: dict[str, list[pd.DataFrame]] = {name: [] for name in TABLES}
+    epochs: list[dict[str, float]] = []
+    tables: dict[str, list[pa.Table]] = {name: [] for name in TABLES}
     for rank in range(world_size):
         path = directory / f"rank-{rank}.json"
         if not path.exists():
@@ -56,41 +68,56 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         reports.append(RankReport.model_validate(content["report"]))
         environment = environment or content["environment"]
         stopping = stopping or content["stopping"]
-        for name, frames in tables.items():
-            frames.append(pd.read_parquet(directory / f"{name}-{rank}.parquet"))
-        epochs.append(pd.read_csv(directory / f"epochs-{rank}.csv"))
+        for name, of_ranks in tables.items():
+            of_ranks.append(parquet.read_table(directory / f"{name}-{rank}.parquet", use_threads=False))
+        epochs += _read_epochs(directory / f"epochs-{rank}.csv")
     return Parts(
         reports=tuple(reports),
         environment=environment,
         stopping=Stopping.model_validate(stopping) if stopping else None,
-        tables={name: _together(frames, TABLES[name]) for name, frames in tables.items()},
+        tables={name: _together(of_ranks, TABLES[name]) for name, of_ranks in tables.items()},
         epochs=_over_ranks(epochs),
     )
 
 
-def _together(frames: list[pd.DataFrame], columns: tuple[str, ...]) -> pd.DataFrame:
-    filled = [frame for frame in frames if len(frame)]
-    return pd.concat(filled, ignore_index=True) if filled else pd.DataFrame(columns=list(columns))
+def _together(of_ranks: list[pa.Table], columns: tuple[str, ...]) -> pa.Table:
+    """Tables of all ranks, one below the other; a column without values in one takes the type of the others."""
+    filled = [table.replace_schema_metadata(None) for table in of_ranks if table.num_rows]
+    if not filled:
+        return pa.table({name: pa.nulls(0) for name in columns})
+    return pa.concat_tables(filled, promote_options="permissive")
 
 
-def _over_ranks(epochs: list[pd.DataFrame]) -> pd.DataFrame:
+def _read_epochs(path: Path) -> list[dict[str, float]]:
+    """Rows of a rank: whole numbers as such, nan for what is not known."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(file)]
+
+
+def _number(text: str) -> float:
+    if not text:
+        return nan
+    return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+def _over_ranks(epochs: list[dict[str, float]]) -> list[dict[str, float]]:
     """One row an epoch: times are the largest over ranks, the rest is the same on all of them."""
-    if not epochs:
-        return pd.DataFrame(columns=EPOCH_COLUMNS)
-    how = {name: "max" if name.endswith("_s") else "first" for name in EPOCH_COLUMNS[1:]}
-    merged = pd.concat(epochs).groupby("epoch", as_index=False).agg(how)
-    return merged[list(EPOCH_COLUMNS)]
+    merged: dict[float, dict[str, float]] = {}
+    for row in epochs:
+        known = merged.setdefault(row["epoch"], {name: row[name] for name in EPOCH_COLUMNS})
+        known |= {name: max(known[name], row[name]) for name in EPOCH_COLUMNS if name.endswith("_s")}
+    return [merged[epoch] for epoch in sorted(merged)]
 
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
     """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
     steps = parts.tables["steps"]
-    steps = steps[steps["phase"].isin(TRAINING_PHASES)]  # without probes
-    per_rank = steps.groupby("rank")["step_time_s"].sum()
+    training = np.isin(steps["phase"].to_numpy(), TRAINING_PHASES)  # without probes
+    rank, step, time_s, samples = (steps[name].to_numpy()[training] for name in _SUMMED)
     sums = {
-        "steps": int(steps["step"].nunique()),
-        "samples": int(steps["samples"].sum()),
-        "train_time_s": float(per_rank.max()) if len(per_rank) else 0.0,
+        "steps": len(np.unique(step)),
+        "samples": int(samples.sum()),
+        "train_time_s": max((float(time_s[rank == one].sum()) for one in np.unique(rank)), default=0.0),
         "wall_time_s": wall_time_s,
     }
     return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
@@ -135,15 +162,22 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     """The tables and epochs.csv into the partial directory; the parts they came from are removed."""
     directory = Path(directory)
     for name, columns in TABLES.items():
-        frame = parts.tables[name][list(columns)]
-        frame.to_parquet(directory / f"{name}.parquet", index=False, compression="zstd")
-    write_text(directory / "epochs.csv", parts.epochs.to_csv(index=False))
+        parquet.write_table(parts.tables[name].select(columns), directory / f"{name}.parquet", compression="zstd")
+    write_text(directory / "epochs.csv", _csv_of(parts.epochs))
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
     patterns += ["progress.json", "spec.json", "world.json", "attempt.json", "refused.txt"]
     shutil.rmtree(directory / "checkpoints", ignore_errors=True)
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
+
+
+def _csv_of(epochs: list[dict[str, float]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(EPOCH_COLUMNS)
+    writer.writerows(["" if np.isnan(row[name]) else row[name] for name in EPOCH_COLUMNS] for row in epochs)
+    return text.getvalue()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:

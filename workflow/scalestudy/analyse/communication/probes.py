@@ -24,7 +24,8 @@ from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWID
 from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.measure.stopping import probe_looks
-from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES, Observation
+from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Methods
 from scalestudy.study.looks import level_of_a_look
 

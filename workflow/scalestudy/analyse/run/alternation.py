@@ -9,7 +9,8 @@ import pandas as pd
 from scalestudy.analyse.run.grid import Grid
 from scalestudy.analyse.run.steps import block_step_times
 from scalestudy.measure.quiet import counted_rounds, is_quiet
-from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, Observation
+from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Turns
 
 NOTHING: dict[str, Any] = {

@@ -18,7 +18,8 @@ from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.steady import clock_change
 from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
-from scalestudy.record.observation import HELD_DEVICES, Memory, Observation, RankReport
+from scalestudy.record.observation import HELD_DEVICES, Memory, RankReport
+from scalestudy.record.tables import Observation
 from scalestudy.study.config.study import Study
 from scalestudy.study.spec import RunSpec
 

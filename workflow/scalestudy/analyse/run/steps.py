@@ -10,7 +10,8 @@ from scalestudy.analyse.run.grid import Columns, Grid, firsts
 from scalestudy.analyse.run.steady import find_jump, find_modes
 from scalestudy.errors import UserError
 from scalestudy.measure.batch_means import batch_means, mser5
-from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES, Observation
+from scalestudy.record.observation import PART_COLUMNS, TRAINING_PHASES
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Steadiness
 
 PERCENTILES = {"step_time_p50_s": 0.50, "step_time_p95_s": 0.95, "step_time_p99_s": 0.99}

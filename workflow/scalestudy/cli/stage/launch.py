@@ -126,7 +126,7 @@ def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[
     """
     from scalestudy.analyse.run.steps import measured  # statistics, which the other launches need not load
     from scalestudy.measure.stopping import launches_needed
-    from scalestudy.record.observation import read_observation
+    from scalestudy.record.tables import read_observation
 
     target, count = spec.measure.half_width, len(directories)
     ended = (measured(read_observation(path), confidence=confidence)["step_time_s"] for path in directories)

@@ -24,8 +24,8 @@ from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
-from scalestudy.record.observation import read_observation
 from scalestudy.record.parts import TRACES
+from scalestudy.record.tables import read_observation
 from scalestudy.record.traces import read_trace
 from scalestudy.registry.results import DECISIONS, RESULTS
 from scalestudy.study.config.study import Study
