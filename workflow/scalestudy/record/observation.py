@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
+import pyarrow
 import pyarrow.parquet
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -261,35 +262,47 @@ def read_observation(directory: str | Path) -> Observation:
     """Record and tables of a run directory; refuses a data file that is short or changed, by name."""
     directory = Path(directory)
     record = read_record(directory)
+    tables = {name: f"{name}.parquet" for name in TABLES}
+    contents: dict[str, bytes] = {}  # of the tables; a trace is not kept
     for name, expected in record.files.items():
-        found = _digest(directory / name)
+        content = _content(directory / name)
+        found = _digest(content)
         if found != expected:
             raise UserError(
                 f"{directory / name}: not what was recorded ({found.bytes} bytes, {expected.bytes} expected;"
                 " contents differ). Move the directory away and run snakemake again"
             )
+        if name in tables.values():
+            contents[name] = content
     return Observation(
         record=record,
-        **{name: _table(directory / f"{name}.parquet") for name in TABLES},
+        **{name: _table(contents.get(file) or _content(directory / file)) for name, file in tables.items()},
         epochs=pd.read_csv(directory / "epochs.csv"),
     )
 
 
-def _table(path: Path) -> pd.DataFrame:
-    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
-    with pyarrow.parquet.ParquetFile(path) as file:
-        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+def _table(content: bytes) -> pd.DataFrame:
+    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it.
+
+    What pandas wrote beside it of its index and types is left out: the columns say their types themselves.
+    """
+    with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
+        read = file.read(use_threads=False)
+    table: pd.DataFrame = read.to_pandas(use_threads=False, ignore_metadata=True)
     return table
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:
     """Size and checksum of the data files of a run directory."""
-    return {name: _digest(Path(directory) / name) for name in names}
+    return {name: _digest(_content(Path(directory) / name)) for name in names}
 
 
-def _digest(path: Path) -> FileDigest:
+def _content(path: Path) -> bytes:
     try:
-        content = path.read_bytes()
+        return path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
+
+
+def _digest(content: bytes) -> FileDigest:
     return FileDigest(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())

@@ -39,5 +39,6 @@ def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:
     """
     if target is None:
         return nan
-    reached = epochs["validation_accuracy"] >= target
-    return float(epochs["epoch_time_s"].cumsum()[reached].iloc[0]) if reached.any() else nan
+    reached = epochs["validation_accuracy"].to_numpy(dtype=float) >= target
+    spent_s = epochs["epoch_time_s"].to_numpy(dtype=float).cumsum()
+    return float(spent_s[reached.argmax()]) if reached.any() else nan

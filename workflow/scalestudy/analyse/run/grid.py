@@ -23,6 +23,7 @@ class Columns(dict[str, np.ndarray]):
     def __init__(self, table: pd.DataFrame | Columns) -> None:
         super().__init__(table if isinstance(table, Columns) else {})
         self.table: pd.DataFrame = table.table if isinstance(table, Columns) else table
+        self._words: dict[str, tuple[np.ndarray, np.ndarray]] = table._words if isinstance(table, Columns) else {}
 
     def __missing__(self, name: str) -> np.ndarray:
         values: np.ndarray = self.table[name].to_numpy()
@@ -38,7 +39,10 @@ class Columns(dict[str, np.ndarray]):
 
     def among(self, name: str, words: Collection[str]) -> np.ndarray:
         """(rows,): whether a column of text has one of these words."""
-        codes, known = pd.factorize(self.table[name])
+        if name not in self._words:
+            codes, known = pd.factorize(self.table[name])
+            self._words[name] = codes, np.asarray(known, dtype=object)
+        codes, known = self._words[name]
         return np.array([word in words for word in known], dtype=bool)[codes] if len(codes) else codes.astype(bool)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.statistics.slope import theil_sen
 from scalestudy.registry.codes import MemoryKind
@@ -43,12 +44,13 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
 
 def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
     """Columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, else resident."""
-    steady = blocks[(blocks["phase"] == "measured") & (blocks["first_step"] >= warmup_steps)]
-    if steady.empty:
+    columns = Columns(blocks)
+    steady = columns.among("phase", ("measured",)) & (columns["first_step"] >= warmup_steps)
+    if not steady.any():
         return NO_GROWTH | {"memory_grows": False}
-    column = "allocated_gib" if steady["allocated_gib"].notna().any() else "resident_gib"
-    ranks, steps = steady["rank"].to_numpy(), steady["first_step"].to_numpy()
-    sizes_gib = steady[column].to_numpy(dtype=float)
+    read = {name: columns[name][steady].astype(float) for name in KINDS}
+    column = "resident_gib" if np.isnan(read["allocated_gib"]).all() else "allocated_gib"
+    ranks, steps, sizes_gib = columns["rank"][steady], columns["first_step"][steady], read[column]
     found = {
         rank: memory_growth(steps[ranks == rank], sizes_gib[ranks == rank], confidence=confidence)
         for rank in np.unique(ranks)
