@@ -42,7 +42,7 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
             buffer = io.BytesIO()
             figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=metadata.get(suffix))
             content[suffix] = buffer.getvalue()
-    width, height = map(int, figure.bbox.size)
+    width, height = figure.canvas.get_width_height(physical=True)
     pixels = np.frombuffer(content.pop("rgba"), dtype=np.uint8).reshape(height, width, 4)
     content["png"] = png_of(pixels[..., :3], dpi=PNG_DPI, description=words)  # nothing shines through
     plt.close(figure)
