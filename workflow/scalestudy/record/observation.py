@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
-import pyarrow
 import pyarrow.parquet
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -260,20 +259,17 @@ def _refusal(path: Path, error: ValidationError) -> str:
 
 def read_observation(directory: str | Path) -> Observation:
     """Record and tables of a run directory; refuses a data file that is short or changed, by name."""
-    directory = Path(directory)
-    record = read_record(directory)
+    directory, record = Path(directory), read_record(directory)
     tables = {name: f"{name}.parquet" for name in TABLES}
-    contents: dict[str, bytes] = {}  # of the tables; a trace is not kept
+    contents = dict[str, bytes]()  # of the tables; a trace is not kept
     for name, expected in record.files.items():
         content = _content(directory / name)
-        found = _digest(content)
-        if found != expected:
+        if (found := _digest(content)) != expected:
             raise UserError(
                 f"{directory / name}: not what was recorded ({found.bytes} bytes, {expected.bytes} expected;"
                 " contents differ). Move the directory away and run snakemake again"
             )
-        if name in tables.values():
-            contents[name] = content
+        contents |= {name: content} if name in tables.values() else {}
     return Observation(
         record=record,
         **{name: _table(contents.get(file) or _content(directory / file)) for name, file in tables.items()},
@@ -282,13 +278,9 @@ def read_observation(directory: str | Path) -> Observation:
 
 
 def _table(content: bytes) -> pd.DataFrame:
-    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it.
-
-    What pandas wrote beside it of its index and types is left out: the columns say their types themselves.
-    """
+    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
     with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
-        read = file.read(use_threads=False)
-    table: pd.DataFrame = read.to_pandas(use_threads=False, ignore_metadata=True)
+        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False, ignore_metadata=True)
     return table
 
 
