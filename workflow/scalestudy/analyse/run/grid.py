@@ -40,8 +40,8 @@ class Columns(dict[str, np.ndarray]):
     def among(self, name: str, words: Collection[str]) -> np.ndarray:
         """(rows,): whether a column of text has one of these words."""
         if name not in self._words:
-            numbers, found = pd.factorize(self.table[name])
-            self._words[name] = numbers, np.asarray(found, dtype=object)
+            found, words_found = pd.factorize(self.table[name])
+            self._words[name] = found, np.asarray(words_found, dtype=object)
         codes, known = self._words[name]
         return np.array([word in words for word in known], dtype=bool)[codes] if len(codes) else codes.astype(bool)
 

@@ -1,16 +1,18 @@
 """All figures of a study, drawn on several cores."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from matplotlib.backend_bases import get_registered_canvas_class
+
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.processes import cores, spread
 from scalestudy.errors import UserError
 from scalestudy.publish.figures import drawing, figures_of, file_of
-from scalestudy.publish.figures.save import save_figure
+from scalestudy.publish.figures.save import FORMATS, save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
 from scalestudy.registry.figures import FigureEntry
@@ -26,9 +28,21 @@ def draw_all(results: Path, workload: str | None, processes: int | None) -> list
         raise UserError(f"--workload {workload}: the study has {', '.join(plan.study.workloads)}")
     figures = [(entry, name) for entry, name in figures_of(plan) if workload in {None, name}]
     frames = Frames(**{field.name: table_of(results, field.name) for field in fields(Frames)})
-    given = {name: (plan, name, frames.of(plan, name)) if name else (plan, frames) for _, name in figures}
+    names = dict.fromkeys(name for _, name in figures)
+    given = {name: (plan, name, frames.of(plan, name)) if name else (plan, frames) for name in names}
     at_once = min(processes or cores(), len(figures))
+    get_ready(entry for entry, _ in figures)
     return list(chain.from_iterable(spread(draw_figure, (results, given), figures, processes=at_once)))
+
+
+def get_ready(entries: Iterable[FigureEntry]) -> None:
+    """Load what these figures are drawn and saved with, and make their font: once, and not in each process."""
+    for entry in entries:
+        drawing(entry.name)
+    for suffix in FORMATS:
+        get_registered_canvas_class(suffix)
+    with paper_style():
+        pass
 
 
 def draw_figure(

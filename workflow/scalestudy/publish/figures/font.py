@@ -24,8 +24,14 @@ CHARACTERS = (
     *range(0x2010, 0x2027),  # dashes, quotes, dots
     *(0x2190, 0x2192, 0x2212, 0x2248, 0x2264, 0x2265, 0xFFFD),
 )
-TABLES_LEFT_OUT = ("FFTM", "DSIG", "PfEd")
-"""Of the program that made the font, and its signature."""
+TABLES_LEFT_OUT = ("FFTM", "DSIG", "PfEd", "MATH", "GDEF")
+"""Of the program that made the font, its signature, and of formulas and accents that are put together."""
+KERNING, OLD_KERNING = "GPOS", "kern"
+"""Tables. A font that has both says the same twice; the newer one takes longer to embed than all outlines."""
+FEATURES = ("liga", "clig", "calt", "ccmp", "rlig", "locl", "kern")
+"""Of layout: those that are used unasked."""
+NAMES = (1, 2, 4, 6)
+"""Of the font and its style."""
 
 
 @cache
@@ -51,10 +57,10 @@ def families(sans_serif: tuple[str, ...]) -> list[str]:
 
 def _subset(source: Path, target: Path) -> None:
     """Write CHARACTERS of a font: the same outlines, hints and kerning."""
-    options = subset.Options(layout_features=["*"], name_IDs=["*"], name_languages=["*"], legacy_kern=True)
+    options = subset.Options(layout_features=list(FEATURES), name_IDs=list(NAMES), legacy_kern=True)
     options.notdef_outline = options.glyph_names = True
-    options.drop_tables = list(TABLES_LEFT_OUT)
     font = subset.load_font(str(source), options)
+    options.drop_tables = [*TABLES_LEFT_OUT, *([KERNING] if OLD_KERNING in font else [])]
     chosen = subset.Subsetter(options=options)
     chosen.populate(unicodes=CHARACTERS)
     chosen.subset(font)
