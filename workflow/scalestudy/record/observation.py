@@ -242,44 +242,17 @@ def _refusal(path: Path, error: ValidationError) -> str:
     return f"not {whole} ({where}: {first['msg']}). Move the directory away and run snakemake again"
 
 
-def read_observation(directory: str | Path) -> Observation:
-    """Record and tables of a run directory; refuses a data file that is short or changed, by name."""
-    directory, record = Path(directory), read_record(directory)
-    tables = {name: f"{name}.parquet" for name in TABLES}
-    contents = dict[str, bytes]()  # of the tables; a trace is not kept
-    for name, expected in record.files.items():
-        content = _content(directory / name)
-        if (found := _digest(content)) != expected:
-            raise UserError(
-                f"{directory / name}: not what was recorded ({found.bytes} bytes, {expected.bytes} expected;"
-                " contents differ). Move the directory away and run snakemake again"
-            )
-        contents |= {name: content} if name in tables.values() else {}
-    return Observation(
-        record=record,
-        **{name: _table(contents.get(file) or _content(directory / file)) for name, file in tables.items()},
-        epochs=pd.read_csv(directory / "epochs.csv"),
-    )
-
-
-def _table(content: bytes) -> pd.DataFrame:
-    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
-    with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
-        table: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False, ignore_metadata=True)
-    return table
-
-
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:
     """Size and checksum of the data files of a run directory."""
-    return {name: _digest(_content(Path(directory) / name)) for name in names}
+    return {name: digest_of(content_of(Path(directory) / name)) for name in names}
 
 
-def _content(path: Path) -> bytes:
+def content_of(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
 
 
-def _digest(content: bytes) -> FileDigest:
+def digest_of(content: bytes) -> FileDigest:
     return FileDigest(bytes=len(content), sha256=hashlib.sha256(content).hexdigest())
