@@ -60,6 +60,7 @@ TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
     "document_preamble.tex",
+    "number_columns.tex",
     "report.tex",
     "proposal.tex",
     "artifact_description.tex",
