@@ -14,6 +14,7 @@ from scalestudy.record.observation import PROBE_PHASES
 from scalestudy.record.tables import Observation, read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
+from scalestudy.train.probes.rounds import FEWEST_STEPS
 
 
 def study_of_step_times() -> dict[str, Any]:
@@ -104,9 +105,10 @@ def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp
 def test_probes_are_recorded_and_compared(observations: dict[tuple[int, int], Observation]) -> None:
     observation = observations[2, 1]
     counts = observation.steps.groupby("phase")["step"].nunique()
-    assert {phase: counts[phase] for phase in PROBE_PHASES} == dict.fromkeys(PROBE_PHASES, 2 * 5)
+    assert all(2 * FEWEST_STEPS <= counts[phase] <= 2 * 5 for phase in PROBE_PHASES), "fewer where steps are long"
     logger = observation.steps[observation.steps["phase"] == "probe-logger"]
-    assert logger.groupby(["block", "rank"])["communication_span_s"].count().eq(4).all(), "the last is not known"
+    known = logger.groupby(["block", "rank"])["communication_span_s"].agg(["count", "size"])
+    assert (known["count"] == known["size"] - 1).all(), "the last is not known"
     assert (logger["communication_overlap_s"].dropna() <= logger["communication_span_s"].dropna()).all()
     row = communication_of(observation, confidence=0.95)
     together = row["exposed_span_s"] + row["interference_s"] + row["remainder_s"]
@@ -119,7 +121,7 @@ def test_buckets_hold_all_gradients_of_every_step(observations: dict[tuple[int, 
     buckets, record = observations[2, 1].buckets, observations[2, 1].record
     assert (buckets.groupby(["rank", "step"])["bytes"].sum() == record.totals.gradient_bytes).all()
     assert (buckets["done_s"] > buckets["ready_s"]).all()
-    assert buckets["step"].nunique() == 2 * 5
+    assert 2 * FEWEST_STEPS <= buckets["step"].nunique() <= 2 * 5
 
 
 def test_collectives_are_timed_at_the_size_of_the_buckets(

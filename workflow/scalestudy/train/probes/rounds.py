@@ -51,12 +51,13 @@ def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
     shuffle = random.Random(trainer.spec.seed)
     trainer.stepper.model.train()
     settled, _ = trainer.stepper.run_block(list(itertools.islice(batches, settle)))
-    steps = block_steps(measure.probe_steps, _largest_over_ranks(trainer, float(settled[-1].sum())))
-    step_s: dict[str, list[float]] = {kind.phase: [] for kind in kinds}
+    step_s = _largest_over_ranks(trainer, float(settled.sum(axis=1).min()))
+    steps = block_steps(measure.probe_steps, step_s)
+    found_s: dict[str, list[float]] = {kind.phase: [] for kind in kinds}
     for _ in range(measure.probe_rounds):
         for kind in shuffle.sample(kinds, len(kinds)):
-            step_s[kind.phase].append(_run(trainer, kind, list(itertools.islice(batches, steps))))
-        first, second = (np.array(step_s[kind.phase]) for kind in kinds[:2])
+            found_s[kind.phase].append(_run(trainer, kind, list(itertools.islice(batches, steps))))
+        first, second = (np.array(found_s[kind.phase]) for kind in kinds[:2])
         here = rounds_suffice(first, second, half_width=measure.half_width, most=measure.probe_rounds)
         if not _largest_over_ranks(trainer, float(not here)):
             break
