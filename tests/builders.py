@@ -209,7 +209,10 @@ def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any
     return printed_of(plan, results_of(plan, runs, summary, **given))
 
 
-WALL_TIME = {"wall_time_s": 2.0, "training_wall_time_s": 1.0, "probe_wall_time_s": 0.5, "held_devices": nan}
+WALL_TIME = {
+    **{"wall_time_s": 2.0, "training_wall_time_s": 1.0, "probe_wall_time_s": 0.5, "held_devices": nan},
+    **{"started_at": "2026-01-01T00:00:00+00:00", "hosts": "a", "slurm_job": None},
+}
 """Of a launch in a runs.csv that was made by hand."""
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -59,13 +60,14 @@ def documents_agree(results: Path) -> None:
     assert (row["repeats_compared"], row["most_repeats"]) == (len(ratios), 3)
     assert len(ratios) >= 2
     assert row["step_time_difference"] == pytest.approx(ratios.prod() ** (1 / len(ratios)) - 1)
-    assert 0 < row["smallest_difference_low"] < row["smallest_difference"] < row["smallest_difference_high"]
+    assert row["smallest_difference"] > 0
+    assert isnan(row["smallest_difference_low"]), "three repeats say nothing of its limits"
 
     numbers = json.loads((results / "numbers.json").read_text())["numbers"]
     smallest = numbers["first.single.floor.smallest_difference_percent"]
     assert smallest["value"] == pytest.approx(100 * row["smallest_difference"])
     shown = smallest["shown"]
-    said = f"a difference of {shown['value']} [{shown['low']}, {shown['high']}] % is shown in 4 of 5 studies"
+    said = f"a difference of {shown['value']} % is shown in 4 of 5 studies"
     text = (results / "performance_report.txt").read_text()
     assert max(map(len, text.splitlines())) <= 80
     page = html.unescape(re.sub(r"<[^>]+>", "", (results / "report.html").read_text()))
