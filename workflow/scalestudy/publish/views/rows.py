@@ -206,7 +206,7 @@ def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterato
         left_out = compared + int(row["launches_without_turns"]) < row["launches_ok"]
         end = "the speedup leaves these out" if left_out else "too few were quiet, so the speedup is of these too"
         yield Phrase(f"{said}; {end}" if of_launches else said)
-    elif 0 < compared < row["launches_ok"]:
+    if 0 < compared < row["launches_ok"] and not (contended and of_launches):
         both = f"{compared} repeats have a good launch of both this point and its base case"
         own = f"in {compared} launches the base case took turns"
         yield Phrase(f"{own if of_launches else both}: the speedup is of these")
