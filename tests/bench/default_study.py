@@ -14,9 +14,9 @@ them. The load is that of bench.recorded_blocks: one process, busy and idle for 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import shutil
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from scalestudy.study.config.load import merge, parse_study, read_content
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 
-from bench.recorded_blocks import load
+from bench.recorded_blocks import beside_load
 
 POINT = ["workload", "scaling"]
 
@@ -165,14 +165,8 @@ def main() -> None:
     if arguments.command == "judge":
         print(summary(judge(arguments.quiet, arguments.loaded)))
         return
-    other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
-    if arguments.loaded:
-        other.start()
-    try:
+    with beside_load() if arguments.loaded else nullcontext():
         record_blocks(arguments.blocks, arguments.out)
-    finally:
-        if arguments.loaded:
-            other.terminate()
 
 
 if __name__ == "__main__":

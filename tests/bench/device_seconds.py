@@ -21,7 +21,6 @@ launches.
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import shutil
 import tempfile
 from pathlib import Path
@@ -38,7 +37,7 @@ from scalestudy.study.spec import RunSpec
 from scipy.special import stdtrit
 
 from bench.default_study import default_study
-from bench.recorded_blocks import load
+from bench.recorded_blocks import beside_load
 
 WORKLOAD = "digits-convnet"
 HALF_WIDTH = 0.01
@@ -179,12 +178,8 @@ def main() -> None:
     if arguments.command == "judge":
         print(judge(arguments.file))
         return
-    other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
-    other.start()
-    try:
+    with beside_load():
         record_blocks(arguments.blocks, arguments.out)
-    finally:
-        other.terminate()
 
 
 if __name__ == "__main__":

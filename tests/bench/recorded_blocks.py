@@ -14,6 +14,8 @@ import random
 import shutil
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,17 @@ def load(seed: int) -> None:
         while time.monotonic() < end:
             sum(range(10000))
         time.sleep(random_.expovariate(1 / IDLE_S))
+
+
+@contextmanager
+def beside_load() -> Iterator[None]:
+    """With `load` in a process of its own."""
+    other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
+    other.start()
+    try:
+        yield
+    finally:
+        other.terminate()
 
 
 def pair(block: int) -> list[RunSpec]:
@@ -92,12 +105,8 @@ def main() -> None:
     parser.add_argument("--blocks", type=int, default=60)
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
-    other = multiprocessing.get_context("spawn").Process(target=load, args=(2026,), daemon=True)
-    other.start()
-    try:
+    with beside_load():
         record(arguments.blocks).to_csv(arguments.out, index=False)
-    finally:
-        other.terminate()
 
 
 if __name__ == "__main__":

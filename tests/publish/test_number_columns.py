@@ -57,7 +57,7 @@ def table(columns: list[list[str]]) -> str:
 
 
 def drawn(draw: random.Random, whole: int, decimals: int, sign: str) -> str:
-    """A number of up to so many digits before and behind its point, or what stands where there is none."""
+    """A number with up to `whole` digits before its point and `decimals` after it, or one of TEXTS."""
     if draw.random() < 0.2:
         return draw.choice(TEXTS)
     behind = "".join(draw.choices("0123456789", k=draw.randint(0, decimals)))

@@ -11,7 +11,7 @@ MOST_WAIT = 0.05
 """Of a block's time that a rank waited for a core which others had. On a quiet host blocks had up to 0.02, beside
 a process that shares a core 0.12 to 0.24."""
 MOST_TIMES = 3
-"""As many rounds as the study asks for are made at the most."""
+"""Times the rounds that the study asks for: a launch makes no more."""
 
 
 def is_quiet(wait_shares: np.ndarray) -> np.ndarray:

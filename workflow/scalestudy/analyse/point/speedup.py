@@ -18,7 +18,7 @@ Times = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks of steps, by run id."""
 
 FEWEST = 2
-"""Launches that have an interval."""
+"""Launches of a comparison: fewer have no interval."""
 COMPARED = ("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance")
 NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0, **NOTHING_APART}
 for _name in COMPARED:

@@ -14,7 +14,10 @@ from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Turns
 
 NOTHING: dict[str, Any] = {
-    **{"turns": Turns.NONE, "speedup_in_launch": nan, "alternating_blocks": nan, "contended_rounds": nan}
+    "turns": Turns.NONE,
+    "speedup_in_launch": nan,
+    "alternating_blocks": nan,
+    "contended_rounds": nan,
 }
 BLOCKS = 2  # of each side in a round
 

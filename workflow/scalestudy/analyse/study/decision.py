@@ -5,6 +5,7 @@ from typing import ClassVar, Literal
 
 import pandas as pd
 
+from scalestudy.analyse.point.speedup import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.study.effort import device_time_s
@@ -12,9 +13,6 @@ from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import IntervalMethod, Settled, Verdict
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
-
-FEWEST = 2
-"""Repeats with both sides of a comparison: fewer have no interval, and what failed would fail again."""
 
 
 class Comparison(Part):

@@ -39,10 +39,10 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     # After a format matplotlib sets anew the engine there was, and for none that of its settings.
     with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
         figure.set_layout_engine(None)  # none at all: "none" leaves one that does nothing, for which all is drawn
-        for suffix, tags in metadata.items():
+        for suffix in FORMATS:
             buffer = io.BytesIO()
             more: dict[str, Any] = {"pil_kwargs": {"compress_level": PNG_LEVEL}} if suffix == "png" else {}
-            figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=tags, **more)
+            figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=metadata[suffix], **more)
             content[suffix] = buffer.getvalue()
     plt.close(figure)
     content |= {"csv": drawn.frame.to_csv(index=False).encode(), "txt": f"{words}\n".encode()}

@@ -19,7 +19,7 @@ from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.study.spec import Alternation
 from scalestudy.train.loop import Trainer
 from scalestudy.train.place.memory_limit import is_out_of_memory, memory_left_gib
-from scalestudy.train.probes.rounds import block_steps
+from scalestudy.train.probes.rounds import block_steps, largest_over_ranks
 from scalestudy.train.probes.turns import Turn, Turns
 from scalestudy.train.strategies.base import Strategy
 
@@ -109,8 +109,7 @@ def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
 def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> float:
     """Two distributed blocks: the largest share that any rank waited for a core, the same on all ranks."""
     waited = max(_record(trainer, batches, ALTERNATING, steps) for _ in range(2))
-    asked = torch.tensor([waited], dtype=torch.float64, device=trainer.place.device)
-    return float(trainer.strategy.all_reduce_max(asked).item())
+    return largest_over_ranks(trainer, waited)
 
 
 def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> float:

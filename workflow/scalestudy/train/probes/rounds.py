@@ -1,7 +1,7 @@
 """Rounds of blocks: every kind once a round, in an order that is shuffled anew, the same on all ranks.
 
 Neighbours in time are compared with each other, so that a machine that drifts does not pose as communication.
-Rounds end where the first kind's difference from the second is known, or at the most that the study allows.
+Rounds end where the difference of the first kind from the second is known, or after `measure.probe_rounds`.
 """
 
 import contextlib
@@ -51,7 +51,7 @@ def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
     shuffle = random.Random(trainer.spec.seed)
     trainer.stepper.model.train()
     settled, _ = trainer.stepper.run_block(list(itertools.islice(batches, settle)))
-    step_s = _largest_over_ranks(trainer, float(settled.sum(axis=1).min()))
+    step_s = largest_over_ranks(trainer, float(settled.sum(axis=1).min()))
     steps = block_steps(measure.probe_steps, step_s)
     found_s: dict[str, list[float]] = {kind.phase: [] for kind in kinds}
     for _ in range(measure.probe_rounds):
@@ -59,11 +59,11 @@ def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
             found_s[kind.phase].append(_run(trainer, kind, list(itertools.islice(batches, steps))))
         first, second = (np.array(found_s[kind.phase]) for kind in kinds[:2])
         here = rounds_suffice(first, second, half_width=measure.half_width, most=measure.probe_rounds)
-        if not _largest_over_ranks(trainer, float(not here)):
+        if not largest_over_ranks(trainer, float(not here)):
             break
 
 
-def _largest_over_ranks(trainer: Trainer, value: float) -> float:
+def largest_over_ranks(trainer: Trainer, value: float) -> float:
     """So that every rank makes the same steps."""
     asked = torch.tensor([value], dtype=torch.float64, device=trainer.place.device)
     return float(trainer.strategy.all_reduce_max(asked).item())
