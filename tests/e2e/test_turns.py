@@ -19,7 +19,7 @@ from scalestudy.measure.quiet import MOST_TIMES
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Turns
-from scalestudy.train.probes.alternation import LEAD_IN_STEPS
+from scalestudy.train.probes.alternation import LEAD_IN_STEPS, MOST_STEPS
 from scalestudy.train.probes.turns import Turn
 from scalestudy.train.probes.turns import Turns as TurnsOfRanks
 
@@ -53,7 +53,10 @@ def test_blocks_take_turns_and_every_rank_counts_alike(
     assert numbers[0] == numbers[1]
     assert rest["phase"].str.startswith("probe-").any()
     steps = found.steps.groupby(["phase", "rank"]).size()
-    assert steps[ALTERNATING, 0] == steps[ALTERNATING, 1] == steps[ALTERNATING_BASE, 0] == 2 * rounds * STEPS
+    counted = turns["steps"].iloc[0] - LEAD_IN_STEPS
+    assert set(turns["steps"]) == {counted + LEAD_IN_STEPS}
+    assert STEPS < counted <= MOST_STEPS  # of a fraction of a millisecond
+    assert steps[ALTERNATING, 0] == steps[ALTERNATING, 1] == steps[ALTERNATING_BASE, 0] == 2 * rounds * counted
     assert steps[LEAD_IN, 0] == 2 * steps[LEAD_IN, 1] == 4 * rounds * LEAD_IN_STEPS
     spec = found.record.spec
     samples = found.steps.groupby("phase")["samples"].first()

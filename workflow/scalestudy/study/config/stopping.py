@@ -28,10 +28,10 @@ class StudyMeasure(Measure):
     and base case."""
     alternating_rounds: int = Field(0, ge=0)
     """After a distributed launch has been measured, its base case is trained in the same processes, in so many
-    rounds of blocks: base case, distributed, distributed, base case. A block has `probe_steps` steps, and fewer
-    where they are long. Rank 0 trains the base case while the others sleep. Every launch then has a speedup of its
-    own, in which drift cancels. 0 leaves that out. It is left out too where variant and base case differ in
-    precision or environment, read with workers, log, or write checkpoints."""
+    rounds of blocks: base case, distributed, distributed, base case. A block has `probe_steps` steps, fewer
+    where they are long, and up to 50 where they are short. Rank 0 trains the base case while the others sleep.
+    Every launch then has a speedup of its own, in which drift cancels. 0 leaves that out. It is left out too where
+    variant and base case differ in precision or environment, read with workers, log, or write checkpoints."""
     speedup_within: Literal["repeats", "launches"] = "repeats"
     """Which speedup is judged and printed as such. `repeats`: the ratio of launches of the base case and of the
     variant in the same repeat. `launches`: the ratio within a launch, by `alternating_rounds`. Where both were

@@ -7,6 +7,7 @@ Rounds in which others took the cores are made again (measure/quiet.py).
 
 import gc
 import itertools
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -26,6 +27,11 @@ from scalestudy.train.strategies.base import Strategy
 LEAD_IN_STEPS = 2
 """After a change of turns: the caches are the other model's, or those of a process that slept. The first two steps
 of a millisecond took 37 and 11 % longer, the first of 100 ms 1 to 3 %, so that one is enough for long steps."""
+SHORTEST_S = 0.02
+"""Seconds of a block of the base case where steps are short. With 5 steps of 1.2 ms the speedups of launches scatter
+by 18 %, with 40 by 16 and with 160 by 13 % (12 launches each): what is left is between launches."""
+MOST_STEPS = 50
+"""Of such a block."""
 SETTLE_STEPS = 4
 """Of the base case before its first block; the shortest of them says how long its steps are."""
 
@@ -49,6 +55,11 @@ def alternate(trainer: Trainer) -> str | None:
             torch.cuda.empty_cache()
 
 
+def turn_steps(asked: int, step_s: float) -> int:
+    """Steps of a block: as many as are asked for, more where it would be over in no time, fewer where it is long."""
+    return max(block_steps(asked, step_s), min(MOST_STEPS, math.ceil(SHORTEST_S / step_s)))
+
+
 def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation: Alternation) -> str | None:
     """Rank 0: the base case once before and once after every two distributed blocks."""
     spec, recorder = trainer.spec, trainer.recorder
@@ -58,7 +69,7 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
         base = _make_base(trainer)
         own = base.open_extra(SETTLE_STEPS + _most_steps(trainer, alternation))
         times, _ = base.stepper.run_block(list(itertools.islice(own, SETTLE_STEPS)), meet=False)
-        steps = block_steps(spec.measure.probe_steps, float(times.sum(axis=1).min()))
+        steps = turn_steps(spec.measure.probe_steps, float(times.sum(axis=1).min()))
         # Once the others are in a collective it is too late to say that there is no memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
             raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
@@ -103,7 +114,8 @@ def _make_base(trainer: Trainer) -> Trainer:
 
 def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
     """Steps of one side, lead-ins included."""
-    return 2 * MOST_TIMES * alternation.rounds * (LEAD_IN_STEPS + trainer.spec.measure.probe_steps)
+    most = max(MOST_STEPS, trainer.spec.measure.probe_steps)
+    return 2 * MOST_TIMES * alternation.rounds * (LEAD_IN_STEPS + most)
 
 
 def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> float:
@@ -114,7 +126,7 @@ def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> floa
 
 def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> float:
     """Record a block: the share of it in which this rank waited for a core that others had."""
-    lead_in = LEAD_IN_STEPS if steps == trainer.spec.measure.probe_steps else 1
+    lead_in = LEAD_IN_STEPS if steps >= trainer.spec.measure.probe_steps else 1
     begin = trainer.gauges.core_wait.now()
     times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))
     share = trainer.gauges.core_wait.share(begin, step_s=float(times.sum()))
