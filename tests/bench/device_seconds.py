@@ -10,7 +10,8 @@ launches:
 - `independent, cold`: as release 0.1 did it, launches as independent samples.
 - `blocked, cold`: the same launches, compared within blocks.
 - `blocked, forked`: forked launches, compared within blocks.
-- `turns, forked`: the speedup within forked launches of two ranks; the base case is not launched.
+- `turns, forked`: the speedup within forked launches of two ranks; the base case is not launched. A launch without
+  a quiet round does not count, as in a study, and costs what it costs.
 
 The spread of a design is that of its log ratio, over blocks. The blocks that are needed follow from it by
 Student's t, and device-seconds from the median seconds of a launch times its ranks. Intervals are of a bootstrap
@@ -32,6 +33,7 @@ from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.launch.run import measure_run
 from scalestudy.record.tables import read_observation
+from scalestudy.registry.codes import Turns
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 from scipy.special import stdtrit
@@ -51,8 +53,8 @@ POWER = 0.9
 def specs_of(start: str, block: int) -> list[RunSpec]:
     """The base case and two ranks."""
     measure: dict[str, Any] = {"probe_rounds": 0, "floor": False}
-    measure["alternating_rounds"] = 4 if start == "fork" else 0
-    measure["speedup_within"] = "launches" if start == "fork" else "repeats"
+    if start == "cold":
+        measure |= {"alternating_rounds": 0, "speedup_within": "repeats"}
     study = default_study(repeats=block, max_repeats=block, host={"start": start}, measure=measure)
     plan = make_plan(study)
     (point,) = (point for point in plan.points if point.is_compared and point.workload == WORKLOAD)
@@ -71,27 +73,32 @@ def record_blocks(blocks: int, out: Path) -> None:
                 directory = Path(folder) / "runs" / record.run_id
                 observation = read_observation(directory)
                 shutil.rmtree(directory)
+                within = alternation_of(observation)
                 times = {
                     "step_time_s": measured(observation, confidence=0.95)["step_time_s"],
-                    "speedup_in_launch": alternation_of(observation)["speedup_in_launch"],
+                    "speedup_in_launch": within["speedup_in_launch"],
                     "wall_time_s": record.totals.wall_time_s,
                 }
-                known = {"block": block, "start": start, "ranks": spec.world_size}
+                known = {"block": block, "start": start, "ranks": spec.world_size, "turns": within["turns"]}
                 rows.append(known | {name: round(value, 6) for name, value in times.items()})
             pd.DataFrame(rows).to_csv(out, index=False)
 
 
 def designs(rows: pd.DataFrame) -> pd.DataFrame:
-    """A row per design: spread of its log ratio, degrees of freedom and seconds of a block, blocks needed."""
+    """A row per design: spread of its log ratio, degrees of freedom and seconds of a block, blocks needed.
+
+    A block costs what is spent for one that counts.
+    """
     logs = np.log(rows.pivot(index="block", columns=["start", "ranks"], values="step_time_s"))
-    turns = np.log(rows[(rows["start"] == "fork") & (rows["ranks"] == 2)].set_index("block")["speedup_in_launch"])
+    turning = rows[(rows["start"] == "fork") & (rows["ranks"] == 2)]
+    turns = np.log(turning.loc[turning["turns"] != Turns.CONTENDED, "speedup_in_launch"])
     device_s = (rows["wall_time_s"] * rows["ranks"]).groupby([rows["start"], rows["ranks"]]).median()
     cold, forked = (float(device_s[start].sum()) for start in STARTS)
     found = {
         "independent, cold": (float(np.sqrt(logs["cold"].var().sum())), 2, cold),
         "blocked, cold": (float((logs["cold", 1] - logs["cold", 2]).std()), 1, cold),
         "blocked, forked": (float((logs["fork", 1] - logs["fork", 2]).std()), 1, forked),
-        "turns, forked": (float(turns.std()), 1, float(device_s["fork", 2])),
+        "turns, forked": (float(turns.std()), 1, float(device_s["fork", 2]) * len(turning) / len(turns)),
     }
     table = pd.DataFrame(found, index=["spread", "freedom", "block_s"]).T
     table["launches"] = [launches_for(row.spread, int(row.freedom)) for row in table.itertuples()]

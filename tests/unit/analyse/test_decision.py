@@ -8,7 +8,8 @@ import pytest
 from builders import study_of
 from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.summary import summary_frame
-from scalestudy.analyse.study.decision import DecisionFile, decide
+from scalestudy.analyse.study.decision import decide
+from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 

@@ -9,7 +9,7 @@ import pytest
 from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval, mean
-from scalestudy.analyse.study.decision import Comparison
+from scalestudy.analyse.study.decision_file import Comparison
 from scalestudy.analyse.study.outlook import outlook
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scalestudy.analyse.study.decision import DecisionFile
+from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.chain.launches import (
     MEMORY_PER_RANK_MB,
     allocation_now,

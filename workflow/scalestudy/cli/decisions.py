@@ -2,7 +2,7 @@
 
 from math import isnan
 
-from scalestudy.analyse.study.decision import Comparison, DecisionFile
+from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
 from scalestudy.publish.words.labels import counted
 from scalestudy.publish.words.points import VERDICTS
 from scalestudy.registry.codes import Settled
@@ -25,14 +25,6 @@ def decision_lines(study: Study, decision: DecisionFile) -> list[str]:
         allowed = counted(decision.budget_ends_after, "repeat")
         lines[-1] += f"; the budget of {decision.budget_device_hours:g} device-hours allows {allowed}"
     return lines
-
-
-def why_unneeded(decision: DecisionFile, repeat: int) -> str:
-    """Why a launch that is not in the decision is not made."""
-    after = counted(decision.after_repeats, "repeat")
-    if decision.budget_ends_after is not None and repeat > decision.budget_ends_after:
-        return f"the budget of {decision.budget_device_hours:g} device-hours is used up after {after}"
-    return f"after {after} no comparison needs it any more"
 
 
 def _line(study: Study, comparison: Comparison) -> str:

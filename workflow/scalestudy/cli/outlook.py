@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.analyse.study.decision import DecisionFile
+from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.outlook import EFFICIENCY, SPREAD, SPREAD_FACTOR, Next, outlook
 from scalestudy.record.document import read_document
 from scalestudy.record.observation import HELD_DEVICES, read_record

@@ -11,11 +11,10 @@ import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import nan
+from math import fsum, isnan, nan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
@@ -69,7 +68,7 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         environment = environment or content["environment"]
         stopping = stopping or content["stopping"]
         for name, of_ranks in tables.items():
-            of_ranks.append(parquet.read_table(directory / f"{name}-{rank}.parquet", use_threads=False))
+            of_ranks.append(_read_table(directory / f"{name}-{rank}.parquet"))
         epochs += _read_epochs(directory / f"epochs-{rank}.csv")
     return Parts(
         reports=tuple(reports),
@@ -78,6 +77,12 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         tables={name: _together(of_ranks, TABLES[name]) for name, of_ranks in tables.items()},
         epochs=_over_ranks(epochs),
     )
+
+
+def _read_table(path: Path) -> pa.Table:
+    """As `parquet.read_table`, which imports pandas."""
+    with parquet.ParquetFile(path) as file:
+        return file.read(use_threads=False)
 
 
 def _together(of_ranks: list[pa.Table], columns: tuple[str, ...]) -> pa.Table:
@@ -111,16 +116,22 @@ def _over_ranks(epochs: list[dict[str, float]]) -> list[dict[str, float]]:
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
     """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
-    steps = parts.tables["steps"]
-    training = np.isin(steps["phase"].to_numpy(), TRAINING_PHASES)  # without probes
-    rank, step, time_s, samples = (steps[name].to_numpy()[training] for name in _SUMMED)
-    sums = {
-        "steps": len(np.unique(step)),
-        "samples": int(samples.sum()),
-        "train_time_s": max((float(time_s[rank == one].sum()) for one in np.unique(rank)), default=0.0),
-        "wall_time_s": wall_time_s,
-    }
+    sums = _sums(parts.tables["steps"]) | {"wall_time_s": wall_time_s}
     return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
+
+
+def _sums(steps: pa.Table) -> dict[str, Any]:
+    """Of the training, without probes. In Python: for an array of a column, Arrow imports pandas."""
+    columns = (steps[name].to_pylist() for name in ("phase", *_SUMMED))
+    training = [row for phase, *row in zip(*columns, strict=True) if phase in TRAINING_PHASES]
+    of_ranks: dict[int, list[float]] = {}
+    for rank, _, time_s, _ in training:
+        of_ranks.setdefault(rank, []).append(time_s)
+    return {
+        "steps": len({step for _, step, _, _ in training}),
+        "samples": sum(samples for *_, samples in training),
+        "train_time_s": max(map(fsum, of_ranks.values()), default=0.0),
+    }
 
 
 def describe(
@@ -176,7 +187,7 @@ def _csv_of(epochs: list[dict[str, float]]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EPOCH_COLUMNS)
-    writer.writerows(["" if np.isnan(row[name]) else row[name] for name in EPOCH_COLUMNS] for row in epochs)
+    writer.writerows(["" if isnan(row[name]) else row[name] for name in EPOCH_COLUMNS] for row in epochs)
     return text.getvalue()
 
 

@@ -4,7 +4,7 @@ import json
 
 from pydantic import BaseModel
 
-from scalestudy.analyse.study.decision import DecisionFile
+from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.compare.model import ComparisonFile

@@ -1,53 +1,17 @@
 """Which launches are made next: those of comparisons that are not settled, as far as the budget goes."""
 
 from collections.abc import Iterable
-from typing import ClassVar, Literal
 
 import pandas as pd
 
 from scalestudy.analyse.point.speedup import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
 from scalestudy.analyse.study.effort import device_time_s
-from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import IntervalMethod, Settled, Verdict
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
-
-
-class Comparison(Part):
-    """A speedup, and whether more launches are made for it."""
-
-    workload: str
-    variant: str
-    scaling: str
-    world_size: int
-    batch_per_rank: int
-    repeats_compared: int
-    speedup: Real
-    speedup_low: Real
-    """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
-    speedup_high: Real
-    verdict: Verdict
-    settled: Settled
-    """`no` where more launches are made for it, else why none is."""
-
-
-class DecisionFile(Document):
-    """What was decided after some repeats, for all points of a study together. It is a function of their
-    records."""
-
-    made_by: ClassVar[str] = "scalestudy stage decide"
-    schema_version: Literal[1] = 1
-    study: str
-    after_repeats: int
-    comparisons: tuple[Comparison, ...]
-    needed: tuple[str, ...]
-    """Runs up to the next decision that are to be made, in the order of the plan."""
-    budget_device_hours: float | None
-    """What the study allows; null for no limit."""
-    budget_ends_after: int | None
-    """The last repeat that the budget allows; null where it allows all up to the next decision."""
 
 
 def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int) -> DecisionFile:

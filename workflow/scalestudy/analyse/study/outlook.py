@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import stdtrit
 
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.analyse.study.decision import Comparison
+from scalestudy.analyse.study.decision_file import Comparison
 from scalestudy.registry.codes import Settled
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point

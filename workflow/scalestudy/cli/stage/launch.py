@@ -109,13 +109,12 @@ def _asked(
 
 def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, str]:
     """(whether a launch is needed, why not) as it was decided after so many repeats, for all points together."""
-    from scalestudy.analyse.study.decision import DecisionFile
-    from scalestudy.cli.decisions import why_unneeded
+    from scalestudy.analyse.study.decision_file import DecisionFile
     from scalestudy.record.document import read_document
     from scalestudy.registry.results import DECISIONS
 
     decision = read_document(results / DECISIONS.format(repeats=after), DecisionFile)
-    return spec.run_id in decision.needed, why_unneeded(decision, spec.repeat)
+    return spec.run_id in decision.needed, decision.why_unneeded(spec.repeat)
 
 
 def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:

@@ -28,8 +28,8 @@ LEAD_IN_STEPS = 2
 """After a change of turns: the caches are the other model's, or those of a process that slept. The first two steps
 of a millisecond took 37 and 11 % longer, the first of 100 ms 1 to 3 %, so that one is enough for long steps."""
 SHORTEST_S = 0.02
-"""Seconds of a block of the base case where steps are short. With 5 steps of 1.2 ms the speedups of launches scatter
-by 18 %, with 40 by 16 and with 160 by 13 % (12 launches each): what is left is between launches."""
+"""Seconds of a block of the base case where steps are short. With 5 steps of 1.2 ms the speedups of launches
+scatter by 18 %, with 40 by 16 and with 160 by 13 % (12 launches each): what is left is between launches."""
 MOST_STEPS = 50
 """Of such a block."""
 SETTLE_STEPS = 4
@@ -56,7 +56,7 @@ def alternate(trainer: Trainer) -> str | None:
 
 
 def turn_steps(asked: int, step_s: float) -> int:
-    """Steps of a block: as many as are asked for, more where it would be over in no time, fewer where it is long."""
+    """Steps of a block: as many as are asked for, more where it would be over in no time, fewer where long."""
     return max(block_steps(asked, step_s), min(MOST_STEPS, math.ceil(SHORTEST_S / step_s)))
 
 

@@ -1,0 +1,51 @@
+"""What was decided on further launches: written by one stage, read by every launch in reserve.
+
+A launch that is not needed ends as soon as it has read that, so nothing that analyses is imported here.
+"""
+
+from typing import ClassVar, Literal
+
+from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Settled, Verdict
+
+
+class Comparison(Part):
+    """A speedup, and whether more launches are made for it."""
+
+    workload: str
+    variant: str
+    scaling: str
+    world_size: int
+    batch_per_rank: int
+    repeats_compared: int
+    speedup: Real
+    speedup_low: Real
+    """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
+    speedup_high: Real
+    verdict: Verdict
+    settled: Settled
+    """`no` where more launches are made for it, else why none is."""
+
+
+class DecisionFile(Document):
+    """What was decided after some repeats, for all points of a study together. It is a function of their
+    records."""
+
+    made_by: ClassVar[str] = "scalestudy stage decide"
+    schema_version: Literal[1] = 1
+    study: str
+    after_repeats: int
+    comparisons: tuple[Comparison, ...]
+    needed: tuple[str, ...]
+    """Runs up to the next decision that are to be made, in the order of the plan."""
+    budget_device_hours: float | None
+    """What the study allows; null for no limit."""
+    budget_ends_after: int | None
+    """The last repeat that the budget allows; null where it allows all up to the next decision."""
+
+    def why_unneeded(self, repeat: int) -> str:
+        """Why a launch that is not in `needed` is not made."""
+        after = f"after {self.after_repeats} repeat{'s' if self.after_repeats > 1 else ''}"
+        if self.budget_ends_after is not None and repeat > self.budget_ends_after:
+            return f"the budget of {self.budget_device_hours:g} device-hours is used up {after}"
+        return f"{after} no comparison needs it any more"
