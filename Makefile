@@ -30,6 +30,7 @@ $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	$(PYTHON) -m venv $(VENV_FLAGS) $(VENV)
 	$(if $(TORCH),$(BIN)/pip install --quiet --constraint constraints/base.txt $(TORCH))
 	$(BIN)/pip install --quiet --constraint constraints/base.txt --editable '.[slurm,test]'
+	$(BIN)/python -m compileall -q workflow
 	touch $@
 
 report: env

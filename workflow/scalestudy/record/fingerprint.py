@@ -5,10 +5,11 @@ Training does not. What its code measures has a version (record/protocol.py), an
 of the code that measured it.
 """
 
-import ast
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from scalestudy.record.behaviour import behaviour, keep
 
 PACKAGE = Path(__file__).resolve().parents[1]
 CHECKOUT = PACKAGE.parents[1]
@@ -20,7 +21,9 @@ MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
 
 def fingerprint(*packages: str) -> str:
     """Twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
-    return _digest({name: _read(PACKAGE / name)[0] for package in packages for name in _files(package)})
+    found = {name: behaviour(PACKAGE / name).digest for package in packages for name in _files(package)}
+    keep()
+    return _digest(found)
 
 
 def measuring_fingerprint() -> str:
@@ -35,9 +38,10 @@ def measuring_code() -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         if name not in found:
-            behaviour, imports = _read(PACKAGE / name)
-            found[name] = hashlib.sha256(behaviour.encode()).hexdigest()[:12]
-            waiting += _imported(imports)
+            of_file = behaviour(PACKAGE / name)
+            found[name] = of_file.digest
+            waiting += _files_of(of_file.imports)
+    keep()
     return dict(sorted(found.items()))
 
 
@@ -46,55 +50,18 @@ def _files(package: str) -> list[str]:
     return sorted(path.relative_to(PACKAGE).as_posix() for path in found)
 
 
-def _imported(imports: Iterable[ast.AST]) -> Iterator[str]:
-    """Files of scalestudy that these statements import; its version is no behaviour."""
-    for node in imports:
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{name}" for name in names)]
-        for name in names:
-            base, *parts = name.split(".")
-            for count in range(1, len(parts) + 1) if base == "scalestudy" else ():
-                stem = "/".join(parts[:count])
-                yield from (file for file in (f"{stem}.py", f"{stem}/__init__.py") if (PACKAGE / file).exists())
+def _files_of(imports: Iterable[str]) -> Iterator[str]:
+    """Files of scalestudy that are imported with these names; its version is no behaviour."""
+    for name in imports:
+        _, *parts = name.split(".")
+        for count in range(1, len(parts) + 1):
+            stem = "/".join(parts[:count])
+            yield from (file for file in (f"{stem}.py", f"{stem}/__init__.py") if (PACKAGE / file).exists())
 
 
-def _digest(content: dict[str, str]) -> str:
+def _digest(digests: dict[str, str]) -> str:
     digest = hashlib.sha256()
-    for name, behaviour in content.items():
+    for name, of_file in digests.items():
         digest.update(name.encode())
-        digest.update(behaviour.encode())
+        digest.update(of_file.encode())
     return digest.hexdigest()[:12]
-
-
-def _read(path: Path) -> tuple[str, list[ast.AST]]:
-    """(the syntax tree of a module, as text that is the same in every version of Python; what it imports)."""
-    imports: list[ast.AST] = []
-    return _text(ast.parse(path.read_text(encoding="utf-8")), imports), imports
-
-
-def _text(node: object, imports: list[ast.AST]) -> str:
-    """A part of a syntax tree; its imports are added to a list. Every launch takes one look at each node.
-
-    Empty fields are left out, since versions of Python differ in them. So are docstrings, and the bare strings
-    under fields with them.
-    """
-    if isinstance(node, list):
-        return f"[{','.join([_text(item, imports) for item in node if not _is_bare_string(item)])}]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    if isinstance(node, ast.Import | ast.ImportFrom):
-        imports.append(node)
-    names = ("value",) if isinstance(node, ast.Constant) else node._fields
-    said = []
-    for name in names:
-        value = getattr(node, name, None)
-        if isinstance(node, ast.Constant) or (value is not None and value != []):
-            said.append(f"{name}={_text(value, imports)}")
-    return f"{type(node).__name__}({','.join(said)})"
-
-
-def _is_bare_string(node: object) -> bool:
-    return (
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
-    )
