@@ -21,7 +21,7 @@ Real = Annotated[
 class Part(BaseModel):
     """A part of a document: frozen, unknown keys refused, the text under a field is its documentation."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
 
 class Document(Part):

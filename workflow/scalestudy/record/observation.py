@@ -87,7 +87,7 @@ EPOCH_COLUMNS = (
 class Part(BaseModel):
     """A part of run.json: unknown keys are refused, so that a schema change is never silent."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class FileDigest(Part):

@@ -47,7 +47,7 @@ class Measure(Entry):
     steps. They end after three rounds or more where the difference is known to `half_width` of a step. 0 leaves
     that out; 2 at least give intervals."""
     probe_steps: int = Field(10, ge=2)
-    """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.2 s."""
+    """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.15 s."""
     profile_steps: int = Field(5, ge=1)
     """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
 

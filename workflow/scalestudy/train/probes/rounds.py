@@ -18,7 +18,7 @@ from torch import Tensor
 from scalestudy.measure.stopping import rounds_suffice
 from scalestudy.train.loop import Trainer
 
-BLOCK_S = 0.2
+BLOCK_S = 0.15
 """Seconds of a block where steps are long: a drift of the host takes longer."""
 FEWEST_STEPS = 3
 
