@@ -148,11 +148,10 @@ class Launch:
         found = {}
         for process in self.submitting.trainers():
             with contextlib.suppress(OSError):  # it has ended meanwhile
-                words = (process / "cmdline").read_bytes().split(b"\0")
                 environment = (process / "environ").read_bytes().split(b"\0")
-                if b"torch.distributed.run" not in words:
-                    rank = next(v for v in environment if v.startswith(b"RANK="))
-                    found[int(rank.removeprefix(b"RANK="))] = int(process.name)
+                for told in environment:
+                    if told.startswith(b"RANK="):  # whoever watches the ranks has none
+                        found[int(told.removeprefix(b"RANK="))] = int(process.name)
         return found
 
     def end(self) -> int:

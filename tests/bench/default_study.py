@@ -16,10 +16,12 @@ from __future__ import annotations
 import argparse
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scalestudy.analyse.point.speedup import with_turns
 from scalestudy.analyse.point.verdict import verdict_of
@@ -35,6 +37,7 @@ from scalestudy.study.plan import make_plan
 from bench.recorded_blocks import beside_load
 
 POINT = ["workload", "scaling"]
+RANKS = 2
 
 
 def default_study(**changes: Any) -> Study:
@@ -69,12 +72,16 @@ def record_blocks(blocks: int, out: Path) -> None:
             pd.DataFrame(rows).to_csv(out, index=False)
 
 
+def speedup_of(launches: pd.DataFrame, confidence: float) -> Interval:
+    """Of these launches, those that are contended left out where others are there."""
+    return mean_on_logs(with_turns(launches)["speedup_in_launch"].to_numpy(), confidence=confidence)
+
+
 def verdict_after(launches: pd.DataFrame, study: Study) -> tuple[int, Interval, Verdict]:
     """(launches made, interval and verdict) of a point that would have these launches."""
     for after in study.looks:
-        values = with_turns(launches.iloc[:after])["speedup_in_launch"]
-        speedup = mean_on_logs(values.to_numpy(), confidence=study.level)
-        verdict = verdict_of(speedup, ranks=2, report=study.report)
+        speedup = speedup_of(launches.iloc[:after], study.level)
+        verdict = verdict_of(speedup, ranks=RANKS, report=study.report)
         if verdict != Verdict.UNDECIDED:
             break
     return after, speedup, verdict
@@ -82,7 +89,7 @@ def verdict_after(launches: pd.DataFrame, study: Study) -> tuple[int, Interval, 
 
 def is_against(verdict: Verdict, value: float, study: Study) -> bool:
     """Whether a verdict says something else than what holds for this value."""
-    target, margin = 2 * study.report.target_efficiency, study.report.target_margin
+    target, margin = RANKS * study.report.target_efficiency, study.report.target_margin
     holds = {
         Verdict.NEGATIVE_SCALING: value < 1,
         Verdict.POOR: value < target,
@@ -100,10 +107,7 @@ def read_launches(path: Path) -> dict[tuple[str, str], pd.DataFrame]:
 def judge(quiet: Path, loaded: Path) -> pd.DataFrame:
     """A row per study and point: launches, speedup with its limits, verdict, and whether the reference says so."""
     study, launches_of = default_study(), read_launches(loaded)
-    reference = {
-        point: mean_on_logs(with_turns(launches)["speedup_in_launch"].to_numpy(), confidence=0.95)
-        for point, launches in read_launches(quiet).items()
-    }
+    reference = {point: speedup_of(launches, 0.95) for point, launches in read_launches(quiet).items()}
     blocks = min(map(len, launches_of.values()))
     rows: list[dict[str, Any]] = []
     begin, number = 0, 0
@@ -151,6 +155,55 @@ def summary(rows: pd.DataFrame) -> str:
     return "\n".join(lines)
 
 
+def allocation(loaded: Path) -> str:
+    """Until decided beside fixed numbers of launches for all points: device-seconds, and studies that decide all.
+
+    Over all windows of as many blocks as the study has launches at the most, so that windows overlap. A fixed
+    number is looked at once, at the level of the report.
+    """
+    study, launches_of = default_study(), list(read_launches(loaded).values())
+    most, blocks = study.looks[-1], min(map(len, launches_of))
+    windows = [[rows.iloc[begin : begin + most] for rows in launches_of] for begin in range(blocks - most + 1)]
+
+    def row(name: str, after: Callable[[pd.DataFrame], tuple[int, Verdict]]) -> dict[str, Any]:
+        made = [[(rows, *after(rows)) for rows in window] for window in windows]
+        return {
+            "design": name,
+            "launches": np.mean([sum(count for _, count, _ in one) for one in made]),
+            "device_s": np.mean(
+                [sum(RANKS * rows["wall_time_s"][:count].sum() for rows, count, _ in one) for one in made]
+            ),
+            "decided": np.mean([all(verdict != Verdict.UNDECIDED for *_, verdict in one) for one in made]),
+        }
+
+    def until(rows: pd.DataFrame) -> tuple[int, Verdict]:
+        count, _, verdict = verdict_after(rows, study)
+        return count, verdict
+
+    def fixed(count: int) -> Callable[[pd.DataFrame], tuple[int, Verdict]]:
+        def after(rows: pd.DataFrame) -> tuple[int, Verdict]:
+            return count, verdict_of(
+                speedup_of(rows[:count], study.report.confidence), ranks=RANKS, report=study.report
+            )
+
+        return after
+
+    found = [row("until decided", until)]
+    found += [row(f"{count} for every point", fixed(count)) for count in range(2, most + 1)]
+    lines = [
+        "| launches | of all points | device-seconds | of until decided | studies that decide all |",
+        "| --- | --- | --- | --- | --- |",
+    ]
+    for one in found:
+        times = one["device_s"] / found[0]["device_s"]
+        lines.append(
+            f"| {one['design']} | {one['launches']:.1f} | {one['device_s']:.0f} | {times:.2f} |"
+            f" {one['decided']:.0%} |"
+        )
+    lines.append(f"\n{len(windows)} windows of {most} blocks, which overlap.")
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
@@ -163,7 +216,7 @@ def main() -> None:
     judging.add_argument("loaded", type=Path)
     arguments = parser.parse_args()
     if arguments.command == "judge":
-        print(summary(judge(arguments.quiet, arguments.loaded)))
+        print(summary(judge(arguments.quiet, arguments.loaded)), allocation(arguments.loaded), sep="\n\n")
         return
     with beside_load() if arguments.loaded else nullcontext():
         record_blocks(arguments.blocks, arguments.out)

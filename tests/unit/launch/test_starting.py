@@ -48,13 +48,16 @@ def test_ranks_that_made_different_numbers_of_steps_have_failed(specs: dict[int,
     assert found == ("failed", "rank 1 made 3 steps, rank 0 5; all make the same")
 
 
-def test_one_process_is_started_plainly_and_several_by_torchrun(specs: dict[int, RunSpec]) -> None:
+def test_one_process_is_started_plainly_and_several_are_watched(specs: dict[int, RunSpec]) -> None:
     single = rank_command(specs[1], Path("d"), Path("data"))
     assert single[1:3] == ["-m", "scalestudy.train"]
     several = rank_command(specs[2], Path("d"), Path("data"))
-    assert several[1:3] == ["-m", "torch.distributed.run"]
-    assert "--nproc_per_node=2" in several
-    assert "--nnodes=1" in several
+    assert several[1:5] == ["-m", "scalestudy.launch.cold", "2", "-m"]
+
+
+def test_nodes_that_have_to_meet_do_so_by_torchrun(specs: dict[int, RunSpec]) -> None:
+    command = rank_command(specs[2], Path("d"), Path("data"), rendezvous=["--nnodes=2"])
+    assert command[1:5] == ["-m", "torch.distributed.run", "--nnodes=2", "--nproc_per_node=2"]
 
 
 def test_threads_are_set_per_rank_whatever_a_scheduler_exported(

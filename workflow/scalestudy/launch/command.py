@@ -13,7 +13,6 @@ from scalestudy.record.fingerprint import PACKAGE
 from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, RunSpec
 
-STANDALONE = ("--standalone", "--nnodes=1")
 READ_WHEN_LOADED = (
     *("OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOTO_", "MALLOC_", "LD_", "PYTHON"),
     *("TORCH_", "PYTORCH_", "GLIBC_"),
@@ -27,12 +26,13 @@ def rank_command(
     data: Path,
     *,
     stall_limit_s: float = math.inf,
-    rendezvous: Sequence[str] = STANDALONE,
+    rendezvous: Sequence[str] = (),
 ) -> list[str]:
-    """The command that starts the ranks of one node: plain python for one process, torchrun for several.
+    """The command that starts the ranks of one node: plain python for one process, cold.py for several.
 
     The number of ranks comes from the spec alone, never from what a scheduler says it granted. data: prepared
-    data. stall_limit_s: seconds without a step after which a rank gives up. rendezvous: torchrun's arguments.
+    data. stall_limit_s: seconds without a step after which a rank gives up. rendezvous: torchrun's arguments,
+    where several nodes have to meet.
     """
     worker = [
         "-m",
@@ -51,6 +51,8 @@ def rank_command(
         return [sys.executable, "-S", client.__file__, "--key", key, f"--ranks={ranks}", *worker[1:]]
     if spec.strategy == "single":
         return [sys.executable, *worker]
+    if not rendezvous:
+        return [sys.executable, "-m", "scalestudy.launch.cold", str(spec.devices_per_node), *worker]
     nproc = f"--nproc_per_node={spec.devices_per_node}"
     return [sys.executable, "-m", "torch.distributed.run", *rendezvous, nproc, *worker]
 

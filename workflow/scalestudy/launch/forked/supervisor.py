@@ -1,25 +1,20 @@
-"""Watches the ranks of one launch, as torchrun does: one that fails ends the others, and so does whoever hangs
-up."""
+"""Forks the ranks of one launch and watches them. One that fails ends the others, and so does whoever hangs up."""
 
 import contextlib
 import ctypes
 import json
 import os
 import runpy
-import select
 import signal
 import socket
 import sys
-import time
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from scalestudy.launch.forked.client import CODE, LENGTH, TERMINATE
+from scalestudy.launch.forked.client import CODE, LENGTH
+from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
 
-GRACE_S = 30.0
-"""Seconds between SIGTERM and SIGKILL: a rank that is told to end writes what it has measured."""
 PR_SET_PDEATHSIG = 1
-TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
-"""Variables that torchrun sets where the user has not."""
 
 
 def supervise(connection: socket.socket) -> int:
@@ -29,25 +24,18 @@ def supervise(connection: socket.socket) -> int:
     os.setsid()
     os.dup2(output, 1)
     os.dup2(output, 2)
-    waking, woken = socket.socketpair()
-    for end in (waking, woken):
-        end.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
-    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
-    port = free_port() if request["ranks"] else 0
-    running: dict[int, int] = {}
-    for rank in range(max(1, request["ranks"])):
+    ranks, port = request["ranks"], free_port() if request["ranks"] else 0
+
+    def start(rank: int, ours: Sequence[socket.socket]) -> int:
         pid = os.fork()
         if pid == 0:
-            for end in (connection, waking, woken):
+            for end in (connection, *ours):
                 end.close()
             become_rank(request, rank, port)
-        running[pid] = rank
-    codes = wait(connection, waking, running)
-    code = next((code for code in codes.values() if code), 0)
-    if request["ranks"] and code:
-        tell(codes)
-        code = 1
+        return pid
+
+    codes = run_ranks(connection, max(1, ranks), start)
+    code = code_of(codes) if ranks else codes[0]
     with contextlib.suppress(OSError):
         connection.sendall(CODE.pack(code))
     return 0
@@ -60,49 +48,6 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], int]:
     content = connection.recv(length, socket.MSG_WAITALL)
     request: dict[str, Any] = json.loads(content)
     return request, output
-
-
-def wait(connection: socket.socket, waking: socket.socket, running: dict[int, int]) -> dict[int, int]:
-    """Exit codes of the ranks, in the order in which they ended; negative for a signal."""
-    codes: dict[int, int] = {}
-    listening, kill_at = [connection, waking], float("inf")
-
-    def end() -> None:
-        nonlocal kill_at
-        if kill_at == float("inf"):
-            kill_at = time.monotonic() + GRACE_S
-            send(signal.SIGTERM)
-
-    def send(signum: int) -> None:
-        for pid in running:
-            os.kill(pid, signum)
-
-    while running:
-        left_s = kill_at - time.monotonic()
-        ready, _, _ = select.select(listening, [], [], None if left_s == float("inf") else max(0.0, left_s))
-        if waking in ready:
-            waking.recv(4096)
-        if connection in ready:
-            if connection.recv(1) != TERMINATE:
-                listening.remove(connection)  # whoever asked is gone
-            end()
-        for pid in list(running):
-            ended, status = os.waitpid(pid, os.WNOHANG)
-            if ended:
-                codes[running.pop(pid)] = os.waitstatus_to_exitcode(status)
-        if any(codes.values()):
-            end()
-        if time.monotonic() > kill_at:
-            send(signal.SIGKILL)
-            kill_at = time.monotonic() + GRACE_S
-    return codes
-
-
-def tell(codes: dict[int, int]) -> None:
-    """Print how the ranks ended, the first to fail first, in torchrun's words."""
-    for rank, code in codes.items():
-        if code:
-            print(f"rank      : {rank} (local_rank: {rank})\n  exitcode  : {code}", flush=True)
 
 
 def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
@@ -118,7 +63,8 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
         os.chdir(request["directory"])
         os.sched_setaffinity(0, request["cpus"])
         os.environ.clear()
-        os.environ.update(environment_of(request, rank, port))
+        environment, ranks = request["environment"], request["ranks"]
+        os.environ.update(group_environment(environment, rank, ranks, port) if ranks else environment)
         module, *sys.argv[1:] = request["worker"]
         sys.path[0] = request["directory"]
         runpy.run_module(module, run_name="__main__", alter_sys=True)
@@ -134,22 +80,3 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
-
-
-def environment_of(request: dict[str, Any], rank: int, port: int) -> dict[str, str]:
-    """The environment of a rank: what is asked for, with what torchrun tells a rank of one node."""
-    environment: dict[str, str] = request["environment"]
-    ranks = request["ranks"]
-    if not ranks:
-        return environment
-    numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
-    said = {name: str(number) for name, number in (numbers | {"MASTER_PORT": port}).items()}
-    return TORCHRUN_DEFAULTS | environment | said | {"MASTER_ADDR": "127.0.0.1"}
-
-
-def free_port() -> int:
-    """A port of this host that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port

@@ -1,23 +1,18 @@
 """The nodes of a launch as they are told to start, and as they say that they came up."""
 
 import json
-import platform
-import random
-import socket
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from scalestudy.errors import UserError
+from scalestudy.launch.ranks import free_port
 from scalestudy.study.limits import Limits
 
 SITE = Path("profiles/site.sh")
 """What every node runs before its ranks start: `module load` lines, variables. Read from the working directory."""
 UNDER_SITE = '. "$1"; shift; exec "$@"'
-PORTS = range(20_000, 32_768)
-"""Where the nodes may meet: below those that Linux gives to outgoing connections."""
 
 
 def starter_command(directory: Path, data: Path, limits: Limits, *, address: str | None) -> list[str]:
@@ -40,22 +35,6 @@ def starter_command(directory: Path, data: Path, limits: Limits, *, address: str
         command += [f"--meet={address}:{free_port()}"]
     site = SITE.resolve()
     return ["bash", "-c", UNDER_SITE, "site", str(site), *command] if site.exists() else command
-
-
-def free_port() -> int:
-    """A port of this host that nobody listens on now, drawn at random: two launches hardly draw the same.
-
-    Torchrun also knows a launch by its name, and lets no other in.
-    """
-    for _ in range(100):
-        port = random.SystemRandom().choice(PORTS)
-        with socket.socket() as probe:
-            try:
-                probe.bind(("", port))
-            except OSError:
-                continue
-            return port
-    raise UserError(f"no port of {PORTS.start} to {PORTS.stop - 1} is free on {platform.node()}")
 
 
 def read_nodes(directory: Path) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-from scalestudy.launch.command import STANDALONE, rank_command, rank_environment
+from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.launch.guards.host import look
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.host.environment import NODE
@@ -53,7 +53,7 @@ def main() -> int:
         arguments.out,
         arguments.data,
         stall_limit_s=arguments.stall_limit_s,
-        rendezvous=meet(spec, arguments.meet, index, arguments.start_limit_s) if arguments.meet else STANDALONE,
+        rendezvous=meet(spec, arguments.meet, index, arguments.start_limit_s) if arguments.meet else (),
     )
     if arguments.end_with_stdin:
         return run_until_stdin_ends(command, environment)

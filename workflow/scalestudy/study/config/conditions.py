@@ -79,9 +79,9 @@ class Host(Entry):
     """Memory that a rank may use: resident memory on a CPU, the allocator's share of the device on CUDA. A run
     that wants more ends as `oom`, so that a small machine can stand for a small GPU. No limit of ours if unset."""
     start: Literal["cold", "fork"] = "cold"
-    """How the processes of a launch start. `cold`: fresh interpreters, through torchrun where there are several
-    ranks. `fork`: from a process that has imported torch already, one for each repeat; a launch then starts in a
-    second or two instead of ten. On one node only. Runs of the two are different runs and are never averaged."""
+    """How the processes of a launch start. `cold`: fresh interpreters. `fork`: from a process that has imported
+    torch already, one for each repeat; a launch then starts in a second or two instead of ten. On one node only.
+    Runs of the two are different runs and are never averaged."""
     environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
     (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""

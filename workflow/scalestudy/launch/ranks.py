@@ -1,0 +1,110 @@
+"""The ranks of one node as processes of ours: what each is told, and watching them to their end.
+
+As torchrun does it: a rank that fails ends the others. Standard library only, so that it starts at once.
+"""
+
+import contextlib
+import os
+import platform
+import random
+import select
+import signal
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from scalestudy.errors import UserError
+
+GRACE_S = 30.0
+"""Seconds between SIGTERM and SIGKILL: a rank that is told to end writes what it has measured."""
+TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
+"""Variables that torchrun sets where the user has not."""
+PORTS = range(20_000, 32_768)
+"""Where ranks may meet: below those that Linux gives to outgoing connections."""
+
+
+Start = Callable[[int, Sequence[socket.socket]], int]
+"""Makes a process of a rank, and returns its id; told as well what a process that is forked has to close."""
+
+
+def run_ranks(connection: socket.socket, count: int, start: Start) -> dict[int, int]:
+    """Start this many ranks and wait for them: exit codes, in the order in which they end; negative for a signal.
+
+    connection: whatever comes over it ends the ranks, and so does its end.
+    """
+    waking, woken = socket.socketpair()
+    for end in (waking, woken):
+        end.setblocking(False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+    return _wait(connection, waking, {start(rank, (waking, woken)): rank for rank in range(count)})
+
+
+def _wait(connection: socket.socket, waking: socket.socket, running: dict[int, int]) -> dict[int, int]:
+    codes: dict[int, int] = {}
+    listening, kill_at = [connection, waking], float("inf")
+
+    def end() -> None:
+        nonlocal kill_at
+        if kill_at == float("inf"):
+            kill_at = time.monotonic() + GRACE_S
+            send(signal.SIGTERM)
+
+    def send(signum: int) -> None:
+        for pid in running:
+            os.kill(pid, signum)
+
+    while running:
+        left_s = kill_at - time.monotonic()
+        ready, _, _ = select.select(listening, [], [], None if left_s == float("inf") else max(0.0, left_s))
+        if waking in ready:
+            with contextlib.suppress(BlockingIOError):
+                waking.recv(4096)
+        if connection in ready:
+            if not connection.recv(1):
+                listening.remove(connection)  # whoever asked is gone
+            end()
+        for pid in list(running):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                codes[running.pop(pid)] = os.waitstatus_to_exitcode(status)
+        if any(codes.values()):
+            end()
+        if time.monotonic() > kill_at:
+            send(signal.SIGKILL)
+            kill_at = time.monotonic() + GRACE_S
+    return codes
+
+
+def code_of(codes: Mapping[int, int]) -> int:
+    """The exit code of a group of ranks: 0, or 1 once it is printed how they ended, the first to fail first.
+
+    In torchrun's words.
+    """
+    for rank, code in codes.items():
+        if code:
+            print(f"rank      : {rank} (local_rank: {rank})\n  exitcode  : {code}", flush=True)
+    return int(any(codes.values()))
+
+
+def group_environment(environment: Mapping[str, str], rank: int, ranks: int, port: int) -> dict[str, str]:
+    """The environment of a rank: what is asked for, with what torchrun tells a rank of one node."""
+    numbers = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": ranks, "LOCAL_WORLD_SIZE": ranks}
+    said = {name: str(number) for name, number in (numbers | {"MASTER_PORT": port}).items()}
+    return {**TORCHRUN_DEFAULTS, **environment, **said, "MASTER_ADDR": "127.0.0.1"}
+
+
+def free_port() -> int:
+    """A port of this host that nobody listens on now, drawn at random: two launches hardly draw the same.
+
+    It has to stay free until the first rank has imported torch, which may take a minute.
+    """
+    for _ in range(100):
+        port = random.SystemRandom().choice(PORTS)
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", port))
+            except OSError:
+                continue
+            return port
+    raise UserError(f"no port of {PORTS.start} to {PORTS.stop - 1} is free on {platform.node()}")
