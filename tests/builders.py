@@ -128,7 +128,7 @@ def observation(
         files={},
     )
     tables = {name: pd.DataFrame(columns=list(columns)) for name, columns in TABLES.items()}
-    return Observation(record=record, epochs=epochs, **(tables | {"steps": steps} | (tables_given or {})))
+    return Observation(record, tables | {"steps": steps} | (tables_given or {}), epochs)
 
 
 def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any) -> pd.DataFrame:

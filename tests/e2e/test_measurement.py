@@ -72,8 +72,7 @@ def run_with(script: Path, spec: RunSpec, directory: Path) -> Observation:
     made = json.loads((directory / "rank-0.json").read_text())
     assert made["report"]["outcome"] == "ok"
     record = made_up(spec, [[1.0]] * spec.world_size).record
-    tables = {name: table.to_pandas() for name, table in parts.tables.items()}
-    return Observation(record=record, epochs=pd.DataFrame(parts.epochs), **tables)
+    return Observation(record, parts.tables, pd.DataFrame(parts.epochs))
 
 
 def test_step_times_cannot_tell_who_is_slow(slowed: Observation) -> None:

@@ -75,7 +75,8 @@ def _check_ratio(found: Observation, contended: list[int]) -> None:
     counted = {phase: [b for n in quiet for b in numbers[2 * n : 2 * n + 2]] for phase, numbers in blocks.items()}
     waits = dict.fromkeys((blocks[ALTERNATING].iloc[2 * number + 1] for number in contended), 0.5)
     shares = found.blocks["block"].map(waits).where(found.blocks["rank"] == 1).fillna(0.01)
-    changed = replace(found, blocks=found.blocks.assign(core_wait_share=shares))
+    blocks_given = found.blocks.assign(core_wait_share=shares)
+    changed = replace(found, tables={**found.tables, "blocks": blocks_given})
     base_s, mine_s = (_median_s(found, counted[phase]) for phase in (ALTERNATING_BASE, ALTERNATING))
     assert alternation_of(changed) == {
         "turns": Turns.CONTENDED if len(contended) == rounds else Turns.MADE,

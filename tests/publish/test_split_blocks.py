@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
@@ -32,7 +33,7 @@ def recorded(spec: RunSpec, *, job: str, node: str, started_at: str) -> Observat
     made = observation(spec, [[step_s] * 40] * spec.world_size, environment={"slurm_job_id": job})
     ranks = tuple(rank.model_copy(update={"node": node}) for rank in made.record.ranks)
     record = made.record.model_copy(update={"ranks": ranks, "started_at": started_at})
-    return Observation(**(vars(made) | {"record": record}))
+    return replace(made, record=record)
 
 
 def documents(plan: Plan, ddp: dict[int, dict[str, str]]) -> tuple[pd.DataFrame, str, str]:

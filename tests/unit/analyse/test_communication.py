@@ -63,14 +63,8 @@ def probed(spec: RunSpec, *, hidden_ms: float = 0.0, costs_ms: float = 2.0, nois
                 step += 1
             block += 1
     together = pd.concat([made.steps, pd.DataFrame(rows)], ignore_index=True)
-    return Observation(
-        record=made.record,
-        steps=together,
-        blocks=made.blocks,
-        buckets=buckets(late=1, by_s=0.5e-3, transfer_s=costs_ms * 1e-3),
-        collectives=made.collectives,
-        epochs=made.epochs,
-    )
+    bucket_rows = buckets(late=1, by_s=0.5e-3, transfer_s=costs_ms * 1e-3)
+    return replace(made, tables={**made.tables, "steps": together, "buckets": bucket_rows})
 
 
 def buckets(*, late: int, by_s: float, transfer_s: float, ranks: int = 2) -> pd.DataFrame:
@@ -157,7 +151,7 @@ def test_of_fsdp_the_reduce_scatter_alone_is_told(spec: RunSpec) -> None:
     steps.loc[synchronised, "optimizer_time_s"] = 1e-3
     steps.loc[synchronised, "step_time_s"] += 1e-3
     record = made.record.model_copy(update={"spec": spec.model_copy(update={"strategy": "fsdp"})})
-    found = replace(made, record=record, steps=steps, buckets=made.buckets.iloc[:0])
+    found = replace(made, record=record, tables={**made.tables, "steps": steps, "buckets": made.buckets.iloc[:0]})
     row = communication_of(found, confidence=0.95)
     assert row["differential_s"] == pytest.approx(3.25e-3)
     assert isnan(row["exposed_span_s"])

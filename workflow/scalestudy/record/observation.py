@@ -78,6 +78,8 @@ TABLES = {
     "buckets": BUCKET_COLUMNS,
     "collectives": COLLECTIVE_COLUMNS,
 }
+TEXTS = ("phase", "collective")
+"""Columns of words in these tables."""
 EPOCH_COLUMNS = (
     *("epoch", "epoch_time_s", "elapsed_s", "samples"),
     *("train_loss", "validation_loss", "validation_accuracy"),

@@ -1,8 +1,13 @@
 """A run as it is read back: its record and its tables. The contract is record/observation.py."""
 
+import csv
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import TypeAlias
 
+import numpy as np
 import pandas as pd
 import pyarrow
 import pyarrow.parquet
@@ -10,17 +15,36 @@ import pyarrow.parquet
 from scalestudy.errors import UserError
 from scalestudy.record.observation import TABLES, RunRecord, content_of, digest_of, read_record
 
+Table: TypeAlias = pd.DataFrame | pyarrow.Table
+
 
 @dataclass(frozen=True)
 class Observation:
-    """A run as read back: its record and its tables (empty frames where nothing was measured)."""
+    """A run as read back: its record and its tables (without rows where nothing was measured).
+
+    Making a frame of a table takes as long as reading it, and of a thousand runs few are looked at as frames.
+    """
 
     record: RunRecord
-    steps: pd.DataFrame
-    blocks: pd.DataFrame
-    buckets: pd.DataFrame
-    collectives: pd.DataFrame
+    tables: Mapping[str, Table]
+    """By their names in TABLES, as they were read."""
     epochs: pd.DataFrame
+
+    @cached_property
+    def steps(self) -> pd.DataFrame:
+        return _frame(self.tables["steps"])
+
+    @cached_property
+    def blocks(self) -> pd.DataFrame:
+        return _frame(self.tables["blocks"])
+
+    @cached_property
+    def buckets(self) -> pd.DataFrame:
+        return _frame(self.tables["buckets"])
+
+    @cached_property
+    def collectives(self) -> pd.DataFrame:
+        return _frame(self.tables["collectives"])
 
 
 def read_observation(directory: str | Path) -> Observation:
@@ -39,19 +63,35 @@ def read_observation(directory: str | Path) -> Observation:
             )
         if name in tables.values():
             contents[name] = content
-    return Observation(
-        record=record,
-        **{name: _table(contents.get(file) or content_of(directory / file)) for name, file in tables.items()},
-        epochs=pd.read_csv(directory / "epochs.csv"),
-    )
+    read = {name: _table(contents.get(file) or content_of(directory / file)) for name, file in tables.items()}
+    return Observation(record, read, _epochs(directory / "epochs.csv"))
 
 
-def _table(content: bytes) -> pd.DataFrame:
-    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it.
-
-    What pandas wrote beside it of its index and types is left out: the columns say their types themselves.
-    """
+def _table(content: bytes) -> pyarrow.Table:
+    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
     with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
-        read = file.read(use_threads=False)
-    table: pd.DataFrame = read.to_pandas(use_threads=False, ignore_metadata=True)
-    return table
+        return file.read(use_threads=False)
+
+
+def _frame(table: Table) -> pd.DataFrame:
+    """Without what pandas wrote beside it of its index and types: the columns say their types themselves."""
+    if isinstance(table, pd.DataFrame):
+        return table
+    frame: pd.DataFrame = table.to_pandas(use_threads=False, ignore_metadata=True)
+    return frame
+
+
+def _epochs(path: Path) -> pd.DataFrame:
+    """A file of some lines, for which pandas' own reader takes ten times as long."""
+    with path.open(encoding="utf-8", newline="") as file:
+        names, *rows = csv.reader(file)
+    columns = zip(*rows, strict=True) if rows else [()] * len(names)
+    return pd.DataFrame({name: _numbers(texts) for name, texts in zip(names, columns, strict=True)})
+
+
+def _numbers(texts: Sequence[str]) -> np.ndarray:
+    """Whole ones where all are; else nan for what is left out."""
+    try:
+        return np.array([int(text) for text in texts], dtype=int)
+    except ValueError:
+        return np.array([float(text or "nan") for text in texts])

@@ -10,21 +10,21 @@ from math import nan
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scalestudy.analyse.run.grid import Grid, firsts, means
+from scalestudy.record.tables import Table
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
 """Columns of a run; over launches the last has limits."""
 
 
-def buckets_grid(buckets: pd.DataFrame | Grid) -> Grid:
+def buckets_grid(buckets: Table | Grid) -> Grid:
     """Buckets of one run as a rectangle: an entry a step and bucket."""
     return buckets if isinstance(buckets, Grid) else Grid.of(buckets, along=("step", "bucket"))
 
 
-def waits_by_round(buckets: pd.DataFrame | Grid) -> dict[str, np.ndarray]:
+def waits_by_round(buckets: Table | Grid) -> dict[str, np.ndarray]:
     """WAITS in seconds per step, means over ranks and steps, a value a round.
 
     exposed_hook: from the last gradient of a rank to the end of the last bucket: the logger's exposed span,
@@ -40,7 +40,7 @@ def waits_by_round(buckets: pd.DataFrame | Grid) -> dict[str, np.ndarray]:
     return {name: means(times_s, blocks).mean(axis=0) for name, times_s in zip(WAITS, waits, strict=True)}
 
 
-def late_rank(buckets: pd.DataFrame | Grid) -> dict[str, Any]:
+def late_rank(buckets: Table | Grid) -> dict[str, Any]:
     """Columns of runs.csv: the rank that was last for most buckets; nan where there are none.
 
     late_share: of the buckets. lateness_s: how much later its last gradient was than the mean of the others', over

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.run.grid import Columns, Grid, firsts
+from scalestudy.record.tables import Table
 
 GIB = 2**30
 BUS_BANDWIDTH = "all_reduce_bus_gib_per_s"
@@ -31,21 +32,22 @@ def bus_factor(collective: str, ranks: int) -> float:
     return 1.0 if collective == "broadcast" else BUS[collective] * (ranks - 1) / ranks
 
 
-def collectives_frame(calls: pd.DataFrame) -> pd.DataFrame:
+def collectives_frame(calls: Table) -> pd.DataFrame:
     """A row a collective and size: COLUMNS, as `collectives_of` has them."""
     return pd.DataFrame(collectives_of(calls), columns=list(COLUMNS))
 
 
-def collectives_of(calls: pd.DataFrame) -> dict[str, np.ndarray]:
+def collectives_of(calls: Table) -> dict[str, np.ndarray]:
     """COLUMNS, an entry a collective and size: median and p95 over calls of the largest time over ranks.
 
     calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
     """
-    if calls.empty:
+    if not len(calls):
         return {name: np.empty(0, dtype=object if name == "collective" else float) for name in COLUMNS}
-    kinds, words = pd.factorize(calls["collective"], sort=True)
-    columns, names = Columns(calls), np.asarray(words, dtype=object)
-    columns["kind"] = kinds
+    columns = Columns(calls)
+    codes, words = columns.words("collective")
+    names, numbers = np.unique(words, return_inverse=True)
+    columns["kind"] = numbers[codes]
     grid = Grid.of(columns, along=("kind", "bytes", "call"))
     kinds, sizes, slowest_s = grid.of_step("kind"), grid.of_step("bytes"), grid["time_s"].max(axis=0)
     begins = np.union1d(firsts(kinds), firsts(sizes))

@@ -25,7 +25,7 @@ from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.measure.stopping import probe_looks
 from scalestudy.record.observation import DDP_COLUMNS, PROBE_PHASES
-from scalestudy.record.tables import Observation
+from scalestudy.record.tables import Observation, Table
 from scalestudy.registry.codes import Methods
 from scalestudy.study.looks import level_of_a_look
 
@@ -34,9 +34,7 @@ HOOK_DIFFERENCE = "hook_difference"
 LIMITS = ("", "_low", "_high")
 
 
-def probe_rounds(
-    steps: pd.DataFrame | Columns, buckets: pd.DataFrame | Grid, *, strategy: str = "ddp"
-) -> dict[str, np.ndarray]:
+def probe_rounds(steps: Table | Columns, buckets: Table | Grid, *, strategy: str = "ddp") -> dict[str, np.ndarray]:
     """QUANTITIES in seconds per step, a value a round of probes; nan where a kind of block is missing.
 
     steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
@@ -85,8 +83,8 @@ def communication_of(
     steps, buckets: of the observation, where they were taken before.
     """
     rounds = probe_rounds(
-        observation.steps if steps is None else steps,
-        observation.buckets if buckets is None else buckets,
+        observation.tables["steps"] if steps is None else steps,
+        observation.tables["buckets"] if buckets is None else buckets,
         strategy=observation.record.spec.strategy,
     )
     values = {name: rounds[name][~np.isnan(rounds[name])] for name in QUANTITIES}

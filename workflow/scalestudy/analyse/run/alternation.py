@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.run.grid import Grid
+from scalestudy.analyse.run.grid import Columns, Grid
 from scalestudy.analyse.run.steps import block_step_times
 from scalestudy.measure.quiet import counted_rounds, is_quiet
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE
@@ -22,25 +22,27 @@ NOTHING: dict[str, Any] = {
 BLOCKS = 2  # of each side in a round
 
 
-def alternation_of(observation: Observation) -> dict[str, Any]:
+def alternation_of(observation: Observation, steps: Columns | None = None) -> dict[str, Any]:
     """Columns of NOTHING for a launch: ratio of throughputs, its blocks of each side, rounds that were contended.
 
     As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
     what else a host does for a moment makes single blocks longer, and more often those of several ranks. Rounds in
-    which others took the cores do not count (measure/quiet.py).
+    which others took the cores do not count (measure/quiet.py). steps: of the observation, where they were taken
+    before.
     """
-    record, steps = observation.record, observation.steps
+    record = observation.record
     alternation = record.spec.alternation
     if alternation is None or record.outcome != "ok":
         return NOTHING
     if record.totals.alternation_failed:
         return NOTHING | {"turns": Turns.NO_MEMORY}
-    turns = [steps[steps["phase"] == phase] for phase in (ALTERNATING, ALTERNATING_BASE)]
+    steps = Columns(observation.tables["steps"]) if steps is None else steps
+    turns = [Grid.of(steps, steps.among("phase", (phase,))) for phase in (ALTERNATING, ALTERNATING_BASE)]
     if not all(map(len, turns)):
         return NOTHING
     waits = np.maximum(*(_wait_shares(observation.blocks, phase) for phase in (ALTERNATING, ALTERNATING_BASE)))
     counted = np.repeat(counted_rounds(waits), BLOCKS)
-    mine, base = (np.array(block_step_times(Grid.of(of_side)))[counted] for of_side in turns)
+    mine, base = (np.array(block_step_times(of_side))[counted] for of_side in turns)
     samples = record.spec.global_batch / alternation.batch_per_rank
     return {
         "turns": Turns.MADE if is_quiet(waits).any() else Turns.CONTENDED,

@@ -11,6 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+import pyarrow
+
+from scalestudy.record.tables import Table
 
 
 class Columns(dict[str, np.ndarray]):
@@ -20,9 +23,9 @@ class Columns(dict[str, np.ndarray]):
     out a column than numpy to look through it.
     """
 
-    def __init__(self, table: pd.DataFrame | Columns) -> None:
+    def __init__(self, table: Table | Columns) -> None:
         super().__init__(table if isinstance(table, Columns) else {})
-        self.table: pd.DataFrame = table.table if isinstance(table, Columns) else table
+        self.table: Table = table.table if isinstance(table, Columns) else table
         self._words: dict[str, tuple[np.ndarray, np.ndarray]] = table._words if isinstance(table, Columns) else {}
 
     def __missing__(self, name: str) -> np.ndarray:
@@ -37,13 +40,24 @@ class Columns(dict[str, np.ndarray]):
     def __bool__(self) -> bool:
         return len(self) > 0
 
+    def words(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """(number of its word for each row, the words) of a column of text."""
+        if name not in self._words:
+            self._words[name] = _words(self.table[name])
+        return self._words[name]
+
     def among(self, name: str, words: Collection[str]) -> np.ndarray:
         """(rows,): whether a column of text has one of these words."""
-        if name not in self._words:
-            found, words_found = pd.factorize(self.table[name])
-            self._words[name] = found, np.asarray(words_found, dtype=object)
-        codes, known = self._words[name]
+        codes, known = self.words(name)
         return np.array([word in words for word in known], dtype=bool)[codes] if len(codes) else codes.astype(bool)
+
+
+def _words(column: pd.Series | pyarrow.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    if isinstance(column, pd.Series):
+        codes, words = pd.factorize(column)
+        return codes, np.asarray(words, dtype=object)
+    coded = column.combine_chunks().dictionary_encode()
+    return coded.indices.to_numpy(), coded.dictionary.to_numpy(zero_copy_only=False)
 
 
 @dataclass(frozen=True)
@@ -56,7 +70,7 @@ class Grid:
     @classmethod
     def of(
         cls,
-        table: pd.DataFrame | Columns,
+        table: Table | Columns,
         chosen: np.ndarray | None = None,
         *,
         along: Sequence[str] = ("step",),
@@ -77,7 +91,7 @@ class Grid:
             grid = cls(table, places[order].reshape(len(ranks), -1))
             if all((grid[name] == grid.of_step(name)).all() for name in along):
                 return grid
-        rows = table.table.iloc[places]
+        rows = pd.DataFrame({name: table[name][places] for name in ("rank", *along)})
         everywhere = (rows.groupby(list(along))["rank"].transform("nunique") == len(ranks)).to_numpy()
         if everywhere.all():
             raise ValueError(f"a rank has two rows of the same {', '.join(along)}")

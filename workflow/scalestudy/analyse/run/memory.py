@@ -4,11 +4,11 @@ from math import nan
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.statistics.slope import theil_sen
+from scalestudy.record.tables import Table
 from scalestudy.registry.codes import MemoryKind
 
 FEWEST = 8  # blocks; with fewer the slope's interval says nothing
@@ -42,7 +42,7 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
     return slope.scaled(1e3), bool(grows)
 
 
-def growth_of(blocks: pd.DataFrame, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
+def growth_of(blocks: Table | Columns, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
     """Columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, else resident."""
     columns = Columns(blocks)
     steady = columns.among("phase", ("measured",)) & (columns["first_step"] >= warmup_steps)

@@ -53,8 +53,13 @@ class Reduced:
 def reduce_run(study: Study, observation: Observation) -> Reduced:
     """One run, its steps and calls looked at once."""
     confidence = study.report.confidence
-    all_steps, buckets = Columns(observation.steps), buckets_grid(observation.buckets)
-    steady, collectives = steady_steps(observation, all_steps), collectives_of(observation.collectives)
+    tables = observation.tables
+    all_steps, blocks, buckets = (
+        Columns(tables["steps"]),
+        Columns(tables["blocks"]),
+        buckets_grid(tables["buckets"]),
+    )
+    steady, collectives = steady_steps(observation, all_steps), collectives_of(tables["collectives"])
     spec, epochs = observation.record.spec, observation.epochs
     steps = describe(steady, global_batch=spec.global_batch, confidence=confidence)
     communication = communication_of(observation, confidence=confidence, steps=all_steps, buckets=buckets)
@@ -65,13 +70,13 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
         **late_rank(buckets),
-        "buckets": len(np.unique(observation.buckets["bucket"])) or nan,
+        "buckets": len(np.unique(buckets.table["bucket"])) or nan,
         **network_of(collectives),
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),
-        **growth_of(observation.blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
-        "clock_change": clock_change(observation.blocks, steps["level_changed_at_step"]),
-        **alternation_of(observation),
+        **growth_of(blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
+        "clock_change": clock_change(blocks, steps["level_changed_at_step"]),
+        **alternation_of(observation, all_steps),
         "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
         "time_to_accuracy_s": time_to_accuracy(epochs, study.workloads[spec.workload].target_accuracy),
     }

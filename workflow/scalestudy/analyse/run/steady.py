@@ -9,6 +9,9 @@ from math import exp, isnan, nan
 import numpy as np
 import pandas as pd
 
+from scalestudy.analyse.run.grid import Columns
+from scalestudy.record.tables import Table
+
 TRIMMED = 0.15  # of the series at each end, where a jump is not looked for
 CRITICAL = 12.16  # sup-F at 1 % for one mean and 15 % trimming. Source: Andrews (2003), Econometrica 71, table I
 SMALLEST_JUMP = 0.05  # of the level; a smaller one is no matter for a study of scaling
@@ -108,7 +111,7 @@ def _correlation_time(residuals: np.ndarray) -> float:
     return (1 + corrected) / (1 - corrected)
 
 
-def clock_change(blocks: pd.DataFrame, at_step: float) -> float:
+def clock_change(blocks: Table | Columns, at_step: float) -> float:
     """Relative change of the clock from the blocks before a step to those from it on, the mean over ranks.
 
     blocks: of one launch. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
@@ -116,12 +119,21 @@ def clock_change(blocks: pd.DataFrame, at_step: float) -> float:
     """
     if isnan(at_step):
         return nan
-    measured = blocks[blocks["phase"] == "measured"]
-    column = "gpu_sm_clock_mhz" if measured["gpu_sm_clock_mhz"].notna().any() else "cpu_clock_mhz"
-    clock, first = measured[column].astype(float), measured["first_step"]
-    before = clock[first + measured["steps"] <= at_step].mean()
-    after = clock[first >= at_step].mean()
-    return float(after / before - 1) if before > 0 else nan
+    columns = Columns(blocks)
+    measured = columns.among("phase", ("measured",))
+    clocks = (columns[name][measured].astype(float) for name in ("gpu_sm_clock_mhz", "cpu_clock_mhz"))
+    clock = next((read for read in clocks if not np.isnan(read).all()), np.empty(0))
+    first, steps = columns["first_step"][measured], columns["steps"][measured]
+    if not len(clock):
+        return nan
+    before, after = (_mean(clock[at]) for at in (first + steps <= at_step, first >= at_step))
+    return after / before - 1 if before > 0 else nan
+
+
+def _mean(values: np.ndarray) -> float:
+    """Of those that are known; nan where none is."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else nan
 
 
 def throttled(level_change: pd.Series, clock_change: pd.Series) -> pd.Series:

@@ -60,7 +60,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
 
 def training_steps(observation: Observation) -> pd.DataFrame:
     """Steps of training, without probes; UserError as `is_training` raises it."""
-    return observation.steps[is_training(observation, Columns(observation.steps))]
+    return observation.steps[is_training(observation, Columns(observation.tables["steps"]))]
 
 
 def is_training(observation: Observation, steps: Columns) -> np.ndarray:
@@ -88,7 +88,7 @@ def steady_steps(observation: Observation, steps: Columns | None = None) -> Grid
 
     A block that the warm-up ends in counts from there on. steps: of the observation, where they were taken before.
     """
-    steps = Columns(observation.steps) if steps is None else steps
+    steps = Columns(observation.tables["steps"]) if steps is None else steps
     training = Grid.of(steps, is_training(observation, steps))
     if observation.record.outcome != "ok" or not len(training):
         return training.where(np.zeros(len(training), dtype=bool))
