@@ -2,8 +2,8 @@
 
     python -m bench.documents --shapes 10 100 1000 1000-scales 10000 --out documents.json
 
-Each stage is the commands of its rule, on as many cores as there are, one stage after another, though Snakemake
-would let some overlap. `s` is what a stage takes from its start to its end, `CPU s` what all its processes keep
+Each stage is the commands of its rules, two at a time where none waits for another, and one stage after another,
+as Snakemake does on two cores. `s` is what a stage takes from its start to its end, `CPU s` what all its processes keep
 cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage together;
 pages that they share are counted once. The studies are written before the clock starts; that of 10 000 runs takes
 3 GB of disk, and some minutes.
@@ -36,8 +36,12 @@ EVERY_S = 0.1  # memory is looked at
 
 def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     """Stage -> the commands of its jobs; as in rules/*.smk. plan: of use to older revisions (bench.revisions)."""
-    names = ("aggregate", "diagnose", "plot", "numbers", "tables", "text", "page", "documents")
-    return {name: [["stage", name, "--results", str(results)]] for name in names} | {
+    jobs = {name: [name] for name in ("aggregate", "diagnose", "plot", "numbers")}
+    jobs["write"] = ["page", "documents", "tables", "text"]
+    commands = {
+        stage: [["stage", name, "--results", str(results)] for name in names] for stage, names in jobs.items()
+    }
+    return commands | {
         "typeset": [["stage", "typeset", f"{results}/{name}.tex"] for name in ("report", "proposal")],
     }
 
