@@ -3,9 +3,9 @@
     python -m bench.documents --shapes 10 100 1000 1000-scales 10000 --out documents.json
 
 Each stage is the commands of its rules, two at a time where none waits for another, and one stage after another,
-as Snakemake does on two cores. `s` is what a stage takes from its start to its end, `CPU s` what all its processes keep
-cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage together;
-pages that they share are counted once. The studies are written before the clock starts; that of 10 000 runs takes
+as Snakemake does on two cores. `s` is what a stage takes from its start to its end, `CPU s` what all its processes
+keep cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage
+together; pages that they share are counted once. The studies are written before the clock starts; that of 10 000 runs takes
 3 GB of disk, and some minutes.
 
 The bars, on two cores: 30 s for all of 1000 runs, and 4 minutes and 1.5 GiB for all of 10 000.
@@ -14,6 +14,7 @@ The bars, on two cores: 30 s for all of 1000 runs, and 4 minutes and 1.5 GiB for
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import resource
 import subprocess
@@ -31,13 +32,13 @@ from bench.synthetic import SHAPES, make_study, write_study
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
 AT_ONCE = 2
-EVERY_S = 0.1  # memory is looked at
+EVERY_S = 0.4  # memory is looked at: a look takes some ms of a core
 
 
 def stages(plan: Plan, results: Path) -> dict[str, list[list[str]]]:
     """Stage -> the commands of its jobs; as in rules/*.smk. plan: of use to older revisions (bench.revisions)."""
     jobs = {name: [name] for name in ("aggregate", "diagnose", "plot", "numbers")}
-    jobs["write"] = ["page", "documents", "tables", "text"]
+    jobs |= {"write": ["page", "tables", "text"], "documents": ["documents"]}
     commands = {
         stage: [["stage", name, "--results", str(results)] for name in names] for stage, names in jobs.items()
     }
@@ -85,7 +86,8 @@ def run_job(arguments: list[str]) -> float:
         job = psutil.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT)
         while job.poll() is None:
             peak = max(peak, sum(map(_memory, [job, *job.children(recursive=True)])))
-            time.sleep(EVERY_S)
+            with contextlib.suppress(psutil.TimeoutExpired):
+                job.wait(EVERY_S)
         said.seek(0)
         if job.returncode != 0:
             raise SystemExit(f"scalestudy {arguments[0]} ended with {job.returncode}:\n{said.read()}")
