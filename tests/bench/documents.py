@@ -5,8 +5,8 @@
 Each stage is the commands of its rules, two at a time where none waits for another, and one stage after another,
 as Snakemake does on two cores. `s` is what a stage takes from its start to its end, `CPU s` what all its processes
 keep cores busy, which other work on the machine changes less. Peak memory is that of all processes of a stage
-together; pages that they share are counted once. The studies are written before the clock starts; that of 10 000 runs takes
-3 GB of disk, and some minutes.
+together; pages that they share are counted once. The studies are written before the clock starts; that of 10 000
+runs takes 3 GB of disk, and some minutes.
 
 The bars, on two cores: 30 s for all of 1000 runs, and 4 minutes and 1.5 GiB for all of 10 000.
 """
