@@ -11,7 +11,7 @@ from scalestudy.train.probes.rounds import block_steps
         (0.0001, 10, 50),
         (0.0008, 10, 25),
         (0.004, 10, 10),
-        (0.05, 4, 4),
+        (0.03, 5, 5),
         (1.0, 3, 3),
     ],
 )
