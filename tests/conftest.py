@@ -172,6 +172,15 @@ class Checkout:
         return Checkout(target)
 
 
+def alive(pid: int) -> bool:
+    """Whether a process runs (a zombie does not)."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return False
+    return state != "Z"
+
+
 def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
     """Until a condition holds."""
     end = time.monotonic() + seconds

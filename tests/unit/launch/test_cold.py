@@ -10,9 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
-from conftest import wait_for
+from conftest import alive, wait_for
 from scalestudy.launch.ranks import PORTS
 
 # Rank 1 does what it is told; rank 0 says how it was ended, as a rank that writes its part does.
@@ -52,10 +51,6 @@ def start(what: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ | {"ASKED": "for"})
 
 
-def is_gone(pid: int) -> bool:
-    return not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
-
-
 def test_every_rank_is_told_its_place_and_where_to_meet(worker: Path) -> None:
     assert start("tell").wait(60) == 0
     told = [json.loads((worker / f"told-{rank}.json").read_text()) for rank in (0, 1)]
@@ -93,4 +88,4 @@ def test_no_rank_outlives_whoever_watches_it(worker: Path) -> None:
     wait_for(lambda: all(path.exists() and path.read_text() for path in up))
     process.kill()
     process.communicate(timeout=60)
-    wait_for(lambda: all(is_gone(int(path.read_text())) for path in up))
+    wait_for(lambda: not any(alive(int(path.read_text())) for path in up))

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from builders import observation
+from conftest import alive
 from scalestudy.launch.command import THREAD_VARIABLES, rank_command, rank_environment
 from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import run_group
@@ -106,15 +107,6 @@ def test_outcome_is_the_first_cause(
     )
     assert found == outcome
     assert words in reason
-
-
-def alive(pid: int) -> bool:
-    """Whether a process runs (a zombie does not)."""
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except FileNotFoundError:
-        return False
-    return state != "Z"
 
 
 def wait_until(condition: Any, seconds: float = 60) -> bool:

@@ -1,19 +1,16 @@
 """`python -m scalestudy.launch.cold RANKS -m MODULE ...`: the ranks of one node, each a fresh interpreter.
 
 What torchrun does on one node, without importing torch for it: on a file system where that takes a minute,
-torchrun would take one before the first rank begins. Told to end by SIGTERM it passes that on, and its own end
+torchrun needs that minute before the first rank begins. Told to end by SIGTERM it passes that on, and its own end
 ends the ranks.
 """
 
-import ctypes
 import os
 import signal
 import socket
 import sys
 
-from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
-
-PR_SET_PDEATHSIG = 1
+from scalestudy.launch.ranks import code_of, end_with_parent, free_port, group_environment, run_ranks
 
 
 def main() -> int:
@@ -29,7 +26,7 @@ def main() -> int:
         pid = os.fork()
         if pid == 0:
             try:
-                ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+                end_with_parent(signal.SIGKILL)
                 os.execve(command[0], command, environment)
             finally:
                 os._exit(127)

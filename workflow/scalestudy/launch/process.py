@@ -1,7 +1,7 @@
 """A process group that cannot outlive us: started, watched, ended as one."""
 
 import contextlib
-import ctypes
+import functools
 import os
 import signal
 import subprocess
@@ -11,9 +11,10 @@ from pathlib import Path
 
 import psutil
 
+from scalestudy.launch.ranks import end_with_parent
+
 GRACE_S = 45.0  # a rank writes its part when told to end; torchrun gives up on a hanging one after 30 s
 POLL_S = 0.1
-PR_SET_PDEATHSIG = 1
 
 
 class Interrupted(BaseException):
@@ -48,7 +49,7 @@ def run_group(
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            preexec_fn=_end_with_parent,
+            preexec_fn=functools.partial(end_with_parent, signal.SIGTERM),
         )
     deadline = time.monotonic() + time_limit_s
     timed_out = False
@@ -86,11 +87,6 @@ def _end_family(process: subprocess.Popen[bytes], grace_s: float, end: Callable[
     for orphan in alive:
         with contextlib.suppress(psutil.NoSuchProcess):
             orphan.kill()
-
-
-def _end_with_parent() -> None:
-    """Ask Linux to send this process SIGTERM should its parent die, however it dies (prctl(2))."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
 
 
 def raise_on_signals() -> None:

@@ -1,9 +1,10 @@
 """The ranks of one node as processes of ours: what each is told, and watching them to their end.
 
-As torchrun does it: a rank that fails ends the others. Standard library only, so that it starts at once.
+A rank that fails ends the others, as under torchrun. Only the standard library is needed: it starts at once.
 """
 
 import contextlib
+import ctypes
 import os
 import platform
 import random
@@ -21,10 +22,15 @@ TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
 """Variables that torchrun sets where the user has not."""
 PORTS = range(20_000, 32_768)
 """Where ranks may meet: below those that Linux gives to outgoing connections."""
-
+PR_SET_PDEATHSIG = 1
 
 Start = Callable[[int, Sequence[socket.socket]], int]
-"""Makes a process of a rank, and returns its id; told as well what a process that is forked has to close."""
+"""Starts a rank and returns its process id. It is also given the sockets that a forked process has to close."""
+
+
+def end_with_parent(signum: int) -> None:
+    """Ask Linux to send this process a signal should its parent die, however it dies (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signum)
 
 
 def run_ranks(connection: socket.socket, count: int, start: Start) -> dict[int, int]:
@@ -95,7 +101,7 @@ def group_environment(environment: Mapping[str, str], rank: int, ranks: int, por
 
 
 def free_port() -> int:
-    """A port of this host that nobody listens on now, drawn at random: two launches hardly draw the same.
+    """A port of this host that nobody listens on now, drawn at random: two launches are unlikely to draw the same.
 
     It has to stay free until the first rank has imported torch, which may take a minute.
     """

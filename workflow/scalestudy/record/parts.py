@@ -69,8 +69,8 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         environment = environment or content["environment"]
         stopping = stopping or content["stopping"]
         for name, of_ranks in tables.items():
-            of_ranks.append(_read_table(directory / f"{name}-{rank}.parquet"))
-        epochs += _read_epochs(directory / f"epochs-{rank}.csv")
+            of_ranks.append(read_table(directory / f"{name}-{rank}.parquet"))
+        epochs += read_epochs(directory / f"epochs-{rank}.csv")
     return Parts(
         reports=tuple(reports),
         environment=environment,
@@ -80,9 +80,9 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
     )
 
 
-def _read_table(path: Path) -> pa.Table:
-    """As `parquet.read_table`, which imports pandas."""
-    with parquet.ParquetFile(path) as file:
+def read_table(source: Path | pa.NativeFile) -> pa.Table:
+    """As `parquet.read_table`, which imports pandas. In one thread: sharing a few thousand rows takes longer."""
+    with parquet.ParquetFile(source) as file:
         return file.read(use_threads=False)
 
 
@@ -94,8 +94,8 @@ def _together(of_ranks: list[pa.Table], columns: tuple[str, ...]) -> pa.Table:
     return pa.concat_tables(filled, promote_options="permissive")
 
 
-def _read_epochs(path: Path) -> list[dict[str, float]]:
-    """Rows of a rank: whole numbers as such, nan for what is not known."""
+def read_epochs(path: Path) -> list[dict[str, float]]:
+    """Rows of a file: whole numbers as such, nan for what is not known."""
     with path.open(encoding="utf-8", newline="") as file:
         return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(file)]
 
@@ -176,7 +176,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     for name, columns in TABLES.items():
         table = parts.tables[name].select(columns)
         # A dictionary of times that are all different makes a file larger, and is read in twice the time.
-        texts = [name for name in TEXTS if name in columns]
+        texts = [text for text in TEXTS if text in columns]
         path = directory / f"{name}.parquet"
         parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
     write_text(directory / "epochs.csv", _csv_of(parts.epochs))

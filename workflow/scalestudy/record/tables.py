@@ -1,19 +1,17 @@
 """A run as it is read back: its record and its tables. The contract is record/observation.py."""
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-import numpy as np
 import pandas as pd
 import pyarrow
-import pyarrow.parquet
 
 from scalestudy.errors import UserError
-from scalestudy.record.observation import TABLES, RunRecord, content_of, digest_of, read_record
+from scalestudy.record.observation import EPOCH_COLUMNS, TABLES, RunRecord, content_of, digest_of, read_record
+from scalestudy.record.parts import read_epochs, read_table
 
 Table: TypeAlias = pd.DataFrame | pyarrow.Table
 
@@ -63,14 +61,10 @@ def read_observation(directory: str | Path) -> Observation:
             )
         if name in tables.values():
             contents[name] = content
-    read = {name: _table(contents.get(file) or content_of(directory / file)) for name, file in tables.items()}
-    return Observation(record, read, _epochs(directory / "epochs.csv"))
-
-
-def _table(content: bytes) -> pyarrow.Table:
-    """A table, read in one thread: for a few thousand rows it takes longer to share the work than to do it."""
-    with pyarrow.parquet.ParquetFile(pyarrow.BufferReader(content)) as file:
-        return file.read(use_threads=False)
+    given = {name: contents.get(file) or content_of(directory / file) for name, file in tables.items()}
+    read = {name: read_table(pyarrow.BufferReader(content)) for name, content in given.items()}
+    epochs = pd.DataFrame(read_epochs(directory / "epochs.csv"), columns=list(EPOCH_COLUMNS))
+    return Observation(record, read, epochs)
 
 
 def _frame(table: Table) -> pd.DataFrame:
@@ -79,19 +73,3 @@ def _frame(table: Table) -> pd.DataFrame:
         return table
     frame: pd.DataFrame = table.to_pandas(use_threads=False, ignore_metadata=True)
     return frame
-
-
-def _epochs(path: Path) -> pd.DataFrame:
-    """A file of some lines, for which pandas' own reader takes ten times as long."""
-    with path.open(encoding="utf-8", newline="") as file:
-        names, *rows = csv.reader(file)
-    columns = zip(*rows, strict=True) if rows else [()] * len(names)
-    return pd.DataFrame({name: _numbers(texts) for name, texts in zip(names, columns, strict=True)})
-
-
-def _numbers(texts: Sequence[str]) -> np.ndarray:
-    """Whole ones where all are; else nan for what is left out."""
-    try:
-        return np.array([int(text) for text in texts], dtype=int)
-    except ValueError:
-        return np.array([float(text or "nan") for text in texts])

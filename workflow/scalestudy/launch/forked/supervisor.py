@@ -1,7 +1,6 @@
 """Forks the ranks of one launch and watches them. One that fails ends the others, and so does whoever hangs up."""
 
 import contextlib
-import ctypes
 import json
 import os
 import runpy
@@ -12,9 +11,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from scalestudy.launch.forked.client import CODE, LENGTH
-from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
-
-PR_SET_PDEATHSIG = 1
+from scalestudy.launch.ranks import code_of, end_with_parent, free_port, group_environment, run_ranks
 
 
 def supervise(connection: socket.socket) -> int:
@@ -59,7 +56,7 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        end_with_parent(signal.SIGKILL)
         os.chdir(request["directory"])
         os.sched_setaffinity(0, request["cpus"])
         os.environ.clear()

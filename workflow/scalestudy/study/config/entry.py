@@ -10,7 +10,7 @@ class Entry(BaseModel):
         extra="forbid",
         frozen=True,
         use_attribute_docstrings=True,
-        defer_build=True,
+        defer_build=True,  # a launch uses few of them
         allow_inf_nan=False,
         serialize_by_alias=True,  # what is written can be read again
     )
