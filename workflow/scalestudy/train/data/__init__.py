@@ -15,6 +15,7 @@ from scalestudy.errors import UserError
 from scalestudy.prepare.store import ARRAYS, read_store
 from scalestudy.study.config.datasets import Data, DigitsData, FileData, SyntheticData, SyntheticTokens
 from scalestudy.study.config.models import Model
+from scalestudy.train.data.digits import read_digits
 
 SEED = 0
 
@@ -52,11 +53,9 @@ def load_split(data: Data, model: Model, *, directory: Path | None, device: torc
 
 def load_digits_split(data: DigitsData) -> Split:
     """scikit-learn's digits as (N, 1, 8, 8) floats in [0, 1]; the held-out images are the same in every run."""
-    from sklearn.datasets import load_digits  # other data need not wait for it
-
-    digits = load_digits()
-    inputs = torch.tensor(digits.images, dtype=torch.float32).unsqueeze(1) / 16
-    targets = torch.tensor(digits.target, dtype=torch.long)
+    images, classes = read_digits()
+    inputs = torch.tensor(images, dtype=torch.float32).unsqueeze(1) / 16
+    targets = torch.tensor(classes, dtype=torch.long)
     order = torch.randperm(len(targets), generator=torch.Generator().manual_seed(0))
     validation, train = order[: data.validation_samples], order[data.validation_samples :]
     return Split(inputs[train], targets[train], inputs[validation], targets[validation])
