@@ -90,7 +90,7 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     absent = sorted(set(range(spec.world_size)) - set(waiting))
     if missing:
         exits = {int(rank): int(code) for rank, code in ELASTIC_EXIT.findall(found.log)}
-        # A rank that torchrun itself told to end (SIGTERM) is no cause.
+        # A rank that was told to end (SIGTERM) because another had failed is no cause.
         killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
         first = killed or missing
         others = "; the others waited for it" if waiting else ""

@@ -5,6 +5,7 @@ Training does not. What its code measures has a version (record/protocol.py), an
 of the code that measured it.
 """
 
+import functools
 import hashlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -56,7 +57,12 @@ def _files_of(imports: Iterable[str]) -> Iterator[str]:
         _, *parts = name.split(".")
         for count in range(1, len(parts) + 1):
             stem = "/".join(parts[:count])
-            yield from (file for file in (f"{stem}.py", f"{stem}/__init__.py") if (PACKAGE / file).exists())
+            yield from {f"{stem}.py", f"{stem}/__init__.py"} & _every_file()
+
+
+@functools.cache
+def _every_file() -> frozenset[str]:
+    return frozenset(_files(""))
 
 
 def _digest(digests: dict[str, str]) -> str:

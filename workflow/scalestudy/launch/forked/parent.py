@@ -24,7 +24,6 @@ MODULES = (
     "torch._dynamo",  # the first optimizer of a process imports it, with hundreds of modules
     "torch.nn.parallel.distributed",
     "torch.distributed.fsdp",
-    "sklearn.datasets",
     WORKER,
 )
 
@@ -111,4 +110,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    status = main()
+    sys.stderr.flush()
+    os._exit(status)  # clearing up after torch keeps a core busy for a moment, in which another launch may run

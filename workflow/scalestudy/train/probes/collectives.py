@@ -14,8 +14,8 @@ from scalestudy.train.loop import Trainer
 
 SMALL_BYTES = (4, 1024, 16 * 1024)  # where latency is all there is
 WARMUP_CALLS = 3
-MOST_CALLS, FEWEST_CALLS = 50, 5
-SECONDS_PER_SIZE = 0.2
+MOST_CALLS, FEWEST_CALLS = 30, 5
+SECONDS_PER_SIZE = 0.1
 
 
 def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
