@@ -1,7 +1,8 @@
 """One row a point: the launches of a variant at a scale, compared with their base case."""
 
+from collections.abc import Callable, Iterable
 from math import isnan, nan
-from typing import Any
+from typing import Any, TypeAlias
 
 import pandas as pd
 
@@ -41,9 +42,29 @@ OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_check
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
 SAMPLES = 1e6
 
+Launches: TypeAlias = tuple[Plan, pd.DataFrame, pd.DataFrame, Times]
+"""What a row is made from: the plan, its runs by their ids, those that ended well, and their step times."""
 
-def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) -> pd.DataFrame:
+
+def one_by_one(
+    work: Callable[[Launches, Point], dict[str, Any]], same: Launches, points: Iterable[Point]
+) -> list[dict[str, Any]]:
+    """work(same, point) for each point."""
+    return [work(same, point) for point in points]
+
+
+Spread: TypeAlias = Callable[
+    [Callable[[Launches, Point], dict[str, Any]], Launches, Iterable[Point]], list[dict[str, Any]]
+]
+"""How the rows are made: as `one_by_one`, or on several cores."""
+
+
+def summary_frame(
+    plan: Plan, runs: pd.DataFrame, times: Times | None = None, *, spread: Spread = one_by_one
+) -> pd.DataFrame:
     """A row per point of the plan, also where no launch succeeded: its numbers are nan; launches_oom ... tell.
+
+    spread: as `one_by_one`, where rows are to be made on several cores.
 
     times: step times within each run. Where they are given, and a point and its base case share repeats enough,
     the interval of the speedup is a hierarchical bootstrap over repeats and these times; `interval` says which.
@@ -61,10 +82,11 @@ def summary_frame(plan: Plan, runs: pd.DataFrame, times: Times | None = None) ->
     """
     runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
     ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
-    return with_derived(pd.DataFrame([_row(point, runs, ok, plan, times or {}) for point in plan.points]))
+    return with_derived(pd.DataFrame(spread(_row, (plan, runs, ok, times or {}), plan.points)))
 
 
-def _row(point: Point, runs: pd.DataFrame, ok: pd.DataFrame, plan: Plan, times: Times) -> dict[str, Any]:
+def _row(launches: Launches, point: Point) -> dict[str, Any]:
+    plan, runs, ok, times = launches
     study, report, confidence = plan.study, plan.study.report, plan.study.level
     mine, measured = among(runs, point.runs), among(ok, point.runs)
     good = of_one_protocol(measured)

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ from scalestudy.study.spec import RunSpec
 
 MANY = 100
 RUNS_AT_ONCE = 20  # read one after another, before what is kept of them is handed over
+MANY_POINTS, POINTS_AT_ONCE = 24, 6
 
 
 @dataclass(frozen=True)
@@ -100,7 +102,8 @@ def _points(plan: Plan, read: list[Read]) -> tuple[pd.DataFrame, pd.DataFrame]:
     names = read[0].rows
     runs = pd.DataFrame({name: list(chain.from_iterable(one.rows[name] for one in read)) for name in names})
     times = {run: times_s for one in read for run, times_s in one.block_step_times_s.items()}
-    return runs, summary_frame(plan, runs, times)
+    several = partial(spread, processes=1 if len(plan.points) < MANY_POINTS else cores(), at_once=POINTS_AT_ONCE)
+    return runs, summary_frame(plan, runs, times, spread=several)
 
 
 def read_runs(study: Study, directories: list[Path]) -> list[Read]:
