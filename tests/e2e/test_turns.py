@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import torch.distributed as dist
-from launches import spec_of, succeeded
+from launches import launched, spec_of, succeeded
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.steps import measured
 from scalestudy.measure.quiet import MOST_TIMES
@@ -64,6 +64,18 @@ def test_blocks_take_turns_and_every_rank_counts_alike(
     assert turns["core_wait_share"].between(0, 1).all()
     for contended in ([], [0], range(rounds)):
         _check_ratio(found, list(contended))
+
+
+def test_a_launch_in_reserve_takes_turns_and_may_leave_probes_out(tmp_path: Path) -> None:
+    spec = spec_of({"strategy": "ddp"}, measure=MEASURE)
+    found = launched(spec, tmp_path, probed=False)
+    assert found.record.outcome == "ok", found.record.reason
+    assert found.record.spec == spec
+    assert found.record.environment["probes_left_out"] is True
+    phases = set(found.steps["phase"])
+    assert {ALTERNATING, ALTERNATING_BASE} <= phases
+    assert not [phase for phase in phases if phase.startswith("probe-")]
+    assert found.collectives.empty
 
 
 def _check_ratio(found: Observation, contended: list[int]) -> None:

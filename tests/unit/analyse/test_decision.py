@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import nan
 from typing import Any
 
 import pytest
@@ -71,6 +72,21 @@ def test_what_failed_is_not_launched_again(failed: tuple[str, ...]) -> None:
     decision = decision_of(plan_of(), 3, close=[*ends, *CLOSE[3:]])
     assert {c.workload: c.settled for c in decision.comparisons} == {"clear": "decided", "close": "failed"}
     assert not decision.needed
+
+
+@pytest.mark.parametrize(("probed", "left_out"), [(3, True), (2, False), (0, False)])
+def test_probes_are_left_out_where_all_planned_launches_made_them(probed: int, left_out: bool) -> None:
+    """The base case has none to leave out."""
+    plan = plan_of()
+    times = {(name, 1, batch): BASE for name in ("clear", "close") for batch in (16, 32)}
+    runs = study_of(plan, times | {("clear", 2, 16): CLEAR, ("close", 2, 16): CLOSE})
+    runs = runs[runs["repeat"] <= 3].copy()
+    runs["differential_s"] = nan
+    runs.loc[(runs["variant"] == "ddp") & (runs["repeat"] <= probed), "differential_s"] = 0.001
+    decision = decide(plan, runs, summary_frame(plan, runs), after=3)
+    distributed = {run for run in decision.needed if plan.runs[run].variant == "ddp"}
+    assert distributed
+    assert set(decision.without_probes) == (distributed if left_out else set())
 
 
 def test_idle_devices_of_jobs_use_up_the_budget() -> None:

@@ -67,6 +67,17 @@ def test_a_launch_whose_job_is_over_is_recorded(
     assert settle(tmp_path) == []
 
 
+def test_a_launch_that_was_asked_for_less_is_recorded_as_planned(
+    cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ranks of a launch in reserve are given another spec where they leave the probes out."""
+    states(monkeypatch, "NODE_FAIL")
+    write_text(cut_off / "planned.json", spec.to_json())
+    write_text(cut_off / "spec.json", spec.without_probes.to_json())
+    settle(tmp_path)
+    assert read_record(tmp_path / "runs" / spec.run_id).spec == spec
+
+
 def test_what_an_earlier_release_left_is_recorded_as_of_its_protocol(
     cut_off: Path, spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -26,8 +26,8 @@ from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
-from scalestudy.record.observation import HELD_DEVICES, RunRecord, most_steps, read_record
-from scalestudy.record.parts import describe, publish, read_parts, vouch, write_data
+from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, RunRecord, most_steps, read_record
+from scalestudy.record.parts import PLANNED, describe, publish, read_parts, vouch, write_data
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
@@ -37,9 +37,10 @@ DEFAULT = Limits()
 
 
 def measure_run(
-    spec: RunSpec, results: Path, *, limits: Limits = DEFAULT, data: Path = DATA
+    spec: RunSpec, results: Path, *, limits: Limits = DEFAULT, data: Path = DATA, probed: bool = True
 ) -> tuple[RunRecord, bool]:
     """Measure a run into results/runs/<run id>/: (its record, whether it was measured now). data: prepared data.
+    probed: whether it probes communication as its spec says; else it makes no probes, and its record says so.
 
     A run that is there already is kept as it is, whatever code and protocol measured it. One that was preempted is
     set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
@@ -47,7 +48,7 @@ def measure_run(
     scheduler it records that instead.
     """
     return _keep_or_record(
-        spec, results, lambda partial, code, earlier: _launch(spec, partial, code, earlier, limits, data)
+        spec, results, lambda partial, code, earlier: _launch(spec, partial, code, earlier, limits, data, probed)
     )
 
 
@@ -117,9 +118,12 @@ def _kept(final: Path) -> RunRecord | None:
     return record if record.outcome not in ("unneeded", "preempted") else None
 
 
-def _launch(spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: Limits, data: Path) -> RunRecord:
+def _launch(
+    spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: Limits, data: Path, probed: bool
+) -> RunRecord:
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
-    write_text(partial / "spec.json", spec.to_json())
+    write_text(partial / PLANNED, spec.to_json())
+    write_text(partial / "spec.json", (spec if probed else spec.without_probes).to_json())
     starter = make_starter()
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
@@ -155,6 +159,8 @@ def _launch(spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: L
     place["warnings"] = [*place["warnings"], *repeated(earlier)]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
+    if not probed:
+        place |= {PROBES_LEFT_OUT: True}
     if not guard:
         _warn(spec, place)
     write_data(partial, parts)

@@ -72,6 +72,7 @@ BLOCK_COLUMNS = (
 BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
 COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s")
 HELD_DEVICES = "held_devices"  # environment: those of the job that a launch was part of, idle ones included
+PROBES_LEFT_OUT = "probes_left_out"  # environment: true where the plan has probes and the launch made none
 TABLES = {
     "steps": STEP_COLUMNS,
     "blocks": BLOCK_COLUMNS,

@@ -37,6 +37,8 @@ from scalestudy.study.spec import RunSpec
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
+PLANNED = "planned.json"
+"""The spec of the run in its partial directory. Beside it `spec.json` is what its ranks are asked for."""
 LOG_TAIL_LINES = 20
 _SUMMED = ("rank", "step", "step_time_s", "samples")
 
@@ -182,7 +184,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     write_text(directory / "epochs.csv", _csv_of(parts.epochs))
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
-    patterns += ["progress.json", "spec.json", "world.json", "attempt.json", "refused.txt"]
+    patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt"]
     shutil.rmtree(directory / "checkpoints", ignore_errors=True)
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()

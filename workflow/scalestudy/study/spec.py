@@ -66,6 +66,11 @@ class RunSpec(Knobs):
         return self.model_copy(update={**of_base, **alone, "alternation": None})
 
     @property
+    def without_probes(self) -> RunSpec:
+        """The same training and turns without probes of communication, as ranks are asked for it."""
+        return self.model_copy(update={"measure": self.measure.model_copy(update={"probe_rounds": 0})})
+
+    @property
     def world_size(self) -> int:
         """Ranks of the launch."""
         return self.nodes * self.devices_per_node

@@ -13,6 +13,9 @@ from scalestudy.registry.codes import IntervalMethod, Settled, Verdict
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
+PLACE = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
+"""Columns of runs.csv, and fields of a spec, that tell the launches of one configuration from others."""
+
 
 def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int) -> DecisionFile:
     """The decision after so many repeats. runs, summary: of the launches up to these repeats."""
@@ -25,11 +28,13 @@ def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int)
     if wanted and study.measure.budget_device_hours is not None:
         left_s = study.measure.budget_device_hours * 3600 - float(device_time_s(runs).sum())
         allowed = min(last, after + max(0, int(left_s // _repeat_s(plan, runs, wanted, after + 1))))
+    needed = tuple(run for run in wanted if plan.runs[run].repeat <= allowed)
     return DecisionFile(
         study=study.name,
         after_repeats=after,
         comparisons=tuple(comparison for _, comparison in compared),
-        needed=tuple(run for run in wanted if plan.runs[run].repeat <= allowed),
+        needed=needed,
+        without_probes=_probed_enough(plan, runs, needed),
         budget_device_hours=study.measure.budget_device_hours,
         budget_ends_after=allowed if allowed < last else None,
     )
@@ -73,8 +78,15 @@ def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
 
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:
     """Device-seconds of one repeat of the wanted launches, as those of the repeats before it took on average."""
-    place = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
     made = runs[runs["outcome"] != "unneeded"]
-    mean = device_time_s(made).fillna(0.0).groupby([made[name] for name in place]).mean()
+    mean = device_time_s(made).fillna(0.0).groupby([made[name] for name in PLACE]).mean()
     specs = [plan.runs[run] for run in wanted if plan.runs[run].repeat == repeat]
-    return float(sum(mean[tuple(getattr(spec, name) for name in place)] for spec in specs))
+    return float(sum(mean[tuple(getattr(spec, name) for name in PLACE)] for spec in specs))
+
+
+def _probed_enough(plan: Plan, runs: pd.DataFrame, needed: Iterable[str]) -> tuple[str, ...]:
+    """Those of the needed launches whose communication as many launches probed as the study has repeats."""
+    enough = max(FEWEST, plan.study.repeats)
+    probed = runs[runs["differential_s"].notna()].groupby(PLACE).size()
+    known = {place for place, launches in probed.items() if launches >= enough}
+    return tuple(run for run in needed if tuple(getattr(plan.runs[run], name) for name in PLACE) in known)

@@ -38,6 +38,8 @@ class DecisionFile(Document):
     comparisons: tuple[Comparison, ...]
     needed: tuple[str, ...]
     """Runs up to the next decision that are to be made, in the order of the plan."""
+    without_probes: tuple[str, ...] = ()
+    """Those of them that do not probe communication: enough launches of their point did."""
     budget_device_hours: float | None
     """What the study allows; null for no limit."""
     budget_ends_after: int | None

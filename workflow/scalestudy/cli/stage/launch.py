@@ -54,11 +54,12 @@ def train(
     from scalestudy.study.limits import Limits
 
     spec, folder, limits = _asked(study, results, run_id, spec_json)
+    probed = True
     if profile_steps is not None:
         spec = spec.model_copy(update={"profile_steps": profile_steps})
     if reserve_of or after is not None:
         if after is not None:
-            needed, reason = _decided(spec, folder, after)
+            needed, probed, reason = _decided(spec, folder, after)
         else:
             needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:
@@ -71,7 +72,7 @@ def train(
         stall_limit_s=stall_limit_s or limits.stall_limit_s,
     )
     try:
-        record, anew = measure_run(spec, folder, limits=limits, data=data)
+        record, anew = measure_run(spec, folder, limits=limits, data=data, probed=probed)
     except Interrupted as stop:
         print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
         return 128 + stop.signum
@@ -91,7 +92,6 @@ def _asked(
 ) -> tuple[RunSpec, Path, Limits]:
     """(spec, results folder, limits of its study) of the run that is asked for."""
     from scalestudy.study.limits import Limits
-    from scalestudy.study.plan import make_plan
     from scalestudy.study.spec import parse_spec
 
     if (run_id is None) == (spec_json is None):
@@ -100,6 +100,8 @@ def _asked(
         if results is None:
             raise UserError("--spec needs --results: a spec does not name the folder of its study")
         return parse_spec(spec_json), results, Limits()
+    from scalestudy.study.plan import make_plan  # a job brings its spec, and need not wait for it
+
     study = find_study(study_files, results)
     runs = make_plan(study).runs
     if run_id not in runs:
@@ -107,14 +109,16 @@ def _asked(
     return runs[run_id], results or results_of(study), study.limits
 
 
-def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, str]:
-    """(whether a launch is needed, why not) as it was decided after so many repeats, for all points together."""
+def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, bool, str]:
+    """(whether a launch is needed, whether it probes communication, why it is not needed) as it was decided after
+    so many repeats, for all points together."""
     from scalestudy.analyse.study.decision_file import DecisionFile
     from scalestudy.record.document import read_document
     from scalestudy.registry.results import DECISIONS
 
     decision = read_document(results / DECISIONS.format(repeats=after), DecisionFile)
-    return spec.run_id in decision.needed, decision.why_unneeded(spec.repeat)
+    probed = spec.run_id not in decision.without_probes
+    return spec.run_id in decision.needed, probed, decision.why_unneeded(spec.repeat)
 
 
 def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:

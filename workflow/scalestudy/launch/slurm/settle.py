@@ -14,7 +14,7 @@ from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
 from scalestudy.record.observation import HELD_DEVICES, most_steps, read_record
-from scalestudy.record.parts import VOUCHER, describe, publish, read_parts, vouch, write_data
+from scalestudy.record.parts import PLANNED, VOUCHER, describe, publish, read_parts, vouch, write_data
 from scalestudy.study.spec import parse_spec
 
 
@@ -41,10 +41,13 @@ def settle(results: Path) -> list[str]:
 
 def _record(partial: Path, results: Path, job: Job, attempt: Attempt) -> str:
     """Publish what is left of a launch, with how its job ended."""
-    if not (partial / "spec.json").exists():
+    planned = partial / PLANNED
+    if not planned.exists():
+        planned = partial / "spec.json"  # an attempt of release 0.2 and before
+    if not planned.exists():
         shutil.rmtree(partial)
         return f"{partial.name}: was cut off before anything was started"
-    spec = parse_spec((partial / "spec.json").read_text(encoding="utf-8"))
+    spec = parse_spec(planned.read_text(encoding="utf-8"))
     final = results / "runs" / spec.run_id
     if (final / "run.json").exists():
         shutil.rmtree(partial)  # another attempt has made it since
