@@ -188,3 +188,23 @@ GIVEN: dict[str, dict[str, Any]] = {
     "cold": {"host": {"start": "cold"}},
     "fork": {"host": {"start": "fork"}},
 }
+
+
+def test_a_variant_may_start_otherwise_with_a_base_case_that_starts_alike(content: dict[str, Any]) -> None:
+    variants = {
+        "single": {"strategy": "single"},
+        "ddp": {"strategy": "ddp", "base": "single"},
+        "single-cold": {"strategy": "single", "start": "cold"},
+        "ddp-cold": {"strategy": "ddp", "start": "cold", "base": "single-cold"},
+    }
+    plan = make_plan(parse_study(content | GIVEN["fork"] | {"variants": variants}, source="x"))
+    starts = {spec.variant: spec.host.start for spec in plan.runs.values()}
+    assert starts == {"single": "fork", "ddp": "fork", "single-cold": "cold", "ddp-cold": "cold"}
+    forked = set(make_plan(parse_study(content | GIVEN["fork"], source="x")).runs)
+    assert {run for run, spec in plan.runs.items() if spec.variant in ("single", "ddp")} == forked
+
+
+def test_a_speedup_is_never_of_two_starts(content: dict[str, Any]) -> None:
+    variants = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "start": "fork"}}
+    with pytest.raises(UserError, match=r"variants\.ddp\.base: ddp starts by fork and single does not"):
+        parse_study(content | {"variants": variants}, source="x")

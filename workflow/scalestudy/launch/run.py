@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
-from scalestudy.launch.command import rank_environment
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -124,10 +123,10 @@ def _launch(
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / PLANNED, spec.to_json())
     write_text(partial / "spec.json", (spec if probed else spec.without_probes).to_json())
-    starter = make_starter()
+    starter = make_starter(forks=spec.host.start == "fork")
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
-        guard = starter.look(spec, rank_environment(spec))
+        guard = starter.look(spec, starter.environment(spec))
         if guard:
             _warn(spec, guard.environment)
         refused = starter.refuse(spec) or (guard.refused if guard else None)
@@ -211,7 +210,7 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
     try:
         exit_code, timed_out = run_group(
             starter.command(spec, partial, data, limits),
-            environment=rank_environment(spec),
+            environment=starter.environment(spec),
             log=partial / "log.txt",
             time_limit_s=limits.time_limit_min * 60,
             watch=watch,

@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.launch.command import rank_command
+from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.launch.guards.host import Guard, look
 from scalestudy.launch.nodes.arrivals import read_nodes, starter_command
 from scalestudy.launch.nodes.hosts import HOSTS, parse_hosts
 from scalestudy.launch.slurm.job import Job, end_step, job_id, node_address, read_job, step_command, what_became
+from scalestudy.record.host.environment import NODE
 from scalestudy.record.observation import Outcome
 from scalestudy.study.limits import WRITING_S, Limits
 from scalestudy.study.spec import RunSpec
@@ -45,6 +46,10 @@ class Starter:
     def look(self, spec: RunSpec, environment: Mapping[str, str]) -> Guard | None:
         """The host just before the launch; None where every node looks at itself and leaves what it saw."""
         return None if self.remote else look(spec, environment)
+
+    def environment(self, spec: RunSpec) -> dict[str, str]:
+        """The environment of the ranks, or of what starts them."""
+        return rank_environment(spec)
 
     def limits(self, asked: Limits) -> Limits:
         """What is left of the asked limits. Raises UserError where that is nothing."""
@@ -126,7 +131,7 @@ class Slurm(Starter):
         address = node_address(nodes[0]) if spec.nodes > 1 else None
         return [*step_command(spec, self._job, nodes), *starter_command(directory, data, limits, address=address)]
 
-    def ender(self, directory: Path) -> Callable[[str], None]:
+    def ender(self, directory: Path) -> Callable[[str], None] | None:
         """Signals go to the step: its processes are children of SLURM's daemons."""
 
         def end(signum: str) -> None:
@@ -142,12 +147,35 @@ class Slurm(Starter):
         return what_became(read_job(self._job.id), steps)
 
 
-def make_starter(environment: Mapping[str, str] = os.environ) -> Starter:
-    """A list of hosts, where one is given; else the SLURM job we are in; else this host. Raises UserError."""
+class SlurmForked(Slurm):
+    """The same job, for launches that are forked: their ranks are children of the job's own script.
+
+    SLURM ends what a step leaves behind, so that a parent started by one could not serve the next launch. All
+    devices of the job are visible to such ranks; they take the first ones, as on a host without SLURM.
+    """
+
+    remote = False
+
+    def environment(self, spec: RunSpec) -> dict[str, str]:
+        return rank_environment(spec) | {NODE: self._job.nodes[0]}
+
+    def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:
+        return Starter.command(self, spec, directory, data, limits)
+
+    def ender(self, directory: Path) -> None:
+        return None
+
+
+def make_starter(environment: Mapping[str, str] = os.environ, *, forks: bool = False) -> Starter:
+    """A list of hosts, where one is given; else the SLURM job we are in; else this host. Raises UserError.
+
+    forks: whether the ranks are forked from a parent that has imported torch.
+    """
     if environment.get(HOSTS, "").strip():
         return Hosts(parse_hosts(environment[HOSTS]))
-    job = job_id(environment)
-    return Slurm(read_job(job)) if job else Starter()
+    if not (job := job_id(environment)):
+        return Starter()
+    return (SlurmForked if forks else Slurm)(read_job(job))
 
 
 def host_lock() -> Path:

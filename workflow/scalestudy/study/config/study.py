@@ -213,9 +213,11 @@ class Study(Entry):
         return self.most_repeats if self.until_decided else self.repeats
 
     def host_of(self, variant: str) -> Host:
-        """What a rank of a variant gets: the host's settings, with the variant's own environment on top."""
-        environment = self.host.environment | self.variants[variant].environment
-        return self.host.model_copy(update={"environment": environment})
+        """What a rank of a variant gets: the host's settings, with the variant's own environment and start on
+        top."""
+        mine = self.variants[variant]
+        environment = self.host.environment | mine.environment
+        return self.host.model_copy(update={"environment": environment, "start": mine.start or self.host.start})
 
     @model_validator(mode="after")
     def _threads(self) -> Study:
@@ -226,9 +228,18 @@ class Study(Entry):
 
     @model_validator(mode="after")
     def _start(self) -> Study:
+        """Forks work on one node, and a speedup is never a ratio of a forked and a cold launch."""
         wide = [scale for scale in self.scales if nodes_and_devices(scale)[0] > 1]
-        if self.host.start == "fork" and wide:
-            raise ValueError(f"host.start: fork works on one node, and scale {wide[0]} has several; cold would do")
+        for name, variant in self.variants.items():
+            start, base = self.host_of(name).start, self.base_of(name)
+            path = f"variants.{name}.start" if variant.start else "host.start"
+            if start == "fork" and wide and variant.strategy != "single":
+                raise ValueError(f"{path}: fork works on one node, and scale {wide[0]} has several; use cold")
+            if start != self.host_of(base).start:
+                raise ValueError(
+                    f"variants.{name}.base: {name} starts by {start} and {base} does not; name a single variant"
+                    f" with `start: {start}`"
+                )
         return self
 
     @model_validator(mode="after")

@@ -178,5 +178,8 @@ class Variant(Knobs):
 
     environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables of this variant, on top of `host.environment` (`NCCL_P2P_DISABLE: "1"`)."""
+    start: Literal["cold", "fork"] | None = None
+    """How the processes of this variant start, where it is not as `host.start` says. Its base case has to start
+    alike. A variant that differs in nothing else shows whether forked launches measure what cold ones do."""
     base: Name | None = None
     """The `single` variant this one is compared with. May be left out when the study has just one."""
