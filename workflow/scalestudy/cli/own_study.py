@@ -152,7 +152,7 @@ def _scaling(alone: Seen, several: Seen) -> str:
     """How a command without a word for its batch scales, from the batches that were seen."""
     if not (alone.samples and several.samples):
         raise UserError(
-            "--scaling: no DataLoader was seen; say strong (fixed global batch) or weak (fixed batch per rank)"
+            "--scaling: no DataLoader was seen; say strong (global batch fixed) or weak (batch per rank fixed)"
         )
     if several.samples == alone.samples:
         return "weak"
@@ -160,6 +160,6 @@ def _scaling(alone: Seen, several: Seen) -> str:
         return "strong"
     raise UserError(
         f"the script trains on {alone.samples} samples a step alone and on {several.samples} on each of"
-        f" {several.ranks} ranks: that is neither strong nor weak scaling. Put {{batch_per_rank}} or {{global_batch}}"
-        " in its command"
+        f" {several.ranks} ranks: that is neither strong nor weak scaling. Put {{batch_per_rank}} or"
+        " {global_batch} in its command"
     )

@@ -1,19 +1,20 @@
 """One launch from outside: lock, start, wait, judge, publish. It leaves a whole record or none."""
 
+from __future__ import annotations
+
 import datetime
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
-from scalestudy.launch.foreign.files import Process
+from scalestudy.launch.foreign.files import AllReportedError, Process
 from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.foreign.judge import flaw
 from scalestudy.launch.foreign.start import prepare, refusal
-from scalestudy.launch.foreign.watch import AllReportedError, CommandWatch
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -26,7 +27,6 @@ from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.starters import Starter, host_lock, make_starter
-from scalestudy.measure.stopping import Look
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
@@ -37,6 +37,9 @@ from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import CommandSpec, RunSpec
+
+if TYPE_CHECKING:
+    from scalestudy.measure.stopping import Look
 
 DEFAULT = Limits()
 
@@ -221,7 +224,11 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
     progress = Progress(partial, name=spec.run_id)
     arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
-    script = CommandWatch(spec, partial) if isinstance(spec, CommandSpec) else None
+    script = None
+    if isinstance(spec, CommandSpec):
+        from scalestudy.launch.foreign.watch import CommandWatch  # it needs scipy, as no other launch does
+
+        script = CommandWatch(spec, partial)
 
     def watch() -> None:
         if script:

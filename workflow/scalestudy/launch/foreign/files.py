@@ -11,6 +11,10 @@ from pathlib import Path
 from typing import Any
 
 
+class AllReportedError(RuntimeError):
+    """Every rank has reported its end, and some processes do not end."""
+
+
 @dataclass(frozen=True)
 class Step:
     """A row of attach/report.py."""

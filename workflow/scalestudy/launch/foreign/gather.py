@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from math import nan
 from pathlib import Path
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
 from scalestudy.launch.foreign.files import PARTS, Process, Step, read_processes
 from scalestudy.launch.foreign.start import ATTACHED
-from scalestudy.measure.stopping import Look
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import (
     DDP_COLUMNS,
@@ -29,6 +28,9 @@ from scalestudy.record.observation import (
 from scalestudy.record.parts import Parts
 from scalestudy.study.spec import CommandSpec
 from scalestudy.study.traffic import bytes_sent
+
+if TYPE_CHECKING:
+    from scalestudy.measure.stopping import Look
 
 LOST = (
     "connection closed by peer",

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalestudy.launch.command import launch_environment, rank_command
-from scalestudy.launch.foreign.files import Process, read_processes
+from scalestudy.launch.foreign.files import AllReportedError, Process, read_processes
 from scalestudy.launch.foreign.gather import end_of, usual_samples
 from scalestudy.launch.foreign.judge import not_seen
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
-from scalestudy.launch.foreign.watch import AllReportedError, CommandWatch
+from scalestudy.launch.foreign.watch import CommandWatch
 from scalestudy.launch.process import run_group
 from scalestudy.study.config.conditions import Measure
 from scalestudy.study.spec import CommandSpec

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalestudy.launch.foreign.files import parse_step
+from scalestudy.launch.foreign.files import AllReportedError, parse_step
 from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.files import write_json
@@ -19,10 +19,6 @@ EVERY_S = 0.5
 TEARDOWN_S = 20.0
 """Seconds that ranks which have reported may take to end: gloo may never come back from its end."""
 STOP = "stop"
-
-
-class AllReportedError(RuntimeError):
-    """Every rank has reported its end, and some processes do not end."""
 
 
 class CommandWatch:
