@@ -21,6 +21,8 @@ POLL_S = 0.1
 NOTICE_S = 1.0
 """Seconds that the last step lies ahead: a message takes milliseconds."""
 NOTICE_STEPS = 3
+PACE_S = 0.5
+"""Seconds in which it is seen how fast steps follow each other."""
 SWALLOWED = 2
 """Times that a script may catch the exit and go on."""
 CONNECT_S = 60.0
@@ -38,6 +40,10 @@ class Ending:
         self._last: int | None = None
         self._left = 0
         self._listening = False
+        self.probe_steps: Callable[[float], int] = lambda pace: 0
+        """Of rank 0: seconds of a step -> steps of a block of probes that are to follow; 0 for none."""
+        self.announced: Callable[[int, int], int] = lambda last, steps: last
+        """Told the last step of the script's own and the steps of a block: the last step of all."""
 
     def listen(self, rank: int, world_size: int, steps: Callable[[], int]) -> None:
         """Wait for the end in a thread, once it is known who we are. steps: that have ended so far."""
@@ -68,16 +74,16 @@ class Ending:
         stop = os.path.join(self._folder, STOP)
         while not os.path.exists(stop):
             time.sleep(POLL_S)
+        if world_size == 1:
+            self._last = steps() + 1
+            return
         before, begin = steps(), time.monotonic()
-        if world_size > 1:
-            time.sleep(POLL_S)
-            pace = (steps() - before) / (time.monotonic() - begin)
-            last = steps() + NOTICE_STEPS + int(pace * NOTICE_S)
-            for other in others:
-                other.sendall(b"%d\n" % last)
-            self._last = last
-        else:
-            self._last = before + 1
+        time.sleep(PACE_S)
+        rate = max(1, steps() - before) / (time.monotonic() - begin)
+        last, block = steps() + NOTICE_STEPS + int(rate * NOTICE_S), self.probe_steps(1 / rate)
+        for other in others:
+            other.sendall(b"%d %d\n" % (last, block))
+        self._last = self.announced(last, block)
 
     def _accept(self, others: list[socket.socket]) -> None:
         token = secrets.token_hex(16)
@@ -113,4 +119,5 @@ class Ending:
         connection.sendall((token + "\n").encode())
         said: Any = connection.makefile("r").readline()
         if said:
-            self._last = int(said)
+            last, block = map(int, said.split())
+            self._last = self.announced(last, block)

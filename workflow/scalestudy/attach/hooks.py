@@ -51,6 +51,7 @@ def _optimizers(torch: Any, rank: Any) -> None:
 
     def after(optimizer: Any, _arguments: Any, _named: Any) -> None:
         rank.see(lambda: rank.steps.update_ends(id(optimizer)))
+        rank.see(rank.updated)
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
@@ -69,6 +70,7 @@ def _scalers(torch: Any, rank: Any) -> None:
                 rank.see(lambda: rank.steps.update_failed(id(optimizer)))
                 raise
             rank.see(lambda: rank.steps.update_ends(id(optimizer), skipped=rank.updates == made))
+            rank.see(rank.updated)
             return found
 
         return scaled

@@ -13,6 +13,7 @@ from typing import Any
 
 from .clock import DeviceClock, HostClock
 from .ending import Ending, Enough
+from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .steps import Row, Steps
 
@@ -40,6 +41,9 @@ class Rank:
         self._loaders: dict[int, dict[str, Any]] = {}
         self._broken = ""
         self._over = False
+        self._wrapped: list[Any] = []
+        self._probes: Probes | None = None
+        self.ending.probe_steps, self.ending.announced = self._probe_steps, self._announced
         self.report.facts.update(
             host=platform.node(),
             python=platform.python_version(),
@@ -87,6 +91,7 @@ class Rank:
     def wrapped(self, module: Any, strategy: str) -> None:
         """A model was wrapped; module: a weak reference to it."""
         facts = self.report.facts
+        self._wrapped.append((strategy, module))
         if strategy not in facts["strategies"]:
             facts["strategies"].append(strategy)
         model = module()
@@ -117,16 +122,51 @@ class Rank:
         cuda = self.torch.cuda.is_available() and self.torch.cuda.is_initialized()
         self.steps.clock = DeviceClock(self.torch) if cuda else HostClock()
 
+    def updated(self) -> None:
+        """An update ended, perhaps the last of a step."""
+        if self._probes is not None and not self.steps.busy:
+            self._probes.step_ends(self.report.steps + 1)
+
+    def _probe_steps(self, step_time_s: float) -> int:
+        """Steps of a block of probes; 0 where communication cannot be left out of the script's steps."""
+        alive = [module() for strategy, module in self._wrapped if strategy == "ddp"]
+        alone = len([one for one in alive if one is not None]) == 1 and len(self._wrapped) == 1
+        asked = self.asked["probe_rounds"] and len(self._optimizers) == 1 and self.steps.backward_passes == 1
+        return block_steps(self.asked["probe_steps"], step_time_s) if asked and alone else 0
+
+    def _announced(self, last: int, steps: int) -> int:
+        """The last step of the script's own is known: the last of all, after the probes."""
+        ddp = self._wrapped[0][1]() if steps else None
+        if ddp is None:
+            return last
+        phases = phases_of(self.asked["probe_rounds"], steps, self.asked["seed"])
+        probes = Probes(ddp)
+        probes.schedule(last + 1, phases)
+        self._probes = probes
+        return last + len(phases)
+
+    def _time_collectives(self) -> None:
+        """After the last step, which is the same on all ranks."""
+        if self._probes is not None:
+            time_collectives(self.torch, self.report.path("collectives"), self._probes.bucket_bytes())
+
     def _ended(self, row: Row) -> None:
         """A step of the script ended. Raises Enough after the last one that is asked for."""
         first = self.report.steps == 0
-        self.report.add(row, self.steps)
+        probes = self._probes
+        self.report.add(
+            row,
+            self.steps,
+            phase=probes.phase_of(self.report.steps + 1) if probes else "",
+            logged=probes.logged if probes else (),
+        )
         if first:
             if not self.group:
                 self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
             self.write(final=False)
         if self.ending.is_last(self.report.steps):
             self.write(enough=True)
+            self.see(self._time_collectives)
             self.ending.leave()
 
     def failed(self, error: BaseException) -> None:

@@ -11,13 +11,13 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, TextIO
+from typing import Any, Sequence, TextIO
 
 from .steps import Row, Steps
 
 COLUMNS = (
     *("step", "ended_s", "step_time_s", "data_time_s", "forward_time_s", "backward_time_s"),
-    *("optimizer_time_s", "checkpoint_time_s", "updates", "samples", "exhausted", "extra", "phase"),
+    *("optimizer_time_s", "checkpoint_time_s", "updates", "samples", "exhausted", "extra", "phase", "logged"),
 )
 EVERY_S = 0.5
 """Seconds between two looks at what has to be written."""
@@ -32,9 +32,7 @@ class Report:
         self.facts: dict[str, Any] = {"pid": self.pid, "began_at": time.time()}
         self.steps = 0
         """Steps that have ended."""
-        self.phase = ""
-        """What the script's steps are made for now, where that is not its own training."""
-        self._rows: list[tuple[int, Row, str]] = []
+        self._rows: list[tuple[int, Row, str, Sequence[float]]] = []
         self._first: Any = None
         self._file: TextIO | None = None
         self._next_s = 0.0
@@ -44,10 +42,13 @@ class Report:
         """Of one of its files."""
         return os.path.join(self.folder, f"{self.pid}.{ending}")
 
-    def add(self, row: Row, steps: Steps) -> None:
-        """A step ended; it is written when the device has passed it."""
+    def add(self, row: Row, steps: Steps, *, phase: str, logged: Sequence[float]) -> None:
+        """A step ended; it is written when the device has passed it.
+
+        phase: what the step was made for, '' for the script's own training. logged: what DDP's logger gave.
+        """
         self.steps += 1
-        self._rows.append((self.steps, row, self.phase))
+        self._rows.append((self.steps, row, phase, logged))
         now = time.monotonic()
         if now >= self._next_s:
             self._next_s = now + EVERY_S
@@ -56,12 +57,12 @@ class Report:
     def flush(self, steps: Steps) -> None:
         """Append the rows that are known by now."""
         clock, done, lines = steps.clock, 0, []
-        for number, row, phase in self._rows:
+        for number, row, phase, logged in self._rows:
             if not clock.has_passed(row.end):
                 break
             if self._first is None:
                 self._first = row.begin
-            lines.append(self._line(number, row, phase, clock))
+            lines.append(self._line(number, row, phase, logged, clock))
             done += 1
         del self._rows[:done]
         if not lines:
@@ -72,7 +73,7 @@ class Report:
         self._file.write("".join(lines))
         self._file.flush()
 
-    def _line(self, number: int, row: Row, phase: str, clock: Any) -> str:
+    def _line(self, number: int, row: Row, phase: str, logged: Sequence[float], clock: Any) -> str:
         times = {"forward": 0.0, "backward": 0.0, "optimizer": 0.0}
         for part, begin, end in row.passes:
             times[part] += clock.between(begin, end)
@@ -92,6 +93,7 @@ class Report:
             ";".join(sorted(ends)),
             ";".join(sorted(row.extra)),
             phase,
+            ";".join(f"{seconds:.9g}" for seconds in logged),
         )
         return ",".join(map(str, values)) + "\n"
 

@@ -62,6 +62,7 @@ class Steps:
         self._last_update: Mark = None
         self._until_update = (0, 0)
         """Passes, and nested ones, of the row up to its last update: what follows is of the next step."""
+        self._backward_passes = 0
         self._update_within = False
         """Whether an optimizer stepped within what is under way."""
         self._updated: set[int] = set()
@@ -95,12 +96,23 @@ class Steps:
         if row is None:
             return
         row.end = self._last_update
+        self._backward_passes = sum(part == "backward" for part, _, _ in row.passes)
         self._row = after = Row(row.end)
         passes, nested = self._until_update
         after.passes, row.passes = row.passes[passes:], row.passes[:passes]
         after.nested, row.nested = row.nested[nested:], row.nested[:nested]
         self._updated.clear()
         self._ended(row)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a pass or an update is under way."""
+        return bool(self._stack)
+
+    @property
+    def backward_passes(self) -> int:
+        """Of the last step."""
+        return self._backward_passes
 
     def finish(self) -> None:
         """The script is over: the last step has nothing after it."""

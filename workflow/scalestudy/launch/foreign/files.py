@@ -29,6 +29,10 @@ class Step:
     """Loaders that had no batch left."""
     extra: tuple[str, ...]
     """What else happened since the step before: an evaluation, a checkpoint, a loader that began."""
+    phase: str
+    """Of a step that was made for the probes of communication; '' for the script's own."""
+    logged: tuple[float, ...]
+    """Seconds that DDP's logger gave at the end of this step, of the one before it; DDP_COLUMNS, or none."""
 
 
 PARTS = ("data", "forward", "backward", "optimizer", "checkpoint")
@@ -40,6 +44,8 @@ class Process:
 
     report: dict[str, Any]
     steps: tuple[Step, ...]
+    collectives: tuple[dict[str, Any], ...] = ()
+    """Calls of collectives after the last step: collective, bytes, call, time_s."""
 
     @property
     def rank(self) -> int:
@@ -49,6 +55,11 @@ class Process:
     def ended(self) -> bool:
         """Whether it reported at its end. One that did not was killed, or left in a way that nobody sees."""
         return bool(self.report["final"])
+
+    @cached_property
+    def own_steps(self) -> tuple[Step, ...]:
+        """Without those of the probes, which come last."""
+        return tuple(step for step in self.steps if not step.phase)
 
     @cached_property
     def training_loaders(self) -> frozenset[str]:
@@ -72,7 +83,8 @@ def read_processes(folder: Path) -> list[Process]:
         if path.name == "asked.json":
             continue
         report = json.loads(path.read_text(encoding="utf-8"))
-        process = Process(report, tuple(read_steps(path.with_suffix(".csv"))))
+        calls = tuple(_read_calls(path.with_suffix(".collectives")))
+        process = Process(report, tuple(read_steps(path.with_suffix(".csv"))), calls)
         known = found.get(process.rank)
         if known is None or len(process.steps) > len(known.steps):
             found[process.rank] = process
@@ -89,6 +101,17 @@ def read_steps(path: Path) -> Iterator[Step]:
         yield parse_step(row)
 
 
+def _read_calls(path: Path) -> Iterator[dict[str, Any]]:
+    if path.exists():
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+            yield {
+                "collective": row["collective"],
+                "bytes": int(row["bytes"]),
+                "call": int(row["call"]),
+                "time_s": float(row["time_s"]),
+            }
+
+
 def parse_step(row: dict[str, str]) -> Step:
     """A row by its names."""
     pairs = (pair.split(":") for pair in row["samples"].split(";") if pair)
@@ -100,4 +123,6 @@ def parse_step(row: dict[str, str]) -> Step:
         samples={loader: int(count) for loader, count in pairs},
         exhausted=tuple(filter(None, row["exhausted"].split(";"))),
         extra=tuple(filter(None, row["extra"].split(";"))),
+        phase=row["phase"],
+        logged=tuple(map(float, filter(None, row["logged"].split(";")))),
     )

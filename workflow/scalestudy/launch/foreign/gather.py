@@ -32,6 +32,8 @@ from scalestudy.study.traffic import bytes_sent
 if TYPE_CHECKING:
     from scalestudy.measure.stopping import Look
 
+SETTLE = "settle"
+"""Phase of steps in which ranks settle before the probes (attach/probes.py)."""
 LOST = (
     "connection closed by peer",
     "connection reset by peer",
@@ -51,9 +53,9 @@ def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts
     steps, epochs = _tables(spec, processes)
     tables |= steps
     return Parts(
-        reports=tuple(_report(process) for process in reporting),
+        reports=tuple(_report(process, common_steps(processes)) for process in reporting),
         environment=_environment(spec, facts, processes) if facts else {},
-        stopping=_stopping(spec, look, len(processes[0].steps)) if processes else None,
+        stopping=_stopping(spec, look, len(processes[0].own_steps)) if processes else None,
         tables=tables,
         epochs=epochs,
     ), processes
@@ -61,13 +63,13 @@ def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts
 
 def usual_samples(process: Process) -> int:
     """Samples of an ordinary step of a rank, the commonest number; 0 where no loader was seen."""
-    counts = Counter(process.samples(step) for step in process.steps if process.is_ordinary(step))
+    counts = Counter(process.samples(step) for step in process.own_steps if process.is_ordinary(step))
     return counts.most_common(1)[0][0] if counts else 0
 
 
 def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, pa.Table], list[dict[str, float]]]:
-    """Steps and blocks of all ranks, of the steps that every rank made, and the epochs."""
-    common = min((len(process.steps) for process in processes), default=0)
+    """Tables of all ranks, of the steps that every rank made, and the epochs."""
+    common = common_steps(processes)
     if not common:
         return {}, []
     usual = [usual_samples(process) for process in processes]
@@ -78,30 +80,38 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
         )
         for at in range(common)
     ]
+    # Of the probes only ordinary steps count; those in which the ranks settle are none of them.
+    said = [step.phase for step in processes[0].steps[:common]]
+    kept = [at for at in range(common) if not said[at] or (said[at] != SETTLE and ordinary[at])]
     epochs = _epochs_of_steps(processes[0], common)
-    blocks, phases = _blocks(ordinary, spec)
+    blocks, phases = _blocks([ordinary[at] for at in kept], [said[at] for at in kept], spec)
     steps: dict[str, list[Any]] = {name: [] for name in TABLES["steps"]}
     of_blocks: dict[str, list[Any]] = {name: [] for name in TABLES["blocks"]}
+    calls: dict[str, list[Any]] = {name: [] for name in TABLES["collectives"]}
     for process in processes:
-        for at, step in enumerate(process.steps[:common]):
-            row = _row(step, process.samples(step))
-            row |= {
-                "rank": process.rank,
-                "epoch": epochs[at],
-                "block": blocks[at],
-                "step": at,
-                "phase": phases[at],
-            }
+        for number, at in enumerate(kept):
+            step, following = process.steps[at], process.steps[at + 1 : at + 2]
+            row = _row(step, process.samples(step), following[0].logged if following else ())
+            row |= {"rank": process.rank, "epoch": 0 if said[at] else epochs[at]}
+            row |= {"block": blocks[number], "step": number, "phase": phases[number]}
             for name, values in steps.items():
                 values.append(row[name])
         for block in dict.fromkeys(blocks):
-            first = blocks.index(block)
-            count = blocks.count(block)
+            first, count = blocks.index(block), blocks.count(block)
             known = {"rank": process.rank, "block": block, "phase": phases[first + count - 1]}
             known |= {"first_step": first, "steps": count}
             for name, values in of_blocks.items():
                 values.append(known.get(name))
-    return {"steps": pa.table(steps), "blocks": _typed(of_blocks)}, _epochs(processes, epochs)
+        for call in process.collectives:
+            for name, values in calls.items():
+                values.append((call | {"rank": process.rank})[name])
+    tables = {"steps": pa.table(steps), "blocks": _typed(of_blocks)}
+    return tables | ({"collectives": pa.table(calls)} if calls["rank"] else {}), _epochs(processes, epochs)
+
+
+def common_steps(processes: Sequence[Process]) -> int:
+    """Steps that every rank made: one that has more data than the others goes on alone."""
+    return min((len(process.steps) for process in processes), default=0)
 
 
 def _typed(columns: dict[str, list[Any]]) -> pa.Table:
@@ -114,8 +124,11 @@ def _typed(columns: dict[str, list[Any]]) -> pa.Table:
     )
 
 
-def _row(step: Step, samples: int) -> dict[str, Any]:
-    """What is not seen from outside (copies to the device, logging, the loss) is nan."""
+def _row(step: Step, samples: int, logged: Sequence[float]) -> dict[str, Any]:
+    """What is not seen from outside (copies to the device, logging, the loss) is nan.
+
+    logged: what DDP's logger said of this step, in the next one.
+    """
     parts = {f"{part}_time_s": nan for part in ("h2d", "logging")} | {
         f"{part}_time_s": step.parts[part] for part in PARTS
     }
@@ -123,7 +136,7 @@ def _row(step: Step, samples: int) -> dict[str, Any]:
     values = {name: parts.get(name, rest) for name in PART_COLUMNS}
     return {
         **values,
-        **dict.fromkeys(DDP_COLUMNS, nan),
+        **(dict(zip(DDP_COLUMNS, logged, strict=True)) if logged else dict.fromkeys(DDP_COLUMNS, nan)),
         "step_time_s": step.time_s,
         "samples": samples,
         "loss": nan,
@@ -139,16 +152,21 @@ def _epochs_of_steps(process: Process, common: int) -> list[int]:
     return found
 
 
-def _blocks(ordinary: Sequence[bool], spec: CommandSpec) -> tuple[list[int], list[str]]:
-    """(block, phase) of each step. A step in which something else happened is a block of its own, a `tail`."""
+def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) -> tuple[list[int], list[str]]:
+    """(block, phase) of each step. A step in which something else happened is a block of its own, a `tail`.
+
+    said: the phases of probes, '' for the script's own steps.
+    """
     blocks, phases, block, length, trained = [], [], -1, 0, 0
     for at, plain in enumerate(ordinary):
-        if at == 0 or not plain or not ordinary[at - 1] or length == spec.measure.block_steps:
+        begins = at == 0 or not plain or not ordinary[at - 1] or said[at] != said[at - 1]
+        if begins or (not said[at] and length == spec.measure.block_steps):
             block, length = block + 1, 0
         length += 1
         trained += plain
+        own = "tail" if not plain else "warmup" if trained <= spec.measure.warmup_steps else "measured"
         blocks.append(block)
-        phases.append("tail" if not plain else "warmup" if trained <= spec.measure.warmup_steps else "measured")
+        phases.append(said[at] or own)
     return blocks, phases
 
 
@@ -156,7 +174,8 @@ def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[st
     """Whole epochs: seconds, the largest over ranks, and samples of all ranks; losses are not seen."""
     rows = []
     elapsed = 0.0
-    for epoch in range(1, epochs[-1]):
+    own = len(processes[0].own_steps)
+    for epoch in range(1, epochs[min(own, len(epochs)) - 1]):
         places = [at for at, of_step in enumerate(epochs) if of_step == epoch]
         time_s = max(sum(process.steps[at].time_s for at in places) for process in processes)
         elapsed += time_s
@@ -171,7 +190,7 @@ def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[st
     return rows
 
 
-def _report(process: Process) -> RankReport:
+def _report(process: Process, steps: int) -> RankReport:
     said = process.report
     outcome, reason, waited = end_of(process)
     memory = dict.fromkeys(Memory.model_fields) | said["memory"]
@@ -185,7 +204,7 @@ def _report(process: Process) -> RankReport:
         outcome=outcome,
         reason=reason,
         waited=waited,
-        steps=len(process.steps),
+        steps=steps,
         memory=Memory(**memory),
     )
 
@@ -215,7 +234,7 @@ def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[P
     environment = host_environment()
     device = facts.get("device") or "cpu"
     alone = spec.world_size == 1
-    steps = processes[0].steps
+    steps, every = processes[0].own_steps, processes[0].steps
     environment["python"] = facts["python"]
     environment["packages"] = environment["packages"] | {"torch": facts["torch"]}
     parameters = facts["parameters"] or None
@@ -237,7 +256,7 @@ def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[P
         "bytes_sent_per_step": 0.0 if alone else sent,
         "buffer_bytes": facts.get("buffer_bytes"),
         "training_wall_time_s": steps[-1].begin_s + steps[-1].time_s if steps else 0.0,
-        "probe_wall_time_s": 0.0,
+        "probe_wall_time_s": sum(step.time_s for step in every[len(steps) :]),
         SEEN: {
             "strategies": facts["strategies"],
             "optimizers": facts.get("optimizers", []),
@@ -250,10 +269,10 @@ def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[P
 
 def _other_time_s(process: Process) -> dict[str, float]:
     """Seconds of rank 0 between its steps, by what happened: the time of those steps beyond an ordinary one's."""
-    plain = [step.time_s for step in process.steps if process.is_ordinary(step)]
+    plain = [step.time_s for step in process.own_steps if process.is_ordinary(step)]
     usual = median(plain) if plain else 0.0
     found: dict[str, float] = {}
-    for step in process.steps:
+    for step in process.own_steps:
         if process.is_ordinary(step):
             continue
         what = next((kind for kind in ("checkpoint", "evaluation", "loader") if kind in step.extra), "evaluation")

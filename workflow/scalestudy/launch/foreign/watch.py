@@ -86,7 +86,7 @@ class CommandWatch:
             self._header = rows.pop(0)
         for row in rows:
             step = parse_step(dict(zip(self._header, row, strict=True)))
-            if not step.extra and not step.exhausted:
+            if not (step.extra or step.exhausted or step.phase):
                 self._times.append(step.time_s)
         return bool(rows)
 
