@@ -12,9 +12,14 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .said import SaidByScript
+
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
 """Variables: the folder of the launch; set for processes that the launcher itself starts, and not for theirs."""
 ASKED = "asked.json"
+
+said_by_script: SaidByScript | None = None
+"""What scalestudy.Recorder talks to."""
 
 
 def begin() -> None:
@@ -30,7 +35,10 @@ def begin() -> None:
             mine = asked["cores"][local * asked["cores_per_rank"] : (local + 1) * asked["cores_per_rank"]]
             if len(mine) == asked["cores_per_rank"]:
                 os.sched_setaffinity(0, mine)
-    Attachment(folder, asked, direct=bool(direct)).wait()
+    global said_by_script
+    attachment = Attachment(folder, asked, direct=bool(direct))
+    said_by_script = SaidByScript(lambda: attachment.rank)
+    attachment.wait()
 
 
 class Attachment:

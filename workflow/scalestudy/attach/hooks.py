@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .batches import fingerprint, samples_of
-from .steps import CHECKPOINT, EVALUATION, LOADER
+from .steps import CHECKPOINT, EVALUATION
 
 FINGERPRINTS = 3
 """First batches of a rank by which it is seen whether another reads the same."""
@@ -100,7 +100,7 @@ def _loaders(torch: Any, rank: Any) -> None:
 
     def made(init: Any) -> Any:
         def initialise(self: Any, loader: Any, *arguments: Any, **named: Any) -> None:
-            rank.see(lambda: rank.steps.happens(LOADER))
+            rank.see(lambda: rank.steps.loader_begins(id(loader.dataset)))
             init(self, loader, *arguments, **named)
             self._scalestudy = id(loader.dataset)
             rank.see(lambda: rank.loader(loader))

@@ -188,6 +188,7 @@ class Rank:
         self.report.flush(self.steps)
         cuda = self.torch.cuda
         memory: dict[str, Any] = {"peak_resident_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
+        memory["mean_resident_gib"] = self.report.mean_resident_gib
         if cuda.is_available() and cuda.is_initialized():
             self.report.facts["device_name"] = cuda.get_device_name()
             memory["peak_allocated_gib"] = cuda.max_memory_allocated() / 2**30

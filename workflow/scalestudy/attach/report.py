@@ -16,9 +16,24 @@ from typing import Any, Sequence, TextIO
 from .steps import Row, Steps
 
 COLUMNS = (
-    *("step", "ended_s", "step_time_s", "data_time_s", "forward_time_s", "backward_time_s"),
-    *("optimizer_time_s", "checkpoint_time_s", "updates", "samples", "exhausted", "extra", "phase", "logged"),
+    *("step", "ended_s", "step_time_s", "data_time_s", "h2d_time_s", "forward_time_s", "backward_time_s"),
+    *(
+        "optimizer_time_s",
+        "logging_time_s",
+        "checkpoint_time_s",
+        "updates",
+        "samples",
+        "exhausted",
+        "extra",
+        "phase",
+        "logged",
+    ),
 )
+PAGE = os.sysconf("SC_PAGE_SIZE")
+PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
+"""Parts of a step; the time of one that was not seen is empty."""
+OWN = -1
+"""Stands for the loader of samples that the script counts itself (said.py)."""
 EVERY_S = 0.5
 """Seconds between two looks at what has to be written."""
 
@@ -37,6 +52,12 @@ class Report:
         self._file: TextIO | None = None
         self._next_s = 0.0
         self._loaders: dict[int, int] = {}
+        self._resident: list[int] = []
+
+    @property
+    def mean_resident_gib(self) -> float | None:
+        """Resident memory of the process, over the times when steps were written; None before the first."""
+        return sum(self._resident) / len(self._resident) * PAGE / 2**30 if self._resident else None
 
     def path(self, ending: str) -> str:
         """Of one of its files."""
@@ -67,6 +88,8 @@ class Report:
         del self._rows[:done]
         if not lines:
             return
+        with open("/proc/self/statm", encoding="ascii") as memory:
+            self._resident.append(int(memory.read().split()[1]))
         if self._file is None:
             self._file = open(self.path("csv"), "w", encoding="utf-8")
             self._file.write(",".join(COLUMNS) + "\n")
@@ -74,9 +97,15 @@ class Report:
         self._file.flush()
 
     def _line(self, number: int, row: Row, phase: str, logged: Sequence[float], clock: Any) -> str:
-        times = {"forward": 0.0, "backward": 0.0, "optimizer": 0.0}
+        times = {
+            "data": row.data_s,
+            "forward": 0.0,
+            "backward": 0.0,
+            "optimizer": 0.0,
+            "checkpoint": row.checkpoint_s,
+        }
         for part, begin, end in row.passes:
-            times[part] += clock.between(begin, end)
+            times[part] = times.get(part, 0.0) + clock.between(begin, end)
         for part, begin, end in row.nested:
             times[part] -= clock.between(begin, end)
         samples = ";".join(f"{self._loader(loader)}:{count}" for loader, count in row.loaders.items())
@@ -85,9 +114,7 @@ class Report:
             number,
             f"{clock.between(self._first, row.end):.9g}",
             f"{clock.between(row.begin, row.end):.9g}",
-            f"{row.data_s:.9g}",
-            *(f"{max(0.0, times[part]):.9g}" for part in ("forward", "backward", "optimizer")),
-            f"{row.checkpoint_s:.9g}",
+            *(f"{max(0.0, times[part]):.9g}" if part in times else "" for part in PARTS),
             row.updates,
             samples,
             ";".join(sorted(ends)),
@@ -106,6 +133,7 @@ class Report:
         self.facts.update(facts)
         loaders = {
             str(number): {
+                "own": loader == OWN,
                 **self.facts.get("loaders", {}).get(loader, {}),
                 "fetches": steps.fetches.get(loader, 0),
                 "backward_after": steps.backward_after.get(loader, 0),

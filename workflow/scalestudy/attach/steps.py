@@ -69,7 +69,9 @@ class Steps:
         self._stack: list[tuple[str, Mark, int]] = []
         """What is under way: (part, begin, optimizer or 0)."""
         self._fetching = 0
+        self._fetched_within = False
         self._fetch_begin = 0.0
+        self._said = False
         self.fetches: dict[int, int] = {}
         """Loader -> batches that were fetched from it."""
         self.backward_after: dict[int, int] = {}
@@ -124,6 +126,7 @@ class Steps:
         self._fetching += 1
         if self._fetching > 1:
             return
+        self._fetched_within = False
         if self._updated and not self._stack:
             self._close()
         self._open()
@@ -132,27 +135,79 @@ class Steps:
     def fetch_ends(self, loader: int, samples: int | None) -> None:
         """samples: of the batch; None where there was none left."""
         self._fetching -= 1
-        if self._fetching:
-            return
         row = self._open()
+        if self._fetching:
+            self._count(row, loader, samples)
+            self._fetched_within = True
+            return
         row.data_s += time.perf_counter() - self._fetch_begin
+        if not self._fetched_within:
+            self._count(row, loader, samples)
+        self._since = self.clock.now()
+
+    def _count(self, row: Row, loader: int, samples: int | None) -> None:
+        """The samples of a batch, or that there was none left."""
         if samples is None:
             row.exhausted.add(loader)
+            return
+        row.loaders[loader] = row.loaders.get(loader, 0) + samples
+        self.fetches[loader] = self.fetches.get(loader, 0) + 1
+        self._last_loader = loader
+
+    @property
+    def fetched(self) -> bool:
+        """Whether a loader that is known gave a batch to what asks for one now."""
+        return self._fetched_within
+
+    def count_samples(self, loader: int, samples: int) -> None:
+        """The script itself counts the samples of a step."""
+        row = self._open()
+        row.loaders[loader] = row.loaders.get(loader, 0) + samples
+
+    def said_to_begin(self) -> None:
+        """The script says where its steps are: from here on updates do not end them."""
+        self._said = True
+
+    def said_to_end(self) -> None:
+        """The script says that a step ended."""
+        self._last_update = self._since = self.clock.now()
+        row = self._open()
+        self._until_update = (len(row.passes), len(row.nested))
+        self._updated.add(0)
+
+    def part_begins(self, name: str) -> None:
+        """The script says that a part of its step begins."""
+        if name == "backward":
+            self.backward_begins()
         else:
-            row.loaders[loader] = row.loaders.get(loader, 0) + samples
-            self.fetches[loader] = self.fetches.get(loader, 0) + 1
-            self._last_loader = loader
-        self._since = self.clock.now()
+            self._open()
+            self._stack.append((name, self.clock.now(), 0))
+
+    def part_ends(self, name: str) -> None:
+        """It ends."""
+        self._end(name, 0)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a step was updated and is not closed yet."""
+        return bool(self._updated)
 
     def fetch_failed(self) -> None:
         """An error came instead of a batch."""
         self._fetching = max(0, self._fetching - 1)
 
     def happens(self, what: str) -> None:
-        """Something that is not a part of every step: EVALUATION, CHECKPOINT, LOADER."""
+        """Something that is not a part of every step: EVALUATION, CHECKPOINT."""
         if self._updated and not self._stack:
             self._close()
         self._open().extra.add(what)
+
+    def loader_begins(self, loader: int) -> None:
+        """An iterator is made. What an earlier one gave since the last step was looked at, and not trained on."""
+        self.happens(LOADER)
+        row = self._open()
+        if not row.passes:
+            row.loaders.pop(loader, None)
 
     def saved(self, seconds: float) -> None:
         """A checkpoint was written, as `happens` was told before."""
@@ -176,7 +231,7 @@ class Steps:
 
     def update_begins(self, optimizer: int) -> None:
         """An optimizer's step, or that of the gradient scaler around it."""
-        if not self._stack and optimizer in self._updated:
+        if not self._stack and optimizer in self._updated and not self._said:
             self._close()
         self._open()
         now = self.clock.now()

@@ -70,6 +70,7 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             "name": name,
             "command": asked.command,
             "batch_size": wishes.batch_size or 1,
+            "batches_per_step": 1,
             "scaling": wishes.scaling or ("weak",),
             "scales": scales,
             "strategy": "ddp",
@@ -112,7 +113,10 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
         )
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
     _refuse(alone, "one process")
-    if not follows:
+    if alone.batches > 1 and alone.samples:
+        print(f"the script accumulates {alone.batches} batches for a step, which has {alone.samples} samples then")
+        found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
+    elif not follows:
         found["batch_size"] = wishes.batch_size or alone.samples
     if not found.get("batch_size", wishes.batch_size):
         raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")

@@ -256,8 +256,9 @@ def _of_a_command(
 ) -> dict[str, Any]:
     """What only the spec of a command has. The folder of a launch, {out}, is known when it is started."""
     ranks = common["nodes"] * common["devices_per_node"]
-    values = {name: common[name] for name in ("batch_per_rank", "seed", "epochs")}
-    values |= {"global_batch": common["batch_per_rank"] * ranks, "ranks": ranks}
+    batch = common["batch_per_rank"] // workload.batches_per_step
+    values = {"batch_per_rank": batch, "global_batch": batch * ranks, "ranks": ranks}
+    values |= {name: common[name] for name in ("seed", "epochs")}
     values |= {"learning_rate": workload.learning_rate_at(growth)}
     launcher = variant.launcher or ("python" if variant.strategy == "single" else "torchrun")
     return {

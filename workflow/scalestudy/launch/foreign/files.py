@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import nan
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ class Step:
     """Since the first step of the process began."""
     time_s: float
     parts: dict[str, float]
+    """Seconds; nan for what was not seen."""
     samples: dict[str, int]
     """By the number of the loader."""
     exhausted: tuple[str, ...]
@@ -35,7 +37,7 @@ class Step:
     """Seconds that DDP's logger gave at the end of this step, of the one before it; DDP_COLUMNS, or none."""
 
 
-PARTS = ("data", "forward", "backward", "optimizer", "checkpoint")
+PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,8 @@ class Process:
     steps: tuple[Step, ...]
     collectives: tuple[dict[str, Any], ...] = ()
     """Calls of collectives after the last step: collective, bytes, call, time_s."""
+    epochs: tuple[dict[str, float], ...] = ()
+    """What the script itself said of its epochs."""
 
     @property
     def rank(self) -> int:
@@ -65,7 +69,9 @@ class Process:
     def training_loaders(self) -> frozenset[str]:
         """Loaders that it trains on: most of their batches were followed by a backward pass."""
         loaders = self.report["loaders"].items()
-        return frozenset(number for number, seen in loaders if 2 * seen["backward_after"] >= seen["fetches"] > 0)
+        return frozenset(
+            number for number, seen in loaders if seen["own"] or 2 * seen["backward_after"] >= seen["fetches"] > 0
+        )
 
     def samples(self, step: Step) -> int:
         """Training samples of a step; 0 where no loader was seen."""
@@ -84,7 +90,8 @@ def read_processes(folder: Path) -> list[Process]:
             continue
         report = json.loads(path.read_text(encoding="utf-8"))
         calls = tuple(_read_calls(path.with_suffix(".collectives")))
-        process = Process(report, tuple(read_steps(path.with_suffix(".csv"))), calls)
+        epochs = tuple(_read_said(path.with_suffix(".epochs")))
+        process = Process(report, tuple(read_steps(path.with_suffix(".csv"))), calls, epochs)
         known = found.get(process.rank)
         if known is None or len(process.steps) > len(known.steps):
             found[process.rank] = process
@@ -112,6 +119,12 @@ def _read_calls(path: Path) -> Iterator[dict[str, Any]]:
             }
 
 
+def _read_said(path: Path) -> Iterator[dict[str, float]]:
+    if path.exists():
+        for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
+            yield {name: float(value or nan) for name, value in row.items()}
+
+
 def parse_step(row: dict[str, str]) -> Step:
     """A row by its names."""
     pairs = (pair.split(":") for pair in row["samples"].split(";") if pair)
@@ -119,7 +132,7 @@ def parse_step(row: dict[str, str]) -> Step:
     return Step(
         begin_s=float(row["ended_s"]) - time_s,
         time_s=time_s,
-        parts={part: float(row[f"{part}_time_s"]) for part in PARTS},
+        parts={part: float(row[f"{part}_time_s"] or nan) for part in PARTS},
         samples={loader: int(count) for loader, count in pairs},
         exhausted=tuple(filter(None, row["exhausted"].split(";"))),
         extra=tuple(filter(None, row["extra"].split(";"))),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -32,6 +32,7 @@ from scalestudy.study.traffic import bytes_sent
 if TYPE_CHECKING:
     from scalestudy.measure.stopping import Look
 
+OF_EPOCHS = ("train_loss", "validation_loss", "validation_accuracy")
 SETTLE = "settle"
 """Phase of steps in which ranks settle before the probes (attach/probes.py)."""
 LOST = (
@@ -129,10 +130,8 @@ def _row(step: Step, samples: int, logged: Sequence[float]) -> dict[str, Any]:
 
     logged: what DDP's logger said of this step, in the next one.
     """
-    parts = {f"{part}_time_s": nan for part in ("h2d", "logging")} | {
-        f"{part}_time_s": step.parts[part] for part in PARTS
-    }
-    rest = max(0.0, step.time_s - sum(step.parts.values()))
+    parts = {f"{part}_time_s": step.parts[part] for part in PARTS}
+    rest = max(0.0, step.time_s - sum(seconds for seconds in step.parts.values() if not isnan(seconds)))
     values = {name: parts.get(name, rest) for name in PART_COLUMNS}
     return {
         **values,
@@ -171,20 +170,28 @@ def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) ->
 
 
 def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[str, float]]:
-    """Whole epochs: seconds, the largest over ranks, and samples of all ranks; losses are not seen."""
-    rows = []
-    elapsed = 0.0
-    own = len(processes[0].own_steps)
-    for epoch in range(1, epochs[min(own, len(epochs)) - 1]):
-        places = [at for at, of_step in enumerate(epochs) if of_step == epoch]
-        time_s = max(sum(process.steps[at].time_s for at in places) for process in processes)
-        elapsed += time_s
-        samples = sum(process.samples(process.steps[at]) for process in processes for at in places)
-        known: dict[str, float] = {
-            "epoch": epoch,
-            "epoch_time_s": time_s,
-            "elapsed_s": elapsed,
+    """Whole epochs: seconds, the largest over ranks, and samples of all ranks.
+
+    An epoch ends where the script says so, with scalestudy.Recorder, and what it says is in its row. Of a script that
+    says nothing it ends where a training loader had no batch left, and losses are not known.
+    """
+    common, own = len(epochs), len(processes[0].own_steps)
+    said = processes[0].epochs
+    ends = [int(epoch["after_step"]) for epoch in said] or [
+        at for at in range(1, min(own, common)) if epochs[at] != epochs[at - 1]
+    ]
+    rows, begin, elapsed = [], 0, 0.0
+    for number, end in enumerate(ends):
+        steps = [process.steps[begin : min(end, common)] for process in processes]
+        time_s = max(sum(step.time_s for step in mine) for mine in steps)
+        samples = sum(
+            process.samples(step) for process, mine in zip(processes, steps, strict=True) for step in mine
+        )
+        begin, elapsed = end, elapsed + time_s
+        known: dict[str, float] = {"epoch": number + 1, "epoch_time_s": time_s, "elapsed_s": elapsed}
+        known |= {
             "samples": samples,
+            **{k: v for k, v in (said[number] if said else {}).items() if k in OF_EPOCHS},
         }
         rows.append({name: known.get(name, nan) for name in EPOCH_COLUMNS})
     return rows
@@ -261,6 +268,7 @@ def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[P
             "strategies": facts["strategies"],
             "optimizers": facts.get("optimizers", []),
             "skipped_updates": facts["skipped"],
+            "metrics": facts.get("metrics", {}),
             "loaders": facts["loaders"],
             "other_time_s": _other_time_s(processes[0]),
         },

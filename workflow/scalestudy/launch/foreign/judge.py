@@ -61,19 +61,29 @@ def _no_step(processes: Sequence[Process]) -> str | None:
 def _other_batch(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
     """The batch that the study says, against the one that was read; shapes alone are no reason to refuse."""
     for process in processes:
-        seen = usual_samples(process)
-        loaders = process.report["loaders"]
-        stated = {loaders[number]["batch_size"] for number in process.training_loaders} - {None}
-        if not seen or seen == spec.batch_per_rank or not stated or spec.batch_per_rank in stated:
+        seen, stated = usual_samples(process), stated_batch(process)
+        if not seen or not stated or seen % stated or seen == spec.batch_per_rank:
             continue
-        size = ", ".join(map(str, sorted(stated)))
         told = "its command asks for" if spec.follows_batch else "the study says"
+        if seen == stated:
+            advice = (
+                "Put {batch_per_rank} where the script takes the batch of a process, or {global_batch} where it"
+                " takes that of all"
+            )
+        else:
+            advice = f"It accumulates {seen // stated} batches: say so by `batches_per_step` in the workload"
         return (
-            f"rank {process.rank} trained on {seen} samples a step (batch_size of its DataLoader: {size});"
-            f" {told} {spec.batch_per_rank}. Put {{batch_per_rank}} where the script takes the batch of a process,"
-            " or {global_batch} where it takes that of all"
+            f"rank {process.rank} trained on {seen} samples a step (batch_size of its DataLoader: {stated});"
+            f" {told} {spec.batch_per_rank}. {advice}"
         )
     return None
+
+
+def stated_batch(process: Process) -> int:
+    """batch_size of the loaders that a process trains on; 0 where they have none, or different ones."""
+    loaders = process.report["loaders"]
+    stated = {loaders[number].get("batch_size") for number in process.training_loaders}
+    return int(next(iter(stated)) or 0) if len(stated) == 1 else 0
 
 
 def _equal_batches(spec: CommandSpec, processes: Sequence[Process]) -> str | None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from scalestudy.launch.command import launch_environment, rank_command
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_processes
 from scalestudy.launch.foreign.gather import end_of, usual_samples
-from scalestudy.launch.foreign.judge import not_seen
+from scalestudy.launch.foreign.judge import not_seen, stated_batch
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.watch import CommandWatch
 from scalestudy.launch.process import run_group
@@ -29,6 +29,8 @@ class Seen:
     ranks: int
     samples: int
     """Of a step, on rank 0; 0 where no DataLoader was seen."""
+    batches: int
+    """Batches that were accumulated for a step."""
     strategies: tuple[str, ...]
     """`ddp`, `fsdp`: how the model was wrapped."""
     step_time_s: float
@@ -67,6 +69,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
     return Seen(
         ranks=int(first.report["world_size"]),
         samples=usual_samples(first),
+        batches=max(1, usual_samples(first) // (stated_batch(first) or usual_samples(first) or 1)),
         strategies=tuple(first.report["strategies"]),
         step_time_s=times[len(times) // 2],
         problem="",
@@ -76,7 +79,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
 
 def _problem(spec: CommandSpec, problem: str, log: str = "") -> Seen:
     last = "\n".join(log.splitlines()[-LOG_LINES:])
-    return Seen(spec.world_size, samples=0, strategies=(), step_time_s=0.0, problem=problem, log=last)
+    return Seen(spec.world_size, samples=0, batches=1, strategies=(), step_time_s=0.0, problem=problem, log=last)
 
 
 def _what_went_wrong(

@@ -58,6 +58,9 @@ class CommandWorkload(Entry):
     batch_size: int = Field(ge=1)
     """Samples per optimizer step of the base case, that is of one process. A run whose script reads batches of
     another size fails, with both numbers."""
+    batches_per_step: int = Field(1, ge=1)
+    """Batches that the script accumulates for one optimizer step. `{batch_per_rank}` and `{global_batch}` are the
+    samples of a step divided by it."""
     epochs: int = Field(0, ge=0)
     """What is put in for `{epochs}`; 0 for none."""
     run_to_end: bool = False

@@ -87,10 +87,11 @@ def refuse_batches(
     if samples is not None and batch > samples:
         return f"{batch} is more than the {samples} training samples"
     distributed = any(variant.strategy != "single" for variant in variants.values())
+    accumulated = workload.batches_per_step if isinstance(workload, CommandWorkload) else 1
     for name, variant in variants.items():
         alone = ("1x1", *(scales if distributed and references else ()))
         for scale in alone if variant.strategy == "single" else scales:
-            ranks, parts = world_size(scale), variant.accumulation_steps
+            ranks, parts = world_size(scale), variant.accumulation_steps * accumulated
             if "strong" in workload.scaling and ranks > 1 and batch % (ranks * parts):
                 parts_text = f", each {parts} micro-batches (variant {name})" if parts > 1 else ""
                 return (

