@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +45,3 @@ def launched_script(spec: CommandSpec, results: Path, *, time_limit_min: float =
     with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=time_limit_min))
     return read_observation(results / "runs" / record.run_id)
-
-
-def batch_of(arguments: str) -> int:
-    """What --batch-size says in a command line; 8 if it says nothing."""
-    words = shlex.split(arguments)
-    return int(words[words.index("--batch-size") + 1]) if "--batch-size" in words else 8

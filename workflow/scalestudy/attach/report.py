@@ -97,13 +97,9 @@ class Report:
         self._file.flush()
 
     def _line(self, number: int, row: Row, phase: str, logged: Sequence[float], clock: Any) -> str:
-        times = {
-            "data": row.data_s,
-            "forward": 0.0,
-            "backward": 0.0,
-            "optimizer": 0.0,
-            "checkpoint": row.checkpoint_s,
-        }
+        times = {"checkpoint": row.checkpoint_s}
+        if row.loaders or row.exhausted:
+            times["data"] = row.data_s
         for part, begin, end in row.passes:
             times[part] = times.get(part, 0.0) + clock.between(begin, end)
         for part, begin, end in row.nested:

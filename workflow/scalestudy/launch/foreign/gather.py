@@ -172,8 +172,8 @@ def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) ->
 def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[str, float]]:
     """Whole epochs: seconds, the largest over ranks, and samples of all ranks.
 
-    An epoch ends where the script says so, with scalestudy.Recorder, and what it says is in its row. Of a script that
-    says nothing it ends where a training loader had no batch left, and losses are not known.
+    An epoch ends where the script says so, with scalestudy.Recorder, and what it says is in its row. Of a script
+    that says nothing it ends where a training loader had no batch left, and losses are not known.
     """
     common, own = len(epochs), len(processes[0].own_steps)
     said = processes[0].epochs

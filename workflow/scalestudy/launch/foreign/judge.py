@@ -41,6 +41,11 @@ def _not_attached(spec: CommandSpec, directory: Path, processes: Sequence[Proces
 def _other_ranks(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
     seen = max(int(process.report["world_size"]) for process in processes)
     if seen == spec.world_size and len(processes) == spec.world_size:
+        if seen > 1 and not any("backend" in process.report for process in processes):
+            return (
+                f"{seen} ranks were started, and none joined a process group: each trained by itself. The script"
+                " has to call torch.distributed.init_process_group, or use a framework that does"
+            )
         return None
     if seen == spec.world_size:
         return f"{len(processes)} of {seen} ranks made a step"

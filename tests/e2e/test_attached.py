@@ -1,0 +1,202 @@
+"""What becomes of a launch of somebody's own script: its end, its probes, its faults."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+from own_scripts import command_spec, launched_script
+from scalestudy.record.observation import TRAINING_PHASES, Outcome
+from scalestudy.record.tables import Observation
+
+HEAD = """
+import os, sys, time, torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+batch = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+ranks = int(os.environ.get("WORLD_SIZE", 1))
+if ranks > 1:
+    torch.distributed.init_process_group("gloo")
+torch.manual_seed(1)
+data = TensorDataset(torch.randn(SAMPLES, 16), torch.randn(SAMPLES, 4))
+model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4))
+if ranks > 1:
+    model = DistributedDataParallel(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+sampler = DistributedSampler(data) if ranks > 1 else None
+loader = DataLoader(data, batch_size=batch, sampler=sampler)
+def train(epochs=1000, after=lambda step: None):
+    step = 0
+    for epoch in range(epochs):
+        for inputs, targets in loader:
+            loss = nn.functional.mse_loss(model(inputs), targets)
+            optimizer.zero_grad(); loss.backward(); optimizer.step()
+            step += 1
+            after(step)
+"""
+
+
+def run(
+    tmp_path: Path,
+    body: str,
+    *,
+    ranks: int = 1,
+    argument: str = "{batch_per_rank}",
+    head: str = HEAD,
+    samples: int = 4096,
+    **changes: Any,
+) -> Observation:
+    """A launch of a script that ends with these lines."""
+    folder = tmp_path / "a folder with ünicode"
+    folder.mkdir()
+    text = head.replace("SAMPLES", str(samples)) + dedent(body)
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    changes = {"run_to_end": False, "epochs": 0} | changes
+    spec = command_spec(f"train.py {argument}", ranks, folder=folder, **changes)
+    return launched_script(spec, tmp_path / "results")
+
+
+def ended(found: Observation) -> tuple[Outcome, str]:
+    return found.record.outcome, found.record.reason
+
+
+MEASURE = {"min_steps": 30, "max_steps": 30, "warmup_steps": 5, "probe_rounds": 3, "probe_steps": 4}
+
+
+def test_all_ranks_leave_after_the_same_step_and_say_why(tmp_path: Path) -> None:
+    body = """
+        import atexit
+        atexit.register(lambda: print("atexit ran", flush=True))
+        try:
+            train()
+        finally:
+            print("finally ran", flush=True)
+    """
+    found = run(tmp_path, body, ranks=2, measure=MEASURE)
+    assert ended(found) == ("ok", "")
+    assert found.record.stopping is not None
+    assert found.record.stopping.reason.startswith(("target reached", "budget of 30 steady steps ended"))
+    last = found.steps.groupby("rank")["step"].max()
+    assert last[0] == last[1]
+    log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()
+    assert log.count("finally ran") == 2
+    assert log.count("atexit ran") == 2
+
+
+def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) -> None:
+    found = run(tmp_path, "train()", ranks=2, measure=MEASURE, samples=65536)
+    assert ended(found) == ("ok", "")
+    counts = found.steps[found.steps["rank"] == 0]["phase"].value_counts()
+    for phase in ("probe-sync", "probe-no-sync", "probe-logger"):
+        assert counts[phase] == 12
+    own = found.steps["phase"].isin(TRAINING_PHASES)
+    assert found.steps[own]["step"].max() < found.steps[~own]["step"].min()
+    logger = found.steps[found.steps["phase"] == "probe-logger"]
+    assert (logger.groupby(["rank", "block"])["communication_span_s"].count() >= 3).all()
+    assert set(found.collectives["collective"]) == {"all-reduce", "all-gather", "reduce-scatter"}
+    assert found.record.totals.gradient_bytes == 4 * found.record.totals.parameters
+
+
+def test_parameters_stay_equal_on_all_ranks_until_the_probes_begin(tmp_path: Path) -> None:
+    """The script prints them at every step: what is looked at is what it would have trained."""
+    body = """
+        plain = model.module if ranks > 1 else model
+        train(after=lambda step: print("sum", step, os.environ["RANK"], float(plain[0].weight.sum()), flush=True))
+    """
+    found = run(tmp_path, body, ranks=2, measure=MEASURE)
+    assert ended(found) == ("ok", "")
+    own = found.steps[found.steps["phase"].isin(TRAINING_PHASES)]["step"].max()
+    log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()
+    sums: dict[int, set[str]] = {}
+    for line in log.splitlines():
+        if line.startswith("sum ") and len(words := line.split()) == 4:
+            sums.setdefault(int(words[1]), set()).add(words[3])
+    assert all(len(values) == 1 for step, values in sums.items() if step <= own)
+
+
+def test_an_exit_that_is_swallowed_ends_the_process_all_the_same(tmp_path: Path) -> None:
+    body = """
+        while True:
+            try:
+                train()
+            except BaseException as error:
+                print("swallowed", type(error).__name__, flush=True)
+    """
+    found = run(tmp_path, body, measure=MEASURE)
+    assert ended(found) == ("ok", "")
+
+
+def test_a_script_that_ends_by_itself_is_measured_whole(tmp_path: Path) -> None:
+    found = run(tmp_path, "train(epochs=1)", run_to_end=True)
+    assert ended(found) == ("ok", "")
+    assert found.record.stopping is not None
+    assert found.record.stopping.reason == "the script came to its own end"
+    assert found.record.totals.steps == 4096 / 8
+    assert found.record.totals.samples == 4096
+
+
+FAULTS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an error, with the script's own line": (
+        "train(after=lambda step: [][1] if step == 20 else None)",
+        {},
+        r"rank 0: IndexError: list index out of range (.*train.py:LAST)",
+    ),
+    "an exit code": ("train(epochs=1); sys.exit(3)", {"run_to_end": True}, "exit code 3"),
+    "no step": ("print('nothing')", {}, "no training step was seen"),
+    "a signal": ("train(after=lambda step: os.kill(os.getpid(), 9) if step == 20 else None)", {}, "SIGKILL"),
+    "another batch": (
+        "train()",
+        {"argument": "32"},
+        "rank 0 trained on 32 samples a step (batch_size of its DataLoader: 32); the study says 8.",
+    ),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_an_outcome_with_its_reason(fault: str, tmp_path: Path) -> None:
+    body, changes, reason = FAULTS[fault]
+    outcome, said = ended(run(tmp_path, body, **changes))
+    assert outcome == "failed"
+    for part in reason.split(".*"):
+        assert part.replace("LAST", str(len(HEAD.splitlines()) + 1)) in said
+
+
+def test_out_of_memory_is_told_as_such(tmp_path: Path) -> None:
+    body = "train(after=lambda step: torch.empty(2**60) if step == 20 else None)"
+    outcome, reason = ended(run(tmp_path, body))
+    assert outcome == "oom"
+    assert "train.py" in reason
+
+
+def test_an_error_of_one_rank_is_told_and_not_that_of_those_who_wait(tmp_path: Path) -> None:
+    body = "train(after=lambda step: 1 / 0 if step == 20 and os.environ['RANK'] == '1' else None)"
+    outcome, reason = ended(run(tmp_path, body, ranks=2))
+    assert outcome == "failed"
+    assert reason.startswith("rank 1: ZeroDivisionError: division by zero")
+
+
+def test_ranks_that_read_the_same_samples_are_refused(tmp_path: Path) -> None:
+    body = """
+        loader = DataLoader(data, batch_size=batch)
+        train()
+    """
+    outcome, reason = ended(run(tmp_path, body, ranks=2))
+    assert outcome == "failed"
+    assert reason.startswith("ranks 0 and 1 read identical samples in their first 3 batches")
+
+
+def test_ranks_that_train_each_by_itself_are_refused(tmp_path: Path) -> None:
+    head = HEAD.replace('int(os.environ.get("WORLD_SIZE", 1))', "1")
+    outcome, reason = ended(run(tmp_path, "train()", ranks=2, head=head, allow_equal_batches=True))
+    assert outcome == "failed"
+    assert reason.startswith("2 ranks were started, and none joined a process group")
+
+
+def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
+    spec = command_spec("absent.py", 1, folder=tmp_path)
+    outcome, reason = ended(launched_script(spec, tmp_path / "results"))
+    assert outcome == "failed"
+    assert "absent.py is not there" in reason
