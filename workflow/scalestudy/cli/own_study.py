@@ -127,7 +127,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     if "fsdp" in several.strategies:
         found["strategy"] = "fsdp"
     if not wishes.scaling:
-        found["scaling"] = ("strong", "weak") if follows else (_scaling(alone, several),)
+        found["scaling"] = ("strong", "weak") if follows else (scaling_of(alone, several),)
     return found
 
 
@@ -152,7 +152,7 @@ def _said(seen: Seen) -> str:
     return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms{wrapper}"
 
 
-def _scaling(alone: Seen, several: Seen) -> str:
+def scaling_of(alone: Seen, several: Seen) -> str:
     """How a command without a word for its batch scales, from the batches that were seen."""
     if not (alone.samples and several.samples):
         raise UserError(

@@ -139,7 +139,9 @@ def run_study(
     os.chdir(home())
     if not to_the_end or dry_run:
         os.execv(sys.executable, line)
-    status = subprocess.run([*line, "--quiet", "host", "reason"]).returncode
+    status = subprocess.run([*line, "--quiet", "rules", "host", "reason"]).returncode
+    if status:
+        print(f"Snakemake ended with {status}; {folder / 'logs'} has the log of each step", file=sys.stderr)
     return status or summarise(folder)
 
 

@@ -1,0 +1,131 @@
+"""From command lines that people have in their shell history to a study of the script in them."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scalestudy.cli.own_script import name_of, quoted, study_text, without_launcher, write_study
+from scalestudy.cli.own_study import scaling_of
+from scalestudy.errors import UserError
+from scalestudy.launch.foreign.look import Seen
+from scalestudy.study.config.load import parse_study
+
+LINES = {
+    "train.py --lr 0.1": ("train.py --lr 0.1", "", ""),
+    "python train.py": ("train.py", "python", ""),
+    "python3.11 -u -m pkg.train --x 1": ("-m pkg.train --x 1", "python3.11 -u", ""),
+    "/usr/bin/python -m pkg.train": ("-m pkg.train", "/usr/bin/python", ""),
+    "torchrun --nproc-per-node 2 train.py --n 3": ("train.py --n 3", "torchrun --nproc-per-node 2", "1x2"),
+    "torchrun --standalone --nnodes=1 --nproc_per_node=4 train.py": (
+        "train.py",
+        "torchrun --standalone --nnodes=1 --nproc_per_node=4",
+        "1x4",
+    ),
+    "torchrun --nnodes 2 --nproc-per-node 8 --rdzv-backend c10d --rdzv-endpoint host:29500 -m pkg.train a": (
+        "-m pkg.train a",
+        "torchrun --nnodes 2 --nproc-per-node 8 --rdzv-backend c10d --rdzv-endpoint host:29500 -m",
+        "2x8",
+    ),
+    "python -m torch.distributed.run --nproc-per-node gpu train.py": (
+        "train.py",
+        "python -m torch.distributed.run --nproc-per-node gpu",
+        "",
+    ),
+    "accelerate launch --multi_gpu --num_processes 8 --num_machines 2 --mixed_precision bf16 t.py -c 1": (
+        "t.py -c 1",
+        "accelerate launch --multi_gpu --num_processes 8 --num_machines 2 --mixed_precision bf16",
+        "2x4",
+    ),
+    "deepspeed --num_gpus 4 train.py --deepspeed ds.json": (
+        "train.py --deepspeed ds.json",
+        "deepspeed --num_gpus 4",
+        "1x4",
+    ),
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_launcher_is_understood_and_left_out(line: str) -> None:
+    command, launcher, scale = LINES[line]
+    asked = without_launcher(shlex.split(line))
+    assert (" ".join(asked.command), asked.launcher, asked.scale) == (command, launcher, scale)
+
+
+@pytest.mark.parametrize("line", ["./train", "bash run.sh", "python", "torchrun --nproc-per-node 2", "julia a.jl"])
+def test_what_is_no_python_script_is_refused_with_what_is_possible(line: str) -> None:
+    with pytest.raises(UserError, match=r"no Python script.*scalestudy audit"):
+        without_launcher(shlex.split(line))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("train.py", "--batch-size", "{batch_per_rank}"),
+        ("a folder/träin.py", "--name", "it's", '--json={"a": 1}'),
+        ("-m", "pkg.train", "model.lr=0.1", "+x=[1,2]", "# no comment", "a: b"),
+    ],
+)
+def test_words_survive_the_study_file(words: tuple[str, ...]) -> None:
+    assert tuple(shlex.split(yaml.safe_load(f"command: {quoted(words)}")["command"])) == words
+
+
+def text_of(**changes: Any) -> str:
+    given: dict[str, Any] = {
+        "name": "train",
+        "command": ("train.py", "--batch-size", "{batch_per_rank}"),
+        "batch_size": 32,
+        "batches_per_step": 1,
+        "scaling": ("weak",),
+        "scales": ("1x2", "1x4"),
+        "strategy": "ddp",
+        "base_launcher": "python",
+        "repeats": None,
+        "device": "auto",
+        "cores_per_rank": 1,
+        "run_to_end": False,
+        "epochs": 0,
+    }
+    return study_text(**given | changes)
+
+
+def test_a_study_has_twelve_lines_at_most_and_is_one() -> None:
+    assert len(text_of().splitlines()) <= 12
+    full = text_of(repeats=3, batches_per_step=2, epochs=3, run_to_end=True, base_launcher="torchrun")
+    study = parse_study(yaml.safe_load(full), source="test")
+    assert study.variants["single"].launcher == "torchrun"
+    assert study.most_repeats == 3
+
+
+def test_another_study_is_not_overwritten(tmp_path: Path) -> None:
+    path = tmp_path / "train.yaml"
+    write_study(path, text_of())
+    write_study(path, text_of())
+    with pytest.raises(UserError, match=r"is there already, and says something else.*--name"):
+        write_study(path, text_of(batch_size=64))
+    assert path.read_text() == text_of()
+
+
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [(("src/Train_GPT.py",), "train-gpt"), (("-m", "pkg.train.main"), "main"), (("ü.py",), "training")],
+)
+def test_a_study_has_the_name_of_its_script(command: tuple[str, ...], name: str) -> None:
+    assert name_of(command) == name
+
+
+def seen(ranks: int, samples: int) -> Seen:
+    return Seen(ranks, samples, batches=1, strategies=("ddp",), step_time_s=0.01, problem="", log="")
+
+
+@pytest.mark.parametrize(("alone", "several", "scaling"), [(32, 32, "weak"), (32, 16, "strong")])
+def test_scaling_is_read_from_the_batches_that_were_seen(alone: int, several: int, scaling: str) -> None:
+    assert scaling_of(seen(1, alone), seen(2, several)) == scaling
+
+
+def test_batches_that_are_neither_are_refused_with_both_numbers() -> None:
+    with pytest.raises(UserError, match=r"32 samples a step alone and on 24 on each of 2 ranks"):
+        scaling_of(seen(1, 32), seen(2, 24))
