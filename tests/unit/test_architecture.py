@@ -20,6 +20,7 @@ FLOORS = {
     "errors": 0,
     "study": 0,
     "registry": 0,
+    "recorder": 0,
     "prepare": 0,
     "record": 0,
     "measure": 0,

@@ -1,0 +1,148 @@
+"""What being attached costs a script: the same loop with and without our hooks, in blocks that alternate.
+
+    python -m bench.attached_cost [--rounds 60] [--launches 5]
+
+A plain loop with a DataLoader, as people write it. Without hooks, torch has its own functions back. Blocks come in
+rounds of with, without, without, with, in one process. Intervals at 95 % over launches, of the difference of the
+medians of a launch. Beside it the start: seconds that a process takes to import torch with and without us, and its
+resident memory.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from scalestudy.analyse.statistics.intervals import mean
+from scalestudy.launch.foreign.start import SITE
+
+SIZES = {"about 1.4 ms": (256, 3, 96), "about 20 ms": (1024, 3, 128)}
+"""Width, layers and batch of an MLP."""
+BLOCK = 30
+
+
+def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float]:
+    """Of one process that is attached: median step times in seconds, with and without hooks."""
+    import torch
+    from torch import nn
+    from torch.optim import optimizer as optimizers
+    from torch.utils.data import DataLoader, TensorDataset, dataloader
+
+    torch.set_num_threads(1)
+    iterators = dataloader._BaseDataLoaderIter
+    places = [(torch.autograd, "backward"), (iterators, "__next__"), (iterators, "__init__"), (nn.Module, "eval")]
+    wrapped = {place: getattr(*place) for place in places}
+    plain = {place: function.__wrapped__ for place, function in wrapped.items()}
+    hooks = [optimizers._global_optimizer_pre_hooks, optimizers._global_optimizer_post_hooks]
+    kept = [dict(hook) for hook in hooks]
+
+    def switch(*, on: bool) -> None:
+        for (owner, name), function in (wrapped if on else plain).items():
+            setattr(owner, name, function)
+        for hook, entries in zip(hooks, kept, strict=True):
+            hook.clear()
+            hook.update(entries if on else {})
+
+    model = nn.Sequential(
+        nn.Linear(64, width),
+        nn.ReLU(),
+        *(module for _ in range(layers - 1) for module in (nn.Linear(width, width), nn.ReLU())),
+        nn.Linear(width, 10),
+    )
+    data = TensorDataset(torch.randn(batch * BLOCK, 64), torch.randint(10, (batch * BLOCK,)))
+    loader = DataLoader(data, batch_size=batch)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+
+    def block() -> float:
+        times = []
+        begin = time.perf_counter()
+        for inputs, targets in loader:
+            loss = nn.functional.cross_entropy(model(inputs), targets)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            end = time.perf_counter()
+            times.append(end - begin)
+            begin = end
+        return median(times[1:])
+
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(rounds + 2):
+        for on in (True, False, False, True):
+            switch(on=on)
+            taken = block()
+            if number > 1:
+                found[on].append(taken)
+    switch(on=True)
+    return {"on": median(found[True]), "off": median(found[False])}
+
+
+def launch(*arguments: str, attached: bool) -> str:
+    """What a process of this module prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        asked = {
+            "pin": False,
+            "cores": [],
+            "cores_per_rank": 1,
+            "nodes": 1,
+            "devices_per_node": 1,
+            "probe_rounds": 0,
+        }
+        (Path(folder) / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+        environment = dict(os.environ, OMP_NUM_THREADS="1")
+        if attached:
+            path = os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+            environment |= {"SCALESTUDY_ATTACH": folder, "SCALESTUDY_DIRECT": "1", "PYTHONPATH": path}
+        done = subprocess.run(
+            [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True
+        )
+        return done.stdout
+
+
+START = "import time; b = time.perf_counter(); import torch, resource; print(time.perf_counter() - b, {})".format(
+    "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10"
+)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=60)
+    parser.add_argument("--launches", type=int, default=5)
+    parser.add_argument("--one", nargs=4, type=int, help="width, layers, batch, rounds: measure in this process")
+    arguments = parser.parse_args()
+    if arguments.one:
+        print(json.dumps(measure(*arguments.one)))
+        return
+    print("| step | off (ms) | on - off (us) | on / off - 1 |\n| --- | --- | --- | --- |")
+    for name, size in SIZES.items():
+        words = ["-m", "bench.attached_cost", "--one", *map(str, size), str(arguments.rounds)]
+        found = [json.loads(launch(*words, attached=True)) for _ in range(arguments.launches)]
+        off = np.array([one["off"] for one in found])
+        more = np.array([one["on"] for one in found]) - off
+        extra, share = (mean(values, confidence=0.95) for values in (more * 1e6, 100 * more / off))
+        print(
+            f"| {name} | {off.mean() * 1e3:.3f} | {extra.value:.1f} [{extra.low:.1f}, {extra.high:.1f}] |"
+            f" {share.value:.2f} [{share.low:.2f}, {share.high:.2f}] % |",
+            flush=True,
+        )
+    starts: dict[bool, list[list[float]]] = {True: [], False: []}
+    for _ in range(2 * arguments.launches):
+        for attached in (True, False):
+            starts[attached].append([float(word) for word in launch("-c", START, attached=attached).split()])
+    seconds, memory = (
+        mean(np.array(starts[True])[:, at] - np.array(starts[False])[:, at], confidence=0.95) for at in (0, 1)
+    )
+    print(f"\nstart: {seconds.value:.3f} [{seconds.low:.3f}, {seconds.high:.3f}] s more")
+    print(f"resident memory: {memory.value:.1f} [{memory.low:.1f}, {memory.high:.1f}] MiB more")
+
+
+if __name__ == "__main__":
+    main()
