@@ -9,7 +9,7 @@ import pytest
 import yaml
 from conftest import Checkout, tiny_study
 from scalestudy.cli.verb.run import snakemake_line
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
 
 def planned(output: str) -> int:
@@ -72,6 +72,6 @@ def test_a_bad_study_is_refused_before_snakemake_starts(checkout: Checkout) -> N
 
 
 def test_a_profile_is_found_by_its_name() -> None:
-    line = snakemake_line((), CHECKOUT, "slurm")
-    assert line[-2:] == ["--profile", str(CHECKOUT / "profiles/slurm")]
-    assert snakemake_line((), CHECKOUT, "mine")[-1] == "mine"
+    line = snakemake_line((), root(), "slurm")
+    assert line[-2:] == ["--profile", str(root() / "profiles/slurm")]
+    assert snakemake_line((), root(), "mine")[-1] == "mine"

@@ -9,9 +9,9 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several
-from scalestudy.cli.naming import CONFIG, find_results, find_study, home, results_of, study_files
+from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
 from scalestudy.errors import UserError
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
@@ -45,8 +45,8 @@ def run(
     """Run a study with Snakemake, after printing what it may cost; what is finished is not repeated.
 
     Inside a checkout of the workflow, its rules are used and results are written to its results folder. Anywhere
-    else, the rules beside the installed package are used, and results are written to results/ here. Further
-    arguments are Snakemake's own.
+    else, the rules of the installed package are used, and results are written to results/ here. Further arguments
+    are Snakemake's own.
     """
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
@@ -68,18 +68,21 @@ def run(
 
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
     """The command that runs a study of these files in a place: a checkout, or any other folder."""
-    inside = (place / "workflow/Snakefile").is_file()
-    checkout = place if inside else CHECKOUT
     line = [sys.executable, "-m", "snakemake"]
-    if not inside:
-        line += ["--snakefile", str(CHECKOUT / "workflow/Snakefile")]
-        line += ["--workflow-profile", str(CHECKOUT / "profiles/default")]
+    if not is_checkout(place):
+        line += ["--snakefile", str(root() / "workflow/Snakefile")]
+        line += ["--workflow-profile", str(_profile("default", place))]
     if files != (place / CONFIG,):  # which the workflow takes by itself
         line += ["--configfile", *(os.path.relpath(file, place) for file in files)]
     if profile:
-        ready = checkout / "profiles" / profile
-        line += ["--profile", str(ready.resolve() if ready.is_dir() else profile)]
+        line += ["--profile", str(_profile(profile, place) or profile)]
     return line
+
+
+def _profile(name: str, place: Path) -> Path | None:
+    """The folder of a profile: that in profiles/ of this place, else that of the package; None: there is none."""
+    folders = (place / "profiles" / name, root() / "profiles" / name)
+    return next((folder.resolve() for folder in folders if folder.is_dir()), None)
 
 
 @options.verb(short_help="set runs aside, so that the next run of the study measures them again")
