@@ -1,7 +1,10 @@
 """The runs of a study: what is planned, run by Snakemake, and run again."""
 
 import os
+import shlex
 import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import get_args
 
@@ -13,6 +16,7 @@ from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_che
 from scalestudy.errors import UserError
 from scalestudy.project import root
 
+ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
 
@@ -58,12 +62,33 @@ def run(
         if results and results.resolve() != results_of(asked).resolve():
             raise UserError(f"--results {results}: study {asked.name} runs in {results_of(asked)}; give --study")
         files = (keep_config(asked, results_of(asked)),)
-    if not any(word.partition("=")[0] in CHANGES for word in arguments):
-        print("\n".join(cost_lines(make_plan(asked))), flush=True)
+    words = {word.partition("=")[0] for word in arguments}
+    if words.isdisjoint(CHANGES):
+        planned = make_plan(asked)
+        print("\n".join(cost_lines(planned)), flush=True)
+        if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
+            _refuse_without_torch(results_of(asked), planned.runs)
     line = snakemake_line(files, home(), profile)
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     os.chdir(home())
     os.execv(sys.executable, line)
+
+
+def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
+    """Raise UserError where runs would be measured on this host and PyTorch is not installed.
+
+    In a job and on hosts of a list, profiles/site.sh may load it.
+    """
+    from scalestudy.launch.nodes.hosts import HOSTS
+    from scalestudy.launch.slurm.job import job_id
+
+    if find_spec("torch") is not None or job_id(os.environ) or os.environ.get(HOSTS):
+        return
+    if not all((results / "runs" / run / "run.json").exists() for run in runs):
+        raise UserError(
+            "PyTorch is missing. Install the build that fits this machine (pytorch.org lists them), such as:"
+            f" {shlex.quote(sys.executable)} -m pip install torch"
+        )
 
 
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
