@@ -106,6 +106,11 @@ def get_spec(wildcards):
     return PLAN.runs[wildcards.run].to_json()
 
 
+def get_config_json(wildcards):
+    """The study on one line; from a function, since the braces of a command are no wildcards."""
+    return CONFIG_JSON
+
+
 def get_code_of_0_1(wildcards):
     """What Snakemake remembers of a run that release 0.1 measured."""
     return code_of_0_1(Path("results") / PLAN.study.name / "runs" / wildcards.run)
@@ -192,8 +197,8 @@ def get_data(wildcards):
 
 def get_prepared_data(wildcards):
     """The manifest of the data of a run; nothing where they do not come in files."""
-    data = PLAN.runs[wildcards.run].data
-    return ancient(f"<resources>/data/{data.store_name}/manifest.json") if data.prepared else []
+    data = PLAN.runs[wildcards.run].prepared_data
+    return ancient(f"<resources>/data/{data.store_name}/manifest.json") if data else []
 
 
 def get_data_arguments(wildcards, input):

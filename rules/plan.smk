@@ -8,7 +8,7 @@ rule plan_study:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(output.plan, parent=True),
-        study=CONFIG_JSON,
+        study=get_config_json,
         code=fingerprint("study"),
     shell:
         "scalestudy stage plan --config-json {params.study:q} --results {params.results:q} > {log:q} 2>&1"

@@ -26,6 +26,7 @@ FLOORS = {
     "measure": 0,
     "train": 1,
     "launch": 1,
+    "attach": 1,
     "importers": 1,
     "chain": 2,
     "demo": 2,
@@ -59,6 +60,9 @@ def imports(path: Path) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
+            if room(path) == "attach":  # it is loaded under another name, by its path
+                assert node.level < 2, f"{path}: what runs inside a script imports nothing else of ours"
+                continue
             assert node.level == 0, f"{path}: relative import; say scalestudy.x, so that floors can be read"
             names |= {node.module or ""} | {f"{node.module}.{alias.name}" for alias in node.names}
     return names

@@ -112,6 +112,7 @@ def test_without_torch_runs_are_refused_before_snakemake_starts(
         (["--executor=slurm"], {}),
         ([], {"SLURM_JOB_ID": "7"}),
         ([], {"SCALESTUDY_HOSTS": "a,b"}),
+        ([], {"SCALESTUDY_PYTHON": "/a/python"}),
     ],
 )
 def test_torch_may_be_missing_where_nothing_is_measured_here(

@@ -62,7 +62,7 @@ class Search:
         """Search from a first batch up to the largest; their defaults come from the workload."""
         unit = self.study.variants[self.variant].accumulation_steps
         workload = self.study.workloads[self.workload]
-        samples = workload.data.known_train_samples
+        samples = workload.known_train_samples
         most = most or (samples // world_size(self.scale) if samples is not None else None)
         first = first or workload.batch_size // 4
         return search_batch(self._attempt, first=max(unit, first // unit * unit), unit=unit, most=most)

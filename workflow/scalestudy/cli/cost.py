@@ -50,6 +50,7 @@ def plan_lines(plan: Plan) -> list[str]:
 
 
 WITHOUT_TURNS = {
+    NotAlternated.COMMAND: "the script is your own",
     NotAlternated.PRECISION: "they differ in precision",
     NotAlternated.ENVIRONMENT: "they differ in environment",
     NotAlternated.WORKERS: "workers read ahead",

@@ -148,10 +148,10 @@ def slow_link() -> None:
         wrapped.register_comm_hook(None, hook)
         return wrapped
 
-    def probe_hooked(trainer: loop.Trainer) -> None:
+    def probe_hooked(trainer: loop.Trainer) -> dict[str, str | None]:
         options = trainer.spec.ddp.model_copy(update={"communication_hook": "slow-link"})
         trainer.spec = trainer.spec.model_copy(update={"ddp": options})
-        run_probes(trainer)
+        return run_probes(trainer)
 
     replace(dist, "all_reduce", reduce_slowly)
     replace(ddp, "wrap_ddp", wrap_hooked)

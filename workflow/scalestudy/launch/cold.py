@@ -1,4 +1,5 @@
-"""`python -m scalestudy.launch.cold RANKS -m MODULE ...`: the ranks of one node, each a fresh interpreter.
+"""`python -m scalestudy.launch.cold [--python PYTHON] RANKS SCRIPT ...`: the ranks of one node, each a fresh
+interpreter. SCRIPT is a file, or -m and a module.
 
 What torchrun does on one node, without importing torch for it: on a file system where that takes a minute,
 torchrun needs that minute before the first rank begins. Told to end by SIGTERM it passes that on, and its own end
@@ -15,11 +16,14 @@ from scalestudy.launch.ranks import code_of, end_with_parent, free_port, group_e
 
 def main() -> int:
     """Start the ranks and wait for their end: the exit code of the launch."""
-    ranks, *worker = int(sys.argv[1]), *sys.argv[2:]
+    python, arguments = sys.executable, sys.argv[1:]
+    if arguments[0] == "--python":
+        python, arguments = arguments[1], arguments[2:]
+    ranks, worker = int(arguments[0]), arguments[1:]
     told, telling = socket.socketpair()
     for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(signum, lambda *_: telling.send(b"end"))
-    command, port = [sys.executable, "-u", *worker], free_port()
+    command, port = [python, "-u", *worker], free_port()
 
     def start(rank: int, _: object) -> int:
         environment = group_environment(os.environ, rank, ranks, port)

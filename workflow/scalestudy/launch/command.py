@@ -8,10 +8,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scalestudy.launch.foreign.start import script_command, script_environment
 from scalestudy.launch.forked import client
 from scalestudy.record.fingerprint import PACKAGE
 from scalestudy.study.config.conditions import THREAD_VARIABLES
-from scalestudy.study.spec import WORKER, RunSpec
+from scalestudy.study.spec import WORKER, CommandSpec, RunSpec
 
 READ_WHEN_LOADED = (
     *("OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOTO_", "MALLOC_", "LD_", "PYTHON"),
@@ -34,6 +35,8 @@ def rank_command(
     data. stall_limit_s: seconds without a step after which a rank gives up. rendezvous: torchrun's arguments,
     where several nodes have to meet.
     """
+    if isinstance(spec, CommandSpec):
+        return script_command(spec, directory.resolve(), rendezvous=rendezvous)
     worker = [
         "-m",
         spec.host.environment.get(WORKER, "scalestudy.train"),
@@ -79,3 +82,11 @@ def rank_environment(spec: RunSpec) -> dict[str, str]:
     """The environment of the ranks: ours, threads per rank, and what the study sets."""
     threads = dict.fromkeys(THREAD_VARIABLES, str(spec.host.cores_per_rank))
     return os.environ | threads | {"PYTHONUNBUFFERED": "1"} | spec.host.environment
+
+
+def launch_environment(spec: RunSpec, directory: Path) -> dict[str, str]:
+    """The environment of a launch: that of the ranks, and for a script what attaches us to it."""
+    environment = rank_environment(spec)
+    if isinstance(spec, CommandSpec):
+        return script_environment(spec, directory.resolve(), environment)
+    return environment

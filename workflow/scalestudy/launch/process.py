@@ -34,17 +34,19 @@ def run_group(
     watch: Callable[[], None],
     grace_s: float = GRACE_S,
     end: Callable[[str], None] | None = None,
+    directory: str | None = None,
 ) -> tuple[int, bool]:
     """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
 
     `watch` is called every 0.1 s. Whatever raises here (Interrupted included), the process and all its descendants
     are ended first, by SIGKILL where SIGTERM has not done it after `grace_s` seconds. `end` sends "TERM" or "KILL"
-    to processes that the command started elsewhere.
+    to processes that the command started elsewhere. directory: where it runs, if not here.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
             command,
             env=environment,
+            cwd=directory,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

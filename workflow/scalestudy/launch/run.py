@@ -1,14 +1,20 @@
 """One launch from outside: lock, start, wait, judge, publish. It leaves a whole record or none."""
 
+from __future__ import annotations
+
 import datetime
 import shutil
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
+from scalestudy.launch.foreign.files import AllReportedError, Process
+from scalestudy.launch.foreign.gather import gather
+from scalestudy.launch.foreign.judge import flaw
+from scalestudy.launch.foreign.start import prepare, refusal
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -30,7 +36,10 @@ from scalestudy.record.parts import PLANNED, describe, publish, read_parts, vouc
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import CommandSpec, RunSpec
+
+if TYPE_CHECKING:
+    from scalestudy.measure.stopping import Look
 
 DEFAULT = Limits()
 
@@ -123,18 +132,26 @@ def _launch(
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / PLANNED, spec.to_json())
     write_text(partial / "spec.json", (spec if probed else spec.without_probes).to_json())
+    if isinstance(spec, CommandSpec):
+        prepare(spec, partial)
     starter = make_starter(forks=spec.host.start == "fork")
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
-        guard = starter.look(spec, starter.environment(spec))
+        guard = starter.look(spec, starter.environment(spec, partial))
         if guard:
             _warn(spec, guard.environment)
         refused = starter.refuse(spec) or (guard.refused if guard else None)
+        if isinstance(spec, CommandSpec):
+            refused = refused or refusal(spec)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
         ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data)
         wall_time_s = time.monotonic() - begin
-    parts = read_parts(partial, world_size=spec.world_size)
+    processes: list[Process] = []
+    if isinstance(spec, CommandSpec):
+        parts, processes = gather(spec, partial, ended.look)
+    else:
+        parts = read_parts(partial, world_size=spec.world_size)
     taken = None
     if ended.interrupted:
         taken = starter.took(ended.interrupted.signum, most_steps(parts.reports))
@@ -154,6 +171,8 @@ def _launch(
             nodes=nodes_of_ranks(partial),
         ),
     )
+    if isinstance(spec, CommandSpec) and outcome == "ok" and (wrong := flaw(spec, partial, processes)):
+        outcome, reason = "failed", wrong
     place = guard.environment if guard else gathered(read_nodes(partial))
     place["warnings"] = [*place["warnings"], *repeated(earlier)]
     if held := starter.held_devices(spec):
@@ -190,6 +209,8 @@ class _Ended:
     timed_out: bool = False
     refused: str | None = None
     interrupted: Interrupted | None = None
+    look: Look | None = None
+    """The last one at the steps of a script, while it ran."""
 
 
 def _refuse(partial: Path, sentence: str) -> _Ended:
@@ -203,20 +224,31 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
     progress = Progress(partial, name=spec.run_id)
     arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
+    script = None
+    if isinstance(spec, CommandSpec):
+        from scalestudy.launch.foreign.watch import CommandWatch  # it needs scipy, as no other launch does
+
+        script = CommandWatch(spec, partial)
+
     def watch() -> None:
+        if script:
+            script.check()
         progress.watch()
         arrivals.check()
 
     try:
         exit_code, timed_out = run_group(
             starter.command(spec, partial, data, limits),
-            environment=starter.environment(spec),
+            environment=starter.environment(spec, partial),
             log=partial / "log.txt",
             time_limit_s=limits.time_limit_min * 60,
             watch=watch,
             end=starter.ender(partial),
+            directory=spec.directory if isinstance(spec, CommandSpec) and not starter.remote else None,
         )
-        return _Ended(exit_code, timed_out)
+        return _Ended(exit_code, timed_out, look=script.look if script else None)
+    except AllReportedError:
+        return _Ended(0, look=script.look if script else None)
     except NotAllCameError as error:
         return _Ended(refused=str(error))
     except Interrupted as stop:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.launch.command import rank_command, rank_environment
+from scalestudy.launch.command import launch_environment, rank_command, rank_environment
 from scalestudy.launch.guards.host import Guard, look
 from scalestudy.launch.nodes.arrivals import read_nodes, starter_command
 from scalestudy.launch.nodes.hosts import HOSTS, parse_hosts
@@ -47,9 +47,9 @@ class Starter:
         """The host just before the launch; None where every node looks at itself and leaves what it saw."""
         return None if self.remote else look(spec, environment)
 
-    def environment(self, spec: RunSpec) -> dict[str, str]:
-        """The environment of the ranks, or of what starts them."""
-        return rank_environment(spec)
+    def environment(self, spec: RunSpec, directory: Path) -> dict[str, str]:
+        """The environment of the ranks, or of what starts them. directory: of the launch."""
+        return rank_environment(spec) if self.remote else launch_environment(spec, directory)
 
     def limits(self, asked: Limits) -> Limits:
         """What is left of the asked limits. Raises UserError where that is nothing."""
@@ -156,7 +156,7 @@ class SlurmForked(Slurm):
 
     remote = False
 
-    def environment(self, spec: RunSpec) -> dict[str, str]:
+    def environment(self, spec: RunSpec, directory: Path) -> dict[str, str]:
         return rank_environment(spec) | {NODE: self._job.nodes[0]}
 
     def command(self, spec: RunSpec, directory: Path, data: Path, limits: Limits) -> list[str]:

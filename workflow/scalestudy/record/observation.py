@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from scalestudy.errors import UserError
 from scalestudy.record.protocol import CURRENT
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import AnySpec
 
 SCHEMA_VERSION: Literal[5] = 5
 OF_RELEASE_0_1 = 4
@@ -72,6 +72,7 @@ BLOCK_COLUMNS = (
 BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
 COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s")
 HELD_DEVICES = "held_devices"  # environment: those of the job that a launch was part of, idle ones included
+SEEN = "seen"  # environment: of a script, what was seen of its model, its loaders and the time between its steps
 PROBES_LEFT_OUT = "probes_left_out"  # environment: true where the plan has probes and the launch made none
 TABLES = {
     "steps": STEP_COLUMNS,
@@ -189,7 +190,7 @@ class RunRecord(Part):
     """What was measured, and how (record/protocol.py)."""
     fingerprint: str
     """Of the code that measured (record/fingerprint.py)."""
-    spec: RunSpec
+    spec: AnySpec
     outcome: Outcome
     reason: str
     """One sentence where the outcome is not ok; empty where it is."""

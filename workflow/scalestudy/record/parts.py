@@ -4,6 +4,7 @@ Every launch does this between two measurements, and every reserve launch that i
 takes longer to import than all of it.
 """
 
+import contextlib
 import csv
 import hashlib
 import io
@@ -185,7 +186,10 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
     patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt"]
-    shutil.rmtree(directory / "checkpoints", ignore_errors=True)
+    for folder in ("checkpoints", "attached"):
+        shutil.rmtree(directory / folder, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        (directory / "out").rmdir()  # a script's own folder is kept where it wrote something
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
 

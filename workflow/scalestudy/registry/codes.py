@@ -18,10 +18,10 @@ MemoryKind = StrEnum("MemoryKind", "NONE ALLOCATED RESIDENT")
 IntervalMethod = StrEnum("IntervalMethod", "NONE T_WITHIN_REPEATS HIERARCHICAL_BOOTSTRAP T_WITHIN_LAUNCHES")
 """How the limits of a speedup were made."""
 
-NotAlternated = StrEnum("NotAlternated", "NONE PRECISION ENVIRONMENT WORKERS BOOKKEEPING")
+NotAlternated = StrEnum("NotAlternated", "NONE COMMAND PRECISION ENVIRONMENT WORKERS BOOKKEEPING")
 """Why the base case of a variant is not trained in the processes of its launches. Arithmetic and environment
-belong to a process as a whole; workers go on reading; logging and checkpoints are left out of all that follows a
-launch."""
+belong to a process as a whole; a command trains what it trains; workers go on reading; logging and checkpoints are
+left out of all that follows a launch."""
 
 Turns = StrEnum("Turns", "NONE MADE CONTENDED NO_MEMORY")
 """Whether the base case took turns with a launch in its processes, where it was to. CONTENDED: others had the

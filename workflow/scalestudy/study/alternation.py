@@ -5,6 +5,7 @@ processes, the cores and the minute. That is no base case where it would not be 
 """
 
 from scalestudy.registry.codes import NotAlternated
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.spec import Alternation
@@ -14,6 +15,8 @@ def alternation_of(study: Study, workload: str, variant: str) -> Alternation | N
     """What the launches of a variant of a workload train beside it; None where they do not."""
     rounds = study.measure.alternating_rounds
     if not rounds or study.variants[variant].strategy == "single":
+        return None
+    if isinstance(study.workloads[workload], CommandWorkload):
         return None
     if not_alternated(study, variant) != NotAlternated.NONE:
         return None
@@ -27,6 +30,8 @@ def alternation_of(study: Study, workload: str, variant: str) -> Alternation | N
 
 def not_alternated(study: Study, variant: str) -> NotAlternated:
     """Why the base case of a distributed variant cannot be measured in its processes; `none` where it can."""
+    if all(isinstance(workload, CommandWorkload) for workload in study.workloads.values()):
+        return NotAlternated.COMMAND
     mine, base = study.variants[variant], study.variants[study.base_of(variant)]
     if mine.precision != base.precision:
         return NotAlternated.PRECISION

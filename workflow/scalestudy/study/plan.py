@@ -5,19 +5,20 @@ scaling question, with the runs it is compared with. A run can serve several poi
 workload's batch is the base case of strong and weak scaling alike.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from random import Random
 from typing import Any, Final, Literal, TypeVar
 
 from pydantic import model_validator
 
 from scalestudy.study.alternation import alternation_of
+from scalestudy.study.config.commands import BATCH, CommandWorkload, filled, placeholders
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs, Variant
 from scalestudy.study.config.workloads import Workload
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import AnySpec, CommandSpec, RunSpec, TrainSpec
 from scalestudy.study.twins import Twin, make_twins, twin_spec
 
 SCHEMA_VERSION: Final = 1
@@ -62,7 +63,7 @@ class Plan(Entry):
 
     schema_version: Literal[1] = SCHEMA_VERSION
     study: Study
-    runs: dict[str, RunSpec]
+    runs: dict[str, AnySpec]
     points: tuple[Point, ...]
     twins: tuple[Twin, ...] = ()
     """Base cases that are launched twice, with `measure.floor`. No point has these second launches."""
@@ -199,7 +200,9 @@ def _planned(plan: Plan) -> Plan:
     )
 
 
-def _configurations(study: Study, workload: Workload, variant: Variant) -> list[tuple[Scaling, str, int]]:
+def _configurations(
+    study: Study, workload: Workload | CommandWorkload, variant: Variant
+) -> list[tuple[Scaling, str, int]]:
     """(scaling, scale, batch per rank) of one variant of a workload."""
     batch = workload.batch_size
     if variant.strategy == "single":
@@ -216,29 +219,57 @@ def _configurations(study: Study, workload: Workload, variant: Variant) -> list[
     ]
 
 
-def _spec(study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int) -> RunSpec:
+def _spec(
+    study: Study, name: str, variant_name: str, scale: str, batch_per_rank: int, repeat: int
+) -> TrainSpec | CommandSpec:
     workload, variant = study.workloads[name], study.variants[variant_name]
     nodes, devices = nodes_and_devices(scale)
     growth = batch_per_rank * world_size(scale) / workload.batch_size
-    return RunSpec(
+    common: dict[str, Any] = {
         **{knob: getattr(variant, knob) for knob in Knobs.model_fields},
-        workload=name,
-        variant=variant_name,
+        "workload": name,
+        "variant": variant_name,
+        "epochs": workload.epochs,
+        "nodes": nodes,
+        "devices_per_node": devices,
+        "batch_per_rank": batch_per_rank,
+        "repeat": repeat,
+        "seed": study.seed + repeat,
+        "host": study.host_of(variant_name),
+        "measure": study.measure.of_a_launch(),
+        "alternation": alternation_of(study, name, variant_name),
+        "profile_steps": study.measure.profile_steps if study.profile and repeat == 1 else 0,
+    }
+    if isinstance(workload, CommandWorkload):
+        return CommandSpec(**common | _of_a_command(workload, variant, common, growth))
+    return TrainSpec(
+        **common,
         model=workload.model,
         data=workload.data,
         optimizer=workload.optimizer,
         learning_rate_factor=workload.optimizer.scale(growth),
-        epochs=workload.epochs,
-        nodes=nodes,
-        devices_per_node=devices,
-        batch_per_rank=batch_per_rank,
-        repeat=repeat,
-        seed=study.seed + repeat,
-        host=study.host_of(variant_name),
-        measure=study.measure.of_a_launch(),
-        alternation=alternation_of(study, name, variant_name),
-        profile_steps=study.measure.profile_steps if study.profile and repeat == 1 else 0,
     )
+
+
+def _of_a_command(
+    workload: CommandWorkload, variant: Variant, common: Mapping[str, Any], growth: float
+) -> dict[str, Any]:
+    """What only the spec of a command has. The folder of a launch, {out}, is known when it is started."""
+    ranks = common["nodes"] * common["devices_per_node"]
+    values = {name: common[name] for name in ("batch_per_rank", "seed", "epochs")}
+    values |= {"global_batch": common["batch_per_rank"] * ranks, "ranks": ranks}
+    values |= {"learning_rate": workload.learning_rate_at(growth)}
+    launcher = variant.launcher or ("python" if variant.strategy == "single" else "torchrun")
+    return {
+        "command": filled((*workload.command, *variant.arguments), values),
+        "directory": workload.directory,
+        "environment": workload.environment,
+        "starts_ranks": launcher == "python",
+        "run_to_end": workload.run_to_end,
+        "follows_batch": bool(placeholders((*workload.command, *variant.arguments)) & set(BATCH)),
+        "allow_equal_batches": workload.allow_equal_batches,
+        "profile_steps": 0,
+    }
 
 
 def _in_order(runs: dict[str, RunSpec], seed: int) -> dict[str, RunSpec]:

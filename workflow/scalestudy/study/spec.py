@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
-from typing import Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from scalestudy.errors import UserError
 from scalestudy.study.config.conditions import Host, Measure
@@ -31,15 +32,10 @@ class Alternation(Entry):
 
 
 class RunSpec(Knobs):
-    """One launch of one variant at one scale, with one seed."""
+    """One launch of one variant at one scale, with one seed: what launches of both kinds have in common."""
 
     workload: str
     variant: str
-    model: Model
-    data: Data
-    optimizer: Optimizer
-    learning_rate_factor: float = Field(gt=0)
-    """What the global batch makes of the optimizer's learning rate."""
     epochs: int = Field(ge=0)
     nodes: int = Field(ge=1)
     devices_per_node: int = Field(ge=1)
@@ -58,15 +54,12 @@ class RunSpec(Knobs):
         return from_canonical(_copied(content)) if isinstance(content, dict) else content
 
     @property
-    def of_the_base(self) -> RunSpec:
-        """The base case that alternates with this launch, as rank 0 trains it. There is one."""
-        assert self.alternation is not None
-        alone = {"nodes": 1, "devices_per_node": 1, "learning_rate_factor": 1.0, "profile_steps": 0}
-        of_base = dict(self.alternation.base) | {"batch_per_rank": self.alternation.batch_per_rank}
-        return self.model_copy(update={**of_base, **alone, "alternation": None})
+    def prepared_data(self) -> Data | None:
+        """Data that have to be prepared before the launch."""
+        return None
 
     @property
-    def without_probes(self) -> RunSpec:
+    def without_probes(self) -> Self:
         """The same training and turns without probes of communication, as ranks are asked for it."""
         return self.model_copy(update={"measure": self.measure.model_copy(update={"probe_rounds": 0})})
 
@@ -99,14 +92,70 @@ class RunSpec(Knobs):
         return json.dumps(to_canonical(self.model_dump(mode="json")), sort_keys=True, separators=(",", ":"))
 
 
+class TrainSpec(RunSpec):
+    """A launch of our own training (train/)."""
+
+    model: Model
+    data: Data
+    optimizer: Optimizer
+    learning_rate_factor: float = Field(gt=0)
+    """What the global batch makes of the optimizer's learning rate."""
+
+    @property
+    def prepared_data(self) -> Data | None:
+        return self.data if self.data.prepared else None
+
+    @property
+    def of_the_base(self) -> TrainSpec:
+        """The base case that alternates with this launch, as rank 0 trains it. There is one."""
+        assert self.alternation is not None
+        alone = {"nodes": 1, "devices_per_node": 1, "learning_rate_factor": 1.0, "profile_steps": 0}
+        of_base = dict(self.alternation.base) | {"batch_per_rank": self.alternation.batch_per_rank}
+        return self.model_copy(update={**of_base, **alone, "alternation": None})
+
+
+class CommandSpec(RunSpec):
+    """A launch of somebody's own training script (attach/)."""
+
+    command: tuple[str, ...]
+    """The script and its arguments, with all values put in but `{out}`."""
+    directory: str
+    environment: dict[str, str]
+    """Variables of the script, on top of those of the host."""
+    starts_ranks: bool
+    """Whether the script starts its ranks itself, or is a single process: it is started once, by plain python."""
+    run_to_end: bool
+    follows_batch: bool
+    """Whether the command was told its batch."""
+    allow_equal_batches: bool
+
+
+def _kind(content: Any) -> str:
+    """Which of the two a spec is, or its content."""
+    of_command = "command" in content if isinstance(content, dict) else isinstance(content, CommandSpec)
+    return "command" if of_command else "train"
+
+
+AnySpec = Annotated[
+    Annotated[TrainSpec, Tag("train")] | Annotated[CommandSpec, Tag("command")], Discriminator(_kind)
+]
+"""A spec as plans and records have it."""
+
+
 def _copied(content: dict[str, Any]) -> dict[str, Any]:
     """New mappings of the same values: mappings are all that is changed where a spec is read."""
     return {name: _copied(value) if isinstance(value, dict) else value for name, value in content.items()}
 
 
-def parse_spec(text: str) -> RunSpec:
+def parse_spec(text: str) -> TrainSpec | CommandSpec:
     """Spec from its JSON line; raises UserError where it is none."""
     try:
-        return RunSpec.model_validate_json(text)
+        spec: TrainSpec | CommandSpec = _adapter().validate_json(text)
+        return spec
     except ValueError as error:
         raise UserError(f"--spec: not the JSON of a run's spec: {error}") from None
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[TrainSpec | CommandSpec]:
+    return TypeAdapter(AnySpec)

@@ -5,7 +5,7 @@ import math
 import sys
 from pathlib import Path
 
-from scalestudy.study.spec import parse_spec
+from scalestudy.study.spec import TrainSpec, parse_spec
 from scalestudy.train.rank import run_rank
 
 
@@ -18,6 +18,7 @@ def main() -> int:
     parser.add_argument("--stall-limit-s", type=float, default=math.inf, help="give up after so long in one call")
     arguments = parser.parse_args()
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
+    assert isinstance(spec, TrainSpec), "a command is not trained here"
     outcome = run_rank(spec, arguments.out, data=arguments.data, stall_limit_s=arguments.stall_limit_s)
     return 0 if outcome == "ok" else 1
 

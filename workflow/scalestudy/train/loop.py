@@ -18,7 +18,7 @@ from scalestudy.errors import UserError
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.observation import Stopping
 from scalestudy.record.recorder import Recorder
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.data import Split, load_split
 from scalestudy.train.data.batches import Share
 from scalestudy.train.data.feed import make_feed
@@ -48,7 +48,7 @@ class Trainer:
 
     def __init__(
         self,
-        spec: RunSpec,
+        spec: TrainSpec,
         place: Placement,
         strategy: Strategy,
         recorder: Recorder,

@@ -15,7 +15,7 @@ from scalestudy.errors import UserError
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.recorder import Recorder
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
@@ -38,7 +38,7 @@ class StoppedError(RuntimeError):
     """Whoever launched this rank asked it to end."""
 
 
-def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_limit_s: float = math.inf) -> Outcome:
+def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limit_s: float = math.inf) -> Outcome:
     """Train one rank of a run and write its part into `out`; the outcome is also in its report.
 
     data: where prepared data stand. stall_limit_s: seconds without moving on after which the rank gives up.
@@ -100,7 +100,7 @@ def run_rank(spec: RunSpec, out: Path, *, data: Path | None = None, stall_limit_
 
 
 def _train(
-    spec: RunSpec,
+    spec: TrainSpec,
     place: Placement,
     recorder: Recorder,
     gauges: Gauges,
@@ -166,7 +166,7 @@ def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:
     )
 
 
-def _out_of_memory(spec: RunSpec, place: Placement, gauges: Gauges) -> str:
+def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
     """Which rank, at which batch, and how much it had by then."""
     memory, limit = gauges.memory(), spec.host.memory_limit_gib
     kind, peak = "resident", memory.peak_resident_gib

@@ -112,7 +112,7 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
     largest = factor * int(point["global_batch" if point["scaling"] == "strong" else "batch_per_rank"])
     if len(good) and largest > FARTHEST * good["batch_per_rank"].max():
         raise NoFitError(Refused.BATCH_TOO_LARGE, value=largest, limit=FARTHEST)
-    samples = study.workloads[point["workload"]].data.known_train_samples
+    samples = study.workloads[point["workload"]].known_train_samples
     if samples is not None and factor * int(point["global_batch"]) > samples:
         raise NoFitError(Refused.TOO_FEW_SAMPLES, value=samples)
 

@@ -244,7 +244,7 @@ def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
 
     Shares are of the sum of all parts: parts are means over ranks, the step time is that of the slowest rank.
     """
-    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, skipna=False)
+    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, min_count=1)  # not every part of a script is seen
     rate = summary["throughput_samples_per_s"]
     derived = {"parts_time_s": parts_s}
     derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}

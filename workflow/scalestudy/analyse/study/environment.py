@@ -7,10 +7,10 @@ from typing import Any, ClassVar, Literal, NamedTuple
 from pydantic import Field
 
 from scalestudy.record.document import Document, Part
-from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, Totals
+from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, SEEN, Totals
 
 # Recorded with the environment by the rank that knows them, but of the model and the launch.
-OF_A_LAUNCH = (*Totals.model_fields, HELD_DEVICES, PROBES_LEFT_OUT)
+OF_A_LAUNCH = (*Totals.model_fields, HELD_DEVICES, PROBES_LEFT_OUT, SEEN)
 
 
 class WarningCount(Part):

@@ -109,7 +109,8 @@ def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:
 def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -> dict[str, Any]:
     """By their keys; of these variants the environment, and of these workloads where the data lie."""
     environments = {name: {"environment": study.variants[name].environment} for name in variants}
-    data = {name: {"data": study.workloads[name].data.model_dump(mode="json")} for name in workloads}
+    sources = {name: getattr(study.workloads[name], "data", None) for name in workloads}
+    data = {name: {"data": source.model_dump(mode="json")} for name, source in sources.items() if source}
     places = {key: value for key, value in _flat(data).items() if key.split(".")[-1] in PLACES}
     return {
         **_flat(study.model_dump(mode="json", exclude=set(NOT_A_SETTING))),

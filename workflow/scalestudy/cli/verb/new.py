@@ -20,7 +20,7 @@ SCHEMA = root() / "workflow/schemas/config.schema.json"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
 OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)
-NO_FLAGS = ("base", "environment", "sweep")
+NO_FLAGS = ("base", "environment", "sweep", "arguments", "launcher", "start")
 """Keys of a variant that are left to the file."""
 
 

@@ -30,6 +30,11 @@ DOCUMENTS = (
 @of_results("print the verdicts of a study in a few lines, and where its results are", "findings")
 def summary(results: Path) -> int:
     """Print a study's verdicts in a few lines, and where its results are."""
+    return summarise(results)
+
+
+def summarise(results: Path) -> int:
+    """Print the verdicts and the paths: 1 where a run failed, else 0."""
     from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of
     from scalestudy.publish.views.diagnoses import diagnoses_view, leading
     from scalestudy.publish.views.rows import rows_view

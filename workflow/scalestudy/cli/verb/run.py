@@ -2,17 +2,19 @@
 
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import click
 
 from scalestudy.cli import options
-from scalestudy.cli.command import LazyChoice, Several
+from scalestudy.cli.command import LazyChoice, Several, Verb
 from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
+from scalestudy.cli.verb.results import summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
 
@@ -37,21 +39,92 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
     return 0
 
 
-@options.verb(short_help="run a study from training to report", context_settings={"ignore_unknown_options": True})
+class Run(Verb):
+    """Takes a script of one's own after `--`, with options that only such a study has."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        script = args[at + 1 :]
+        if script and script[0].startswith("-") and script[0] != "-m":
+            return super().parse_args(ctx, args)  # arguments of Snakemake
+        ctx.meta[SCRIPT] = tuple(script)
+        return super().parse_args(ctx, args[:at])
+
+
+SCRIPT = "scalestudy.script"
+
+
+@click.command(
+    cls=Run,
+    short_help="run a study, or a script of your own, from training to report",
+    context_settings={"ignore_unknown_options": True},
+)
 @options.study
 @options.results
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only list what would run.")
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]...")
+@click.option("--scales", cls=Several, more=lambda word: word[:1].isdigit(), metavar="NODESxDEVICES...")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Samples of a step of one process of the script.")
+@click.option("--scaling", cls=Several, type=click.Choice(["strong", "weak"]), metavar="strong|weak...")
+@click.option("--name", help="Name of the study of the script. Default: that of the script.")
+@click.option(
+    "--repeats", type=click.IntRange(min=1), help="Runs of every point. Default: 3 to 12, until decided."
+)
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option("--cores-per-rank", type=click.IntRange(min=1), help="Default: cores of this host over its ranks.")
+@click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
+@click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
+@click.option("--python", type=options.PATH, help="The Python that runs the script. Default: this one.")
+@click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]... [-- SCRIPT]")
+@click.pass_context
 def run(
-    study: tuple[Path, ...], results: Path | None, profile: str | None, dry_run: bool, arguments: tuple[str, ...]
+    context: click.Context,
+    /,
+    study: tuple[Path, ...],
+    results: Path | None,
+    profile: str | None,
+    dry_run: bool,
+    python: Path | None,
+    arguments: tuple[str, ...],
+    **wishes: Any,
 ) -> int:
     """Run a study with Snakemake, after printing what it may cost; what is finished is not repeated.
+
+    \b
+    scalestudy run --study my-study.yaml
+    scalestudy run --scales 1x2 1x4 --batch-size 32 -- train.py --batch-size {batch_per_rank}
+
+    The second form makes a study of a training script of your own, which runs as it is. It tries the script on one
+    process and on several, writes the study to NAME.yaml, and runs it. The words in braces are put in for each
+    run: batch_per_rank, global_batch, ranks, seed, epochs, out.
 
     Inside a checkout of the workflow, its rules are used and results are written to its results folder. Anywhere
     else, the rules of the installed package are used, and results are written to results/ here. Further arguments
     are Snakemake's own.
     """
+    if python:
+        os.environ["SCALESTUDY_PYTHON"] = str(python.absolute())
+    if script := context.meta.get(SCRIPT):
+        if study or results:
+            raise UserError("--study, --results: a script after `--` makes a study of its own; leave them out")
+        from scalestudy.cli.own_study import Wishes, make_study_of
+
+        study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None),)
+    elif given := [name for name, value in wishes.items() if value and name != "device"]:
+        raise UserError(f"--{given[0].replace('_', '-')}: is for a script of your own, which stands after `--`")
+    return run_study(study, results, profile, dry_run, arguments, to_the_end=bool(script))
+
+
+def run_study(
+    study: tuple[Path, ...],
+    results: Path | None,
+    profile: str | None,
+    dry_run: bool,
+    arguments: tuple[str, ...],
+    *,
+    to_the_end: bool,
+) -> int:
+    """Run a study with Snakemake. to_the_end: print the verdicts when it is over."""
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
     from scalestudy.study.plan import make_plan
@@ -70,19 +143,25 @@ def run(
             _refuse_without_torch(results_of(asked), planned.runs)
     line = snakemake_line(files, home(), profile)
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
+    folder = results_of(asked)
     os.chdir(home())
-    os.execv(sys.executable, line)
+    if not to_the_end or dry_run:
+        os.execv(sys.executable, line)
+    status = subprocess.run([*line, "--quiet", "host", "reason"]).returncode
+    return status or summarise(folder)
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
     """Raise UserError where runs would be measured on this host and PyTorch is not installed.
 
-    In a job and on hosts of a list, profiles/site.sh may load it.
+    In a job and on hosts of a list, profiles/site.sh may load it. A script may have a Python of its own.
     """
+    from scalestudy.launch.foreign.start import PYTHON
     from scalestudy.launch.nodes.hosts import HOSTS
     from scalestudy.launch.slurm.job import job_id
 
-    if find_spec("torch") is not None or job_id(os.environ) or os.environ.get(HOSTS):
+    elsewhere = job_id(os.environ) or any(os.environ.get(name) for name in (HOSTS, PYTHON))
+    if elsewhere or find_spec("torch") is not None:
         return
     if not all((results / "runs" / run / "run.json").exists() for run in runs):
         raise UserError(

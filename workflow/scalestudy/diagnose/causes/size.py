@@ -89,7 +89,7 @@ def _larger_batch(case: Case) -> Recommendation:
         change = "Raise the batch per rank, and lower report.target_efficiency below 1."
         return larger(change=change, unpredicted="no batch brings the overhead to nothing.")
     all_ranks = [world_size(scale) for scale in case.study.scales]
-    known = workload.data.known_train_samples
+    known = workload.known_train_samples
     samples = inf if known is None else known
     strong = point["scaling"] == "strong"
     wanted = model.batch_for(target, overhead_s, ranks=case.ranks, strong=strong)

@@ -9,11 +9,11 @@ import sys
 import threading
 from pathlib import Path
 
-from scalestudy.launch.command import rank_command, rank_environment
+from scalestudy.launch.command import launch_environment, rank_command
 from scalestudy.launch.guards.host import look
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.host.environment import NODE
-from scalestudy.study.spec import RunSpec, parse_spec
+from scalestudy.study.spec import CommandSpec, RunSpec, parse_spec
 
 
 def main() -> int:
@@ -31,7 +31,7 @@ def main() -> int:
     spec = parse_spec((arguments.out / "spec.json").read_text(encoding="utf-8"))
     index = int(os.environ["SLURM_NODEID"]) if arguments.index is None else arguments.index
     name = os.environ.get("SLURMD_NODENAME") or arguments.name or platform.node()
-    environment = rank_environment(spec) | {NODE: name}
+    environment = launch_environment(spec, arguments.out) | {NODE: name}
     guard = look(spec, environment)
     write_json(
         arguments.out / f"node-{index}.json",
@@ -55,6 +55,8 @@ def main() -> int:
         stall_limit_s=arguments.stall_limit_s,
         rendezvous=meet(spec, arguments.meet, index, arguments.start_limit_s) if arguments.meet else (),
     )
+    if isinstance(spec, CommandSpec):
+        os.chdir(spec.directory)
     if arguments.end_with_stdin:
         return run_until_stdin_ends(command, environment)
     return os.execvpe(command[0], command, environment)

@@ -7,6 +7,7 @@ from scalestudy.publish.documents.report import latex_facts
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
 from scalestudy.publish.views.facts import effort_view
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.datasets import Dataset
 from scalestudy.study.plan import Plan
 
@@ -36,6 +37,8 @@ def _data(plan: Plan) -> list[dict[str, Any]]:
     """Each data set once, with the workloads that are trained on it."""
     found: dict[str, dict[str, Any]] = {}
     for name, workload in plan.study.workloads.items():
+        if isinstance(workload, CommandWorkload):
+            continue  # what a script reads is not known
         entry = found.setdefault(workload.data.store_name, _dataset(workload.data) | {"workloads": []})
         entry["workloads"].append(name)
     return list(found.values())

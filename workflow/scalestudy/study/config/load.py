@@ -5,10 +5,10 @@ import json
 import types
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.study import Study
@@ -114,7 +114,7 @@ def _followed(location: tuple[Any, ...]) -> tuple[list[Any], Any]:
     written: list[Any] = []
     annotation, holder = Study, None
     for part in location:
-        annotation, holder = _inside(annotation, part), annotation
+        annotation, holder = _inside(annotation, part), _bare(annotation)
         if part != "[key]" and get_origin(holder) not in _UNIONS:
             written.append(part)
     return written, holder
@@ -138,8 +138,14 @@ def _suggestion(unknown: str, holder: Any) -> str:
     return f"; did you mean {meant[near[0]]}?" if near else f"; valid keys are {', '.join(valid)}"
 
 
+def _bare(annotation: Any) -> Any:
+    """A type without what is annotated to it."""
+    return get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation
+
+
 def _inside(annotation: Any, part: Any) -> Any:
     """The type behind one step of a key path; None where it cannot be told."""
+    annotation = _bare(annotation)
     if _is_model(annotation):
         field = annotation.model_fields.get(str(part))
         return field.annotation if field else None
@@ -149,6 +155,9 @@ def _inside(annotation: Any, part: Any) -> Any:
     if get_origin(annotation) is tuple:
         return kinds[0]
     if get_origin(annotation) in _UNIONS:  # the step is the tag that chose the member
+        for kind in kinds:
+            if any(isinstance(mark, Tag) and mark.tag == part for mark in get_args(kind)[1:]):
+                return _bare(kind)
         tagged = [kind for kind in kinds if _is_model(kind) and "type" in kind.model_fields]
         return next((kind for kind in tagged if part in get_args(kind.model_fields["type"].annotation)), None)
     return None

@@ -8,13 +8,14 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 
 from scalestudy.registry.tables import Column, Table
+from scalestudy.study.config.command_variants import refuse_for_commands
 from scalestudy.study.config.conditions import Host, refuse_threads
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.variants import Name, Variant
-from scalestudy.study.config.workloads import Workload, refuse_batches
+from scalestudy.study.config.workloads import AnyWorkload, refuse_batches
 from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
@@ -99,7 +100,7 @@ class Study(Entry):
     """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
     variants: dict[Name, Variant] = Field(min_length=1)
     """How the workloads are run, by name."""
-    workloads: dict[Name, Workload] = Field(min_length=1)
+    workloads: dict[Name, AnyWorkload] = Field(min_length=1)
     """What is trained, by name."""
     host: Host = Host()
     """What every rank gets of the machine."""
@@ -175,8 +176,8 @@ class Study(Entry):
     @property
     def data_in_files(self) -> dict[str, Data]:
         """Data that have to be prepared, by the folder that they are prepared in; workloads may share them."""
-        found = (workload.data for workload in self.workloads.values())
-        return {data.store_name: data for data in found if data.prepared}
+        found = (getattr(workload, "data", None) for workload in self.workloads.values())
+        return {data.store_name: data for data in found if data and data.prepared}
 
     @property
     def most_repeats(self) -> int:
@@ -265,11 +266,19 @@ class Study(Entry):
     def _inputs(self) -> Study:
         loading = [name for name, variant in self.variants.items() if variant.input.loader == "dataloader"]
         for name, workload in self.workloads.items():
-            if loading and getattr(workload.data, "on_device", False):
+            if loading and getattr(getattr(workload, "data", None), "on_device", False):
                 raise ValueError(
                     f"workloads.{name}.data.on_device: variant {loading[0]} reads through a dataloader, which data"
                     " on the device do not need; set on_device: false, or input.loader: direct"
                 )
+        return self
+
+    @model_validator(mode="after")
+    def _commands(self) -> Study:
+        """Variants of commands say how the script is started, and nothing of what only our own training has."""
+        refused = refuse_for_commands(self.workloads, self.variants, {n: self.host_of(n) for n in self.variants})
+        if refused:
+            raise ValueError(refused)
         return self
 
     @model_validator(mode="after")

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
+from scalestudy.study.config.commands import Words
 from scalestudy.study.config.entry import Entry
 
 NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
@@ -178,6 +179,12 @@ class Variant(Knobs):
 
     environment: dict[str, str] = Field(default_factory=dict)
     """Environment variables of this variant, on top of `host.environment` (`NCCL_P2P_DISABLE: "1"`)."""
+    arguments: Words = ()
+    """Words that this variant adds to the command of a workload of your own: `--amp`. Braces as in the command."""
+    launcher: Literal["python", "torchrun"] | None = None
+    """How a command is started. `torchrun`: a process for each rank, with the variables that `torchrun` sets;
+    the default of `ddp` and `fsdp`. `python`: one process; the default of `single`, and for scripts that start
+    their ranks themselves. A base case with `torchrun` is one rank: it has the wrapper of a distributed run."""
     start: Literal["cold", "fork"] | None = None
     """How the processes of this variant start, where it is not as `host.start` says. Its base case has to start
     alike. A variant that differs in nothing else shows whether forked launches measure what cold ones do."""

@@ -6,10 +6,11 @@ The classes hold numbers only, so that a plan can be made and refused without im
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import HuggingFaceModel, Model
@@ -38,6 +39,11 @@ class Workload(Entry):
     scaling: tuple[Literal["strong", "weak"], ...] = Field(("strong",), min_length=1)
     """`strong` (global batch fixed), `weak` (batch per rank fixed), or both."""
 
+    @property
+    def known_train_samples(self) -> int | None:
+        """Number of training samples where it is known before the data are read."""
+        return self.data.known_train_samples
+
     @model_validator(mode="after")
     def _fit_together(self) -> Workload:
         if not self.model.takes & self.data.gives:
@@ -55,14 +61,29 @@ def _listed(kinds: frozenset[str]) -> str:
     return " or ".join(sorted(kinds))
 
 
+def _is_command(content: Any) -> str:
+    """Which kind of workload an entry is: a command names one."""
+    of_command = "command" in content if isinstance(content, Mapping) else isinstance(content, CommandWorkload)
+    return "command" if of_command else "built-in"
+
+
+AnyWorkload = Annotated[
+    Annotated[Workload, Tag("built-in")] | Annotated[CommandWorkload, Tag("command")], Discriminator(_is_command)
+]
+
+
 def refuse_batches(
-    workload: Workload, variants: Mapping[str, Variant], scales: Sequence[str], *, references: bool
+    workload: Workload | CommandWorkload,
+    variants: Mapping[str, Variant],
+    scales: Sequence[str],
+    *,
+    references: bool,
 ) -> str | None:
     """What is wrong with the batch and what would be right; None where nothing is.
 
     references: whether a single process also runs at the batch per rank of every scale.
     """
-    batch, samples = workload.batch_size, workload.data.known_train_samples
+    batch, samples = workload.batch_size, workload.known_train_samples
     if samples is not None and batch > samples:
         return f"{batch} is more than the {samples} training samples"
     distributed = any(variant.strategy != "single" for variant in variants.values())

@@ -8,7 +8,7 @@ import torch
 import torch.distributed as dist
 
 from scalestudy.record.files import write_json
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
 
 
@@ -22,7 +22,7 @@ class Member:
     """'cpu', or what tells a GPU from all others."""
 
 
-def meet(spec: RunSpec, place: Placement, directory: Path) -> None:
+def meet(spec: TrainSpec, place: Placement, directory: Path) -> None:
     """All ranks tell each other where they are, and compare it with the plan; rank 0 leaves it in world.json.
 
     Raises PlacementError, on every rank, where it is not what was planned: numbers of another scale than the one
@@ -39,7 +39,7 @@ def meet(spec: RunSpec, place: Placement, directory: Path) -> None:
         raise PlacementError(refused)
 
 
-def compare(spec: RunSpec, world: list[Member]) -> str | None:
+def compare(spec: TrainSpec, world: list[Member]) -> str | None:
     """What is not as planned, as a sentence; None where all is."""
     planned = f"{spec.nodes} node(s) with {spec.devices_per_node} rank(s) each"
     ranks = Counter(member.node for member in world)

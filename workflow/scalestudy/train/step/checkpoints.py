@@ -15,13 +15,13 @@ import torch
 import torch.distributed as dist
 from torch import nn
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 
 
 class Checkpoints:
     """Writes the state of a model and its optimizer, and keeps the last few."""
 
-    def __init__(self, spec: RunSpec, directory: Path, *, rank: int) -> None:
+    def __init__(self, spec: TrainSpec, directory: Path, *, rank: int) -> None:
         self._folder = directory / "checkpoints"
         self._rank, self._kept, self._async = rank, spec.checkpoints_kept, spec.checkpoint_async
         self._distributed = spec.strategy == "fsdp" or spec.checkpoint_async

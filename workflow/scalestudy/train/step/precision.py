@@ -2,11 +2,11 @@
 
 import torch
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
 
 
-def set_arithmetic(spec: RunSpec, place: Placement) -> None:
+def set_arithmetic(spec: TrainSpec, place: Placement) -> None:
     """fp32 means fp32, in convolutions too, where torch's default on CUDA is TF32; tf32 means TF32 in both.
 
     Raises PlacementError where the device has no TF32.
@@ -18,7 +18,7 @@ def set_arithmetic(spec: RunSpec, place: Placement) -> None:
     torch.backends.cudnn.allow_tf32 = tf32
 
 
-def autocast(spec: RunSpec, place: Placement) -> torch.autocast | None:
+def autocast(spec: TrainSpec, place: Placement) -> torch.autocast | None:
     """Autocast, or None: a disabled one, or a context that does nothing, costs microseconds a step.
 
     FSDP has a policy of its own.
@@ -29,6 +29,6 @@ def autocast(spec: RunSpec, place: Placement) -> torch.autocast | None:
     return torch.autocast(place.device.type, dtype=dtype)
 
 
-def scaled_on(spec: RunSpec, place: Placement) -> str | None:
+def scaled_on(spec: TrainSpec, place: Placement) -> str | None:
     """Type of the device whose losses are scaled against underflow; None where gradients do not underflow."""
     return place.device.type if spec.precision == "fp16" else None

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from scalestudy.record.observation import STEP_PARTS
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.data.feed import Feed
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.step.checkpoints import Checkpoints
@@ -31,7 +31,7 @@ class Stepper:
 
     def __init__(
         self,
-        spec: RunSpec,
+        spec: TrainSpec,
         place: Placement,
         strategy: Strategy,
         *,

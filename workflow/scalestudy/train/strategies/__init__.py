@@ -1,12 +1,12 @@
 """How a model is run on the ranks: one process, DistributedDataParallel or FSDP2."""
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.ddp import Ddp
 
 
-def make_strategy(spec: RunSpec, place: Placement) -> Strategy:
+def make_strategy(spec: TrainSpec, place: Placement) -> Strategy:
     """The strategy of a spec."""
     if spec.strategy == "fsdp":
         from scalestudy.train.strategies.fsdp import (

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
 
 # A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
@@ -40,7 +40,7 @@ def lost_peer(error: BaseException) -> bool:
 class Strategy:
     """What the training loop asks of a strategy. This one is for one process: nothing is around the model."""
 
-    def __init__(self, spec: RunSpec, place: Placement) -> None:
+    def __init__(self, spec: TrainSpec, place: Placement) -> None:
         if place.world_size != 1:
             raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
 
@@ -70,7 +70,7 @@ class Strategy:
 class Grouped(Strategy):
     """What strategies over a process group share; nccl or gloo."""
 
-    def __init__(self, spec: RunSpec, place: Placement, *, timeout_s: float = 300) -> None:
+    def __init__(self, spec: TrainSpec, place: Placement, *, timeout_s: float = 300) -> None:
         self._spec, self._place = spec, place
         device = place.device if place.device.type == "cuda" else None
         # A checkpoint that is written while training goes on is agreed upon by the hosts, not by the devices.

@@ -11,7 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from scalestudy.errors import UserError
 from scalestudy.study.config.variants import DdpOptions
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.strategies.base import Grouped
 
 OWN_OPTIONS = ("communication_hook", "powersgd_rank", "sync_batch_norm")
@@ -29,7 +29,7 @@ class Ddp(Grouped):
         return model.no_sync()
 
 
-def wrap_ddp(model: nn.Module, spec: RunSpec, device: torch.device, *, hooked: bool) -> DistributedDataParallel:
+def wrap_ddp(model: nn.Module, spec: TrainSpec, device: torch.device, *, hooked: bool) -> DistributedDataParallel:
     """The model in DDP; hooked: with the spec's communication hook, if it has one.
 
     Raises UserError where this torch's DDP does not take an option that was set.
@@ -57,7 +57,7 @@ def _arguments(options: DdpOptions) -> dict[str, Any]:
     return arguments
 
 
-def _register(wrapped: DistributedDataParallel, spec: RunSpec) -> None:
+def _register(wrapped: DistributedDataParallel, spec: TrainSpec) -> None:
     kind = spec.ddp.communication_hook
     if kind == "bf16" and wrapped.device_type != "cuda":
         raise UserError("ddp.communication_hook: torch sums bf16 over ranks on CUDA only; fp16 works on a CPU too")

@@ -9,7 +9,7 @@ from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Grouped
 from scalestudy.train.workloads.blocks import blocks_of
@@ -36,7 +36,7 @@ class Fsdp(Grouped):
             synchronising(model, not self._no_sync)
 
 
-def shard(model: nn.Module, spec: RunSpec, place: Placement) -> nn.Module:
+def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
     """The module itself, sharded: each block a unit of its own, or all of it one. Sharded once only."""
     if isinstance(model, FSDPModule):
         return model
@@ -58,7 +58,7 @@ def synchronising(model: nn.Module, enabled: bool) -> None:
     model.set_requires_gradient_sync(enabled)
 
 
-def _mesh(spec: RunSpec, place: Placement) -> DeviceMesh:
+def _mesh(spec: TrainSpec, place: Placement) -> DeviceMesh:
     """All ranks in a row, or groups of ranks: the outer dimension replicates, the inner one shards."""
     if spec.fsdp.sharding != "hybrid":
         return init_device_mesh(place.device.type, (place.world_size,))
@@ -68,7 +68,7 @@ def _mesh(spec: RunSpec, place: Placement) -> DeviceMesh:
     )
 
 
-def _policy(spec: RunSpec) -> MixedPrecisionPolicy:
+def _policy(spec: TrainSpec) -> MixedPrecisionPolicy:
     if spec.precision != "bf16":
         return MixedPrecisionPolicy()
     return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=DTYPES[spec.fsdp.reduce_dtype])

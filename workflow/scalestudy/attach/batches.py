@@ -1,0 +1,46 @@
+"""What a batch tells: its number of samples, and a few numbers by which ranks see that they read the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+DEEPEST = 4
+"""Levels of dictionaries and lists that are looked through for a tensor."""
+
+
+def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
+    """Tensors of a batch, in its order, whatever it is made of."""
+    if isinstance(batch, torch.Tensor):
+        yield batch
+        return
+    if depth == DEEPEST or isinstance(batch, (str, bytes)):
+        return
+    if hasattr(batch, "keys") and hasattr(batch, "__getitem__"):
+        inner = [batch[key] for key in batch.keys()]  # noqa: SIM118 - some batches have keys and no iteration
+    elif isinstance(batch, (list, tuple)):
+        inner = list(batch)
+    else:
+        inner = list(getattr(batch, "__dict__", {}).values())
+    for one in inner:
+        yield from tensors(one, torch, depth + 1)
+
+
+def samples_of(batch: Any, torch: Any) -> int:
+    """Samples of a batch: the first dimension of its first tensor; else the length of a list; 0 if unknown."""
+    for tensor in tensors(batch, torch):
+        if tensor.dim():
+            return int(tensor.shape[0])
+    return len(batch) if isinstance(batch, (list, tuple)) else 0
+
+
+def fingerprint(batch: Any, torch: Any) -> list[float]:
+    """Sum, and sum weighted by place, of the tensors of a batch: equal batches have equal ones."""
+    found: list[float] = []
+    with torch.no_grad():
+        for tensor in tensors(batch, torch):
+            if tensor.numel() and not tensor.is_cuda:
+                flat = tensor.detach().reshape(-1).to(torch.float64)
+                place = torch.arange(1, flat.numel() + 1, dtype=torch.float64)
+                found += [float(flat.sum()), float((flat * place).sum())]
+    return found

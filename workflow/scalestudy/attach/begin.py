@@ -1,0 +1,138 @@
+"""Waits for torch to be imported, and looks on from there; sees to it that a process reports however it ends."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.abc
+import importlib.machinery
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
+"""Variables: the folder of the launch; set for processes that the launcher itself starts, and not for theirs."""
+ASKED = "asked.json"
+
+
+def begin() -> None:
+    """At the start of the interpreter."""
+    folder, direct = os.environ[ATTACH], os.environ.pop(DIRECT, "")
+    with open(os.path.join(folder, ASKED), encoding="utf-8") as file:
+        asked = json.load(file)
+    if direct:
+        with open(os.path.join(folder, f"{os.getpid()}.started"), "w", encoding="utf-8") as file:
+            file.write(os.environ.get("RANK", "0"))
+        if asked["pin"] and asked["cores"]:
+            local = int(os.environ.get("LOCAL_RANK", 0))
+            mine = asked["cores"][local * asked["cores_per_rank"] : (local + 1) * asked["cores_per_rank"]]
+            if len(mine) == asked["cores_per_rank"]:
+                os.sched_setaffinity(0, mine)
+    Attachment(folder, asked, direct=bool(direct)).wait()
+
+
+class Attachment:
+    """Of this interpreter: nothing before torch is imported, a Rank after it. A forked child begins again."""
+
+    def __init__(self, folder: str, asked: dict[str, Any], *, direct: bool) -> None:
+        self._folder, self._asked, self._direct = folder, asked, direct
+        self.rank: Any = None
+        self._pid = os.getpid()
+        self._handler: Any = None
+
+    def wait(self) -> None:
+        """Until torch is imported."""
+        sys.meta_path.insert(0, After({"torch": self._torch, "torch.distributed.fsdp": self._fsdp}))
+
+    def _torch(self, torch: Any) -> None:
+        from .hooks import hook_torch
+
+        self._make_rank(torch)
+        hook_torch(torch, _Current(self))
+        self._see_to_the_end()
+
+    def _fsdp(self, fsdp: Any) -> None:
+        from .hooks import hook_fsdp
+
+        hook_fsdp(fsdp, _Current(self))
+
+    def _make_rank(self, torch: Any) -> None:
+        from .rank import Rank
+
+        self.rank = Rank(self._folder, self._asked, torch, direct=self._direct)
+        self.rank.choose_clock()
+
+    def _see_to_the_end(self) -> None:
+        atexit.register(self._close)
+        hook, leave = sys.excepthook, os._exit
+
+        def failed(kind: Any, error: Any, where: Any) -> None:
+            self.rank.see(lambda: self.rank.failed(error))
+            hook(kind, error, where)
+
+        def left(code: int) -> NoReturn:
+            self._close()
+            leave(code)
+            raise AssertionError("os._exit came back")
+
+        sys.excepthook, os._exit = failed, left  # type: ignore[assignment]
+        if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._told)
+            self._handler = self._told
+        os.register_at_fork(after_in_child=self._forked)
+
+    def _close(self) -> None:
+        if os.getpid() == self._pid:
+            self.rank.close()
+
+    def _told(self, signum: int, _frame: Any) -> None:
+        """Told to end, by a script that does not care: report, and end as it would have."""
+        self.rank.report.facts["told_to_end"] = True
+        self._close()
+        signal.signal(signum, signal.SIG_DFL)
+        os.kill(os.getpid(), signum)
+
+    def _forked(self) -> None:
+        """A worker that reads batches, or a rank that the script starts itself: it is a process of its own."""
+        self._pid, self._direct = os.getpid(), False
+        if self._handler is not None and signal.getsignal(signal.SIGTERM) == self._handler:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self._make_rank(self.rank.torch)
+
+
+class _Current:
+    """The rank of this process, also after a fork, for hooks that were made before it."""
+
+    def __init__(self, attachment: Attachment) -> None:
+        self._attachment = attachment
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._attachment.rank, name)
+
+
+class After(importlib.abc.MetaPathFinder):
+    """Calls a function with each of these modules once it was imported, as the last thing its loader does."""
+
+    def __init__(self, then: dict[str, Callable[[Any], None]]) -> None:
+        self._then = then
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        """The module's own spec, with a loader that calls the function at its end."""
+        if name not in self._then:
+            return None
+        act = self._then.pop(name)
+        spec = importlib.machinery.PathFinder.find_spec(name, path, target)
+        if spec is not None and spec.loader is not None:
+            execute = spec.loader.exec_module
+
+            def executed(module: Any) -> None:
+                execute(module)
+                try:
+                    act(module)
+                except Exception as error:
+                    sys.stderr.write(f"scalestudy: not attached: {type(error).__name__}: {error}\n")
+
+            spec.loader.exec_module = executed  # type: ignore[method-assign]
+        return spec

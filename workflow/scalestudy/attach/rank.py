@@ -1,0 +1,228 @@
+"""One process of a launch as the hooks see it: its place, its steps, what it trains, and its end."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from typing import Any
+
+from .clock import DeviceClock, HostClock
+from .ending import Ending, Enough
+from .probes import Probes, block_steps, phases_of, time_collectives
+from .report import Report
+from .steps import Row, Steps
+
+OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator")
+
+
+class Rank:
+    """Of this process. asked: what the launcher asks for (launch/foreign)."""
+
+    def __init__(self, folder: str, asked: dict[str, Any], torch: Any, *, direct: bool) -> None:
+        self.torch = torch
+        self.asked = asked
+        self.direct = direct
+        """Whether the launcher itself started this process: it reports even if it does nothing."""
+        self.steps = Steps(self._ended)
+        self.report = Report(folder)
+        self.ending = Ending(folder, several_nodes=asked["nodes"] > 1)
+        self.fingerprints: list[list[float]] = []
+        self.updates = 0
+        """Times that an optimizer stepped."""
+        self.rank, self.world_size = place_of(os.environ)
+        self.group = False
+        self._optimizers: set[int] = set()
+        self._parameters: set[int] = set()
+        self._loaders: dict[int, dict[str, Any]] = {}
+        self._broken = ""
+        self._over = False
+        self._wrapped: list[Any] = []
+        self._probes: Probes | None = None
+        self.ending.probe_steps, self.ending.announced = self._probe_steps, self._announced
+        self.report.facts.update(
+            host=platform.node(),
+            python=platform.python_version(),
+            torch=str(torch.__version__),
+            direct=direct,
+            parameters=0,
+            gradient_bytes=0,
+            strategies=[],
+        )
+
+    def see(self, act: Callable[[], Any]) -> None:
+        """Do something of our own in the middle of the script: whatever goes wrong, the script goes on."""
+        if self._broken or self._over:
+            return
+        try:
+            act()
+        except Enough:
+            raise
+        except Exception:
+            self._broken = traceback.format_exc()
+            self.report.facts["broken"] = self._broken
+
+    def optimizer(self, optimizer: Any) -> None:
+        """An optimizer is about to step: what it updates, the first time it is seen."""
+        self.updates += 1
+        if id(optimizer) in self._optimizers:
+            return
+        self._optimizers.add(id(optimizer))
+        for group in optimizer.param_groups:
+            for parameter in group["params"]:
+                if id(parameter) not in self._parameters:
+                    self._parameters.add(id(parameter))
+                    self.report.facts["parameters"] += parameter.numel()
+                    self.report.facts["gradient_bytes"] += parameter.numel() * parameter.element_size()
+                    self.report.facts.setdefault("device", parameter.device.type)
+        self.report.facts.setdefault("optimizers", []).append(type(optimizer).__name__)
+
+    def loader(self, loader: Any) -> None:
+        """A DataLoader begins: how large its batches are meant to be."""
+        size = getattr(loader, "batch_size", None)
+        if size is None:
+            size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
+        self._loaders[id(loader.dataset)] = {"batch_size": size, "workers": getattr(loader, "num_workers", 0)}
+
+    def wrapped(self, module: Any, strategy: str) -> None:
+        """A model was wrapped; module: a weak reference to it."""
+        facts = self.report.facts
+        self._wrapped.append((strategy, module))
+        if strategy not in facts["strategies"]:
+            facts["strategies"].append(strategy)
+        model = module()
+        facts["buffer_bytes"] = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
+        if strategy == "ddp":
+            facts["bucket_cap_mb"] = getattr(model, "bucket_bytes_cap", 0) / 2**20
+
+    def joined(self) -> None:
+        """The script has a process group."""
+        distributed = self.torch.distributed
+        self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
+        self.group = True
+        self.report.facts["backend"] = str(distributed.get_backend())
+        if self.asked.get("pin") and not self.report.facts.get("cores"):
+            self.pin(self.rank % self.asked["devices_per_node"])
+        self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
+
+    def pin(self, local_rank: int) -> None:
+        """Bind this process to its cores, as our own ranks are: rank r has the r-th portion."""
+        each, available = self.asked["cores_per_rank"], self.asked.get("cores") or sorted(os.sched_getaffinity(0))
+        cores = available[local_rank * each : (local_rank + 1) * each]
+        if len(cores) == each:
+            os.sched_setaffinity(0, cores)
+            self.report.facts["cores"] = cores
+
+    def choose_clock(self) -> None:
+        """Events where the script computes on a CUDA device."""
+        cuda = self.torch.cuda.is_available() and self.torch.cuda.is_initialized()
+        self.steps.clock = DeviceClock(self.torch) if cuda else HostClock()
+
+    def updated(self) -> None:
+        """An update ended, perhaps the last of a step."""
+        if self._probes is not None and not self.steps.busy:
+            self._probes.step_ends(self.report.steps + 1)
+
+    def _probe_steps(self, step_time_s: float) -> int:
+        """Steps of a block of probes; 0 where communication cannot be left out of the script's steps."""
+        alive = [module() for strategy, module in self._wrapped if strategy == "ddp"]
+        alone = len([one for one in alive if one is not None]) == 1 and len(self._wrapped) == 1
+        asked = self.asked["probe_rounds"] and len(self._optimizers) == 1 and self.steps.backward_passes == 1
+        return block_steps(self.asked["probe_steps"], step_time_s) if asked and alone else 0
+
+    def _announced(self, last: int, steps: int) -> int:
+        """The last step of the script's own is known: the last of all, after the probes."""
+        ddp = self._wrapped[0][1]() if steps else None
+        if ddp is None:
+            return last
+        phases = phases_of(self.asked["probe_rounds"], steps, self.asked["seed"])
+        probes = Probes(ddp)
+        probes.schedule(last + 1, phases)
+        self._probes = probes
+        return last + len(phases)
+
+    def _time_collectives(self) -> None:
+        """After the last step, which is the same on all ranks."""
+        if self._probes is not None:
+            time_collectives(self.torch, self.report.path("collectives"), self._probes.bucket_bytes())
+
+    def _ended(self, row: Row) -> None:
+        """A step of the script ended. Raises Enough after the last one that is asked for."""
+        first = self.report.steps == 0
+        probes = self._probes
+        self.report.add(
+            row,
+            self.steps,
+            phase=probes.phase_of(self.report.steps + 1) if probes else "",
+            logged=probes.logged if probes else (),
+        )
+        if first:
+            if not self.group:
+                self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
+            self.write(final=False)
+        if self.ending.is_last(self.report.steps):
+            self.write(enough=True)
+            self.see(self._time_collectives)
+            self.ending.leave()
+
+    def failed(self, error: BaseException) -> None:
+        """The script ends with an error: its words, and the last line of the script's own in the traceback."""
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not is_library(frame.filename)] or frames
+        text = f"{type(error).__name__}: {error}"
+        where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
+        memory = isinstance(error, MemoryError) or any(words in text for words in OUT_OF_MEMORY)
+        self.report.facts.update(error=text, error_at=where, out_of_memory=memory)
+
+    def write(self, *, final: bool = True, enough: bool = False) -> None:
+        """The report as it is now. final: the script may not come back to us."""
+        if not (self.direct or self.report.steps or self.group):
+            return
+        if final:
+            self.steps.clock.settle()
+            self.steps.finish()
+        self.report.flush(self.steps)
+        cuda = self.torch.cuda
+        memory: dict[str, Any] = {"peak_resident_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
+        if cuda.is_available() and cuda.is_initialized():
+            self.report.facts["device_name"] = cuda.get_device_name()
+            memory["peak_allocated_gib"] = cuda.max_memory_allocated() / 2**30
+            memory["peak_reserved_gib"] = cuda.max_memory_reserved() / 2**30
+            memory["allocation_retries"] = cuda.memory_stats().get("num_alloc_retries", 0)
+        self.report.facts["loaders"] = self._loaders
+        self.report.write(
+            self.steps,
+            rank=self.rank,
+            world_size=self.world_size,
+            threads=self.torch.get_num_threads(),
+            cores=self.report.facts.get("cores") or sorted(os.sched_getaffinity(0)),
+            memory=memory,
+            fingerprints=self.fingerprints,
+            final=final,
+            ended_at=time.time(),
+            enough=enough or self.report.facts.get("enough", False),
+        )
+
+    def close(self) -> None:
+        """The process is about to end."""
+        if not self._over:
+            broken, self._broken = self._broken, ""
+            self.see(self.write)
+            self._broken = broken
+            self._over = True
+
+
+def place_of(environment: Any) -> tuple[int, int]:
+    """(rank, ranks) as torchrun tells them; (0, 1) without it."""
+    return int(environment.get("RANK", 0)), int(environment.get("WORLD_SIZE", 1))
+
+
+def is_library(path: str) -> bool:
+    """Whether a file is of Python, of an installed package, or ours, and not of the script."""
+    own = os.path.dirname(os.path.abspath(__file__))
+    inside = (sys.prefix, sys.base_prefix, own, "<")
+    return "site-packages" in path or path.startswith(inside)

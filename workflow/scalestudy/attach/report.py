@@ -1,0 +1,119 @@
+"""The files that a process leaves for the launcher: plain ones, written as it goes on.
+
+    PID.csv   a row a step, appended once a second: a process that is killed loses the last second
+    PID.json  what it is, what it saw of model and data, and how it ended; written again at the end
+
+`PID.json` is written to a temporary name and renamed. Processes that made no step and are no rank leave none.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any, Sequence, TextIO
+
+from .steps import Row, Steps
+
+COLUMNS = (
+    *("step", "ended_s", "step_time_s", "data_time_s", "forward_time_s", "backward_time_s"),
+    *("optimizer_time_s", "checkpoint_time_s", "updates", "samples", "exhausted", "extra", "phase", "logged"),
+)
+EVERY_S = 0.5
+"""Seconds between two looks at what has to be written."""
+
+
+class Report:
+    """Of one process. folder: of the launch."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.pid = os.getpid()
+        self.facts: dict[str, Any] = {"pid": self.pid, "began_at": time.time()}
+        self.steps = 0
+        """Steps that have ended."""
+        self._rows: list[tuple[int, Row, str, Sequence[float]]] = []
+        self._first: Any = None
+        self._file: TextIO | None = None
+        self._next_s = 0.0
+        self._loaders: dict[int, int] = {}
+
+    def path(self, ending: str) -> str:
+        """Of one of its files."""
+        return os.path.join(self.folder, f"{self.pid}.{ending}")
+
+    def add(self, row: Row, steps: Steps, *, phase: str, logged: Sequence[float]) -> None:
+        """A step ended; it is written when the device has passed it.
+
+        phase: what the step was made for, '' for the script's own training. logged: what DDP's logger gave.
+        """
+        self.steps += 1
+        self._rows.append((self.steps, row, phase, logged))
+        now = time.monotonic()
+        if now >= self._next_s:
+            self._next_s = now + EVERY_S
+            self.flush(steps)
+
+    def flush(self, steps: Steps) -> None:
+        """Append the rows that are known by now."""
+        clock, done, lines = steps.clock, 0, []
+        for number, row, phase, logged in self._rows:
+            if not clock.has_passed(row.end):
+                break
+            if self._first is None:
+                self._first = row.begin
+            lines.append(self._line(number, row, phase, logged, clock))
+            done += 1
+        del self._rows[:done]
+        if not lines:
+            return
+        if self._file is None:
+            self._file = open(self.path("csv"), "w", encoding="utf-8")
+            self._file.write(",".join(COLUMNS) + "\n")
+        self._file.write("".join(lines))
+        self._file.flush()
+
+    def _line(self, number: int, row: Row, phase: str, logged: Sequence[float], clock: Any) -> str:
+        times = {"forward": 0.0, "backward": 0.0, "optimizer": 0.0}
+        for part, begin, end in row.passes:
+            times[part] += clock.between(begin, end)
+        for part, begin, end in row.nested:
+            times[part] -= clock.between(begin, end)
+        samples = ";".join(f"{self._loader(loader)}:{count}" for loader, count in row.loaders.items())
+        ends = [f"{self._loader(loader)}" for loader in row.exhausted]
+        values = (
+            number,
+            f"{clock.between(self._first, row.end):.9g}",
+            f"{clock.between(row.begin, row.end):.9g}",
+            f"{row.data_s:.9g}",
+            *(f"{max(0.0, times[part]):.9g}" for part in ("forward", "backward", "optimizer")),
+            f"{row.checkpoint_s:.9g}",
+            row.updates,
+            samples,
+            ";".join(sorted(ends)),
+            ";".join(sorted(row.extra)),
+            phase,
+            ";".join(f"{seconds:.9g}" for seconds in logged),
+        )
+        return ",".join(map(str, values)) + "\n"
+
+    def _loader(self, loader: int) -> int:
+        """A number of its own for each loader, from 0."""
+        return self._loaders.setdefault(loader, len(self._loaders))
+
+    def write(self, steps: Steps, **facts: Any) -> None:
+        """All that is known, into PID.json."""
+        self.facts.update(facts)
+        loaders = {
+            str(number): {
+                **self.facts.get("loaders", {}).get(loader, {}),
+                "fetches": steps.fetches.get(loader, 0),
+                "backward_after": steps.backward_after.get(loader, 0),
+            }
+            for loader, number in self._loaders.items()
+        }
+        content = {**self.facts, "loaders": loaders, "steps": self.steps, "skipped": steps.skipped}
+        path = self.path("json")
+        with open(path + ".tmp", "w", encoding="utf-8") as file:
+            json.dump(content, file)
+        os.replace(path + ".tmp", path)

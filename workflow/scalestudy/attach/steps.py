@@ -1,0 +1,220 @@
+"""From what a training script calls to a row for each optimizer step.
+
+A step is what happens once per update of the model, whatever the script is like: with several optimizers, with
+accumulated gradients, with an optimizer for each parameter, with an update that a gradient scaler left out. It
+ends with its last update. That is known when the next batch is asked for, or when the same optimizer begins again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from .clock import HostClock, Mark
+
+EVALUATION, CHECKPOINT, LOADER = "evaluation", "checkpoint", "loader"
+"""Why a step is not an ordinary one: what else happened since the step before."""
+
+
+class Row:
+    """A step that has ended. Times are pairs of marks until the device has passed them."""
+
+    __slots__ = (
+        "begin",
+        "checkpoint_s",
+        "data_s",
+        "end",
+        "exhausted",
+        "extra",
+        "loaders",
+        "nested",
+        "passes",
+        "updates",
+    )
+
+    def __init__(self, begin: Mark) -> None:
+        self.begin = begin
+        self.end: Mark = None
+        self.data_s = 0.0
+        self.checkpoint_s = 0.0
+        self.passes: list[tuple[str, Mark, Mark]] = []
+        """(part, begin, end) of forward and backward passes and updates."""
+        self.nested: list[tuple[str, Mark, Mark]] = []
+        """(part that they are within, begin, end) of those that a part's own time must not contain."""
+        self.updates = 0
+        self.loaders: dict[int, int] = {}
+        """Loader -> samples that were fetched from it."""
+        self.exhausted: set[int] = set()
+        """Loaders that had no batch left."""
+        self.extra: set[str] = set()
+
+
+class Steps:
+    """Called by the hooks, in the order in which the script does things; one thread."""
+
+    def __init__(self, ended: Callable[[Row], None]) -> None:
+        self.clock: Any = HostClock()
+        self._ended = ended
+        self._row: Row | None = None
+        self._since: Mark = None
+        """The end of the last thing that was seen: a forward pass may have begun there."""
+        self._last_update: Mark = None
+        self._until_update = (0, 0)
+        """Passes, and nested ones, of the row up to its last update: what follows is of the next step."""
+        self._backward_passes = 0
+        self._update_within = False
+        """Whether an optimizer stepped within what is under way."""
+        self._updated: set[int] = set()
+        self._stack: list[tuple[str, Mark, int]] = []
+        """What is under way: (part, begin, optimizer or 0)."""
+        self._fetching = 0
+        self._fetch_begin = 0.0
+        self.fetches: dict[int, int] = {}
+        """Loader -> batches that were fetched from it."""
+        self.backward_after: dict[int, int] = {}
+        """Loader -> backward passes that came after one of its batches, and before one of another loader."""
+        self._last_loader = 0
+        self.skipped = 0
+        """Updates that a gradient scaler left out."""
+
+    def use_clock(self, clock: Any) -> None:
+        """Another clock, from the next step on: marks of two clocks cannot be compared."""
+        self.clock = clock
+        self._row, self._stack = None, []
+        self._updated.clear()
+
+    def _open(self) -> Row:
+        if self._row is None:
+            self._row = Row(self.clock.now())
+            self._since = self._row.begin
+        return self._row
+
+    def _close(self) -> None:
+        """The step ended with its last update. What came after it belongs to the next one."""
+        row = self._row
+        if row is None:
+            return
+        row.end = self._last_update
+        self._backward_passes = sum(part == "backward" for part, _, _ in row.passes)
+        self._row = after = Row(row.end)
+        passes, nested = self._until_update
+        after.passes, row.passes = row.passes[passes:], row.passes[:passes]
+        after.nested, row.nested = row.nested[nested:], row.nested[:nested]
+        self._updated.clear()
+        self._ended(row)
+
+    @property
+    def busy(self) -> bool:
+        """Whether a pass or an update is under way."""
+        return bool(self._stack)
+
+    @property
+    def backward_passes(self) -> int:
+        """Of the last step."""
+        return self._backward_passes
+
+    def finish(self) -> None:
+        """The script is over: the last step has nothing after it."""
+        if self._updated and not self._stack:
+            self._close()
+
+    def fetch_begins(self) -> None:
+        """A batch is asked for."""
+        self._fetching += 1
+        if self._fetching > 1:
+            return
+        if self._updated and not self._stack:
+            self._close()
+        self._open()
+        self._fetch_begin = time.perf_counter()
+
+    def fetch_ends(self, loader: int, samples: int | None) -> None:
+        """samples: of the batch; None where there was none left."""
+        self._fetching -= 1
+        if self._fetching:
+            return
+        row = self._open()
+        row.data_s += time.perf_counter() - self._fetch_begin
+        if samples is None:
+            row.exhausted.add(loader)
+        else:
+            row.loaders[loader] = row.loaders.get(loader, 0) + samples
+            self.fetches[loader] = self.fetches.get(loader, 0) + 1
+            self._last_loader = loader
+        self._since = self.clock.now()
+
+    def fetch_failed(self) -> None:
+        """An error came instead of a batch."""
+        self._fetching = max(0, self._fetching - 1)
+
+    def happens(self, what: str) -> None:
+        """Something that is not a part of every step: EVALUATION, CHECKPOINT, LOADER."""
+        if self._updated and not self._stack:
+            self._close()
+        self._open().extra.add(what)
+
+    def saved(self, seconds: float) -> None:
+        """A checkpoint was written, as `happens` was told before."""
+        self._open().checkpoint_s += seconds
+
+    def backward_begins(self) -> None:
+        """A backward pass; those within one, as of checkpointed activations, are a part of it."""
+        row = self._open()
+        now = self.clock.now()
+        if not self._within("backward"):
+            row.passes.append(("forward", self._since, now))
+            if self._stack:  # in the closure of an optimizer
+                row.nested.append((self._stack[-1][0], self._since, now))
+            if self._last_loader:
+                self.backward_after[self._last_loader] = self.backward_after.get(self._last_loader, 0) + 1
+        self._stack.append(("backward", now, 0))
+
+    def backward_ends(self) -> None:
+        """Also after an error."""
+        self._end("backward", 0)
+
+    def update_begins(self, optimizer: int) -> None:
+        """An optimizer's step, or that of the gradient scaler around it."""
+        if not self._stack and optimizer in self._updated:
+            self._close()
+        self._open()
+        now = self.clock.now()
+        if not self._within("optimizer"):
+            self._since = now
+        self._stack.append(("optimizer", now, optimizer))
+
+    def update_ends(self, optimizer: int, *, skipped: bool = False) -> None:
+        """The update was made, or left out."""
+        self._end("optimizer", optimizer)
+        self.skipped += skipped
+        self._updated.add(optimizer)
+
+    def update_failed(self, optimizer: int) -> None:
+        """It was not made: it ended with an error."""
+        self._end("optimizer", optimizer)
+
+    def _within(self, part: str) -> bool:
+        return any(name == part for name, _, _ in self._stack)
+
+    def _end(self, part: str, optimizer: int) -> None:
+        """The innermost of this kind ends; what an error left above it is dropped."""
+        places = [at for at, entry in enumerate(self._stack) if entry[0] == part and entry[2] == optimizer]
+        if not places:
+            return
+        _, begin, _ = self._stack[places[-1]]
+        del self._stack[places[-1] :]
+        now, row = self.clock.now(), self._open()
+        if not self._within(part):
+            row.passes.append((part, begin, now))
+            if self._stack:
+                row.nested.append((self._stack[-1][0], begin, now))
+            if part == "optimizer":
+                row.updates += 1
+                self._update_within = True
+        if not self._stack:
+            self._since = now
+            if self._update_within:  # one within a backward pass ends with the pass
+                self._last_update = now
+                self._until_update = (len(row.passes), len(row.nested))
+                self._update_within = False

@@ -1,0 +1,158 @@
+"""From a command line that somebody has in their shell history to a study of it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from scalestudy.errors import UserError
+
+LAUNCHERS = {
+    "torchrun": ("--nproc-per-node", "--nnodes"),
+    "torch.distributed.run": ("--nproc-per-node", "--nnodes"),
+    "torch.distributed.launch": ("--nproc-per-node", "--nnodes"),
+    "accelerate": ("--num-processes", "--num-machines"),
+    "deepspeed": ("--num-gpus", "--num-nodes"),
+}
+"""Launcher -> its options for processes and nodes; underscores and hyphens are the same."""
+FLAGS = {
+    *("--standalone", "--multi-gpu", "--cpu", "--no-python", "--run-path", "--use-deepspeed", "--use-fsdp"),
+    *("--mixed-precision-fp16", "--dynamo-use-dynamic", "--quiet", "--tpu", "--debug"),
+}
+"""Options of launchers without a value."""
+MODULE = "-m"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is left of a command line without its launcher."""
+
+    command: tuple[str, ...]
+    launcher: str
+    """Words that were left out; empty for none."""
+    scale: str
+    """NODESxDEVICES that the launcher was told; empty where it was not."""
+
+
+def without_launcher(words: Sequence[str]) -> Asked:
+    """The script and its arguments. Raises UserError where there is no Python script in the command."""
+    rest = list(words)
+    taken: list[str] = []
+    if rest and re.fullmatch(r"python[\d.]*", PurePath(rest[0]).name):
+        taken.append(rest.pop(0))
+        while rest and rest[0] in ("-u", "-O", "-B"):
+            taken.append(rest.pop(0))
+    name = PurePath(rest[0]).name if rest else ""
+    if rest[:1] == [MODULE] and len(rest) > 1 and rest[1] in LAUNCHERS:
+        name = rest[1]
+        taken.append(rest.pop(0))
+    if name not in LAUNCHERS:
+        return Asked(_script(rest, words), " ".join(taken), "")
+    taken.append(rest.pop(0))
+    if name == "accelerate" and rest[:1] == ["launch"]:
+        taken.append(rest.pop(0))
+    told, module = _options(rest, taken)
+    processes, nodes = (told.get(option, "") for option in LAUNCHERS[name])
+    scale = f"{nodes or 1}x{processes}" if processes.isdigit() and (nodes or "1").isdigit() else ""
+    if scale and name == "accelerate" and nodes:  # it counts processes of all machines
+        scale = f"{nodes}x{max(1, int(processes) // int(nodes))}"
+    return Asked(_script([*module, *rest], words), " ".join(taken), scale)
+
+
+def _options(rest: list[str], taken: list[str]) -> tuple[dict[str, str], list[str]]:
+    """(options of the launcher with their values, `-m` where its script is a module). Moves them to `taken`."""
+    told: dict[str, str] = {}
+    module: list[str] = []
+    while rest and rest[0].startswith("-"):
+        word = rest.pop(0)
+        taken.append(word)
+        if word in ("-m", "--module"):
+            module = [MODULE]
+            continue
+        option, equals, value = word.replace("_", "-").partition("=")
+        if not equals and option not in FLAGS and rest and not rest[0].startswith("-"):
+            value = rest.pop(0)
+            taken.append(value)
+        told[option] = value
+    return told, module
+
+
+def _script(rest: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
+    if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or rest[0].endswith((".py", ".pyc"))):
+        return tuple(rest)
+    first = rest[0] if rest else " ".join(words)
+    raise UserError(
+        f"{first}: no Python script. A command begins with a file ending in .py, or with -m and a module; of other"
+        " programs only their tables can be read (`scalestudy audit TABLE.csv`)"
+    )
+
+
+def name_of(command: Sequence[str]) -> str:
+    """A name for the study of a script: that of its file or module."""
+    word = command[1].rpartition(".")[2] if command[0] == MODULE else PurePath(command[0]).stem
+    return re.sub(r"[^a-z0-9]+", "-", word.lower()).strip("-")[:40] or "training"
+
+
+def cores_for_each(ranks: int) -> int:
+    """Cores of this host for each of so many ranks."""
+    return max(1, len(os.sched_getaffinity(0)) // ranks)
+
+
+def quoted(words: Sequence[str]) -> str:
+    """Words as YAML has them in one line: as in a shell, braces as they are."""
+    shell = " ".join(word if re.fullmatch(r"[\w{}@%+=:,./-]+", word) else _single(word) for word in words)
+    plain = re.fullmatch(r"[\w./-][\w{}@%+=,./ -]*", shell)
+    return shell if plain else '"' + shell.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _single(word: str) -> str:
+    return "'" + word.replace("'", "'\"'\"'") + "'"
+
+
+def study_text(
+    *,
+    name: str,
+    command: Sequence[str],
+    batch_size: int,
+    scaling: Sequence[str],
+    scales: Sequence[str],
+    strategy: str,
+    base_launcher: str,
+    repeats: int | None,
+    device: str,
+    cores_per_rank: int,
+    run_to_end: bool,
+    epochs: int,
+) -> str:
+    """The text of a study file."""
+    base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
+    lines = [
+        f"study: {name}",
+        *([f"repeats: {repeats}"] if repeats else []),
+        f"scales: [{', '.join(scales)}]",
+        "variants:",
+        f"  single: {base}",
+        f"  {strategy}: {{strategy: {strategy}}}",
+        "workloads:",
+        f"  {name}:",
+        f"    command: {quoted(command)}",
+        f"    batch_size: {batch_size}",
+        *([f"    epochs: {epochs}"] if epochs else []),
+        *(["    run_to_end: true"] if run_to_end else []),
+        f"    scaling: [{', '.join(scaling)}]",
+        f"host: {{device: {device}, cores_per_rank: {cores_per_rank}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def write_study(path: Path, text: str) -> None:
+    """Write the file, or leave one that says the same. Raises UserError where another is there."""
+    if path.exists() and path.read_text(encoding="utf-8") != text:
+        raise UserError(
+            f"{path}: is there already, and says something else. Run it with `scalestudy run --study {path}`, or"
+            " give the new study another --name"
+        )
+    path.write_text(text, encoding="utf-8")

@@ -1,0 +1,165 @@
+"""`scalestudy run -- train.py ...`: looks at the script on one process and on several, and writes its study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalestudy.cli.own_script import cores_for_each, name_of, study_text, without_launcher, write_study
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.launch.foreign.look import Seen
+    from scalestudy.study.config.study import Study
+
+LOOK_LIMIT_S = 600.0
+NEEDS_RANKS = (
+    "environment variable rank",
+    "environment variable world_size",
+    "environment variable local_rank",
+    "'rank'",
+    "'local_rank'",
+    "'world_size'",
+)
+"""Words of the error of a script that cannot do without torchrun's variables."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the options say; None and () where they say nothing."""
+
+    scales: tuple[str, ...]
+    batch_size: int | None
+    scaling: tuple[str, ...]
+    name: str | None
+    repeats: int | None
+    device: str
+    cores_per_rank: int | None
+    epochs: int
+    run_to_end: bool
+
+
+def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> Path:
+    """The file of the study, which is written here. Prints what was seen. Raises UserError.
+
+    elsewhere: the script runs on another machine than this, so it is not tried here first.
+    """
+    from scalestudy.study.config.commands import BATCH, placeholders
+    from scalestudy.study.config.load import parse_study
+
+    asked = without_launcher(words)
+    if asked.launcher:
+        print(f"`{asked.launcher}` is left out: ranks are started for each scale of the study")
+    scales = wishes.scales or ((asked.scale,) if asked.scale not in ("", "1x1") else ())
+    scales = tuple(scale for scale in scales if scale != "1x1")
+    if not scales:
+        raise UserError("--scales: say how many devices to measure, such as --scales 1x2 1x4")
+    follows = bool(placeholders(asked.command) & set(BATCH))
+    if follows and wishes.batch_size is None:
+        raise UserError(
+            "--batch-size: the command has {batch_per_rank} or {global_batch}; say how many samples a step of one"
+            " process has"
+        )
+    name = wishes.name or name_of(asked.command)
+    most = max(int(scale.partition("x")[2]) for scale in scales)
+
+    def text(**found: Any) -> str:
+        known: dict[str, Any] = {
+            "name": name,
+            "command": asked.command,
+            "batch_size": wishes.batch_size or 1,
+            "scaling": wishes.scaling or ("weak",),
+            "scales": scales,
+            "strategy": "ddp",
+            "base_launcher": "python",
+            "repeats": wishes.repeats,
+            "device": wishes.device,
+            "cores_per_rank": wishes.cores_per_rank or cores_for_each(most),
+            "run_to_end": wishes.run_to_end,
+            "epochs": wishes.epochs,
+        }
+        return study_text(**known | found)
+
+    def study(**found: Any) -> Study:
+        import yaml
+
+        return parse_study(yaml.safe_load(text(**found)), source="scalestudy run")
+
+    if elsewhere and not (wishes.batch_size and (follows or wishes.scaling)):
+        raise UserError(
+            "--batch-size, --scaling: with a profile the script is not tried on this machine first; say how many"
+            " samples a step of one process has, and whether it scales strong or weak"
+        )
+    found = {} if elsewhere else _look(study, follows=follows, wishes=wishes)
+    path = Path(f"{name}.yaml")
+    write_study(path, text(**found))
+    print(f"{path} is the study; `scalestudy run --study {path}` goes on with it")
+    return path
+
+
+def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
+    """What two first looks say, by the names of study_text."""
+    from scalestudy.launch.foreign.look import look
+
+    found: dict[str, Any] = {}
+    alone = look(_spec(study(), ranks=1), time_limit_s=LOOK_LIMIT_S)
+    if any(words in alone.problem.lower() for words in NEEDS_RANKS):
+        found["base_launcher"] = "torchrun"
+        print(
+            "the script needs torchrun's variables: its base case is one rank, with the wrapper around its model"
+        )
+        alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
+    _refuse(alone, "one process")
+    if not follows:
+        found["batch_size"] = wishes.batch_size or alone.samples
+    if not found.get("batch_size", wishes.batch_size):
+        raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")
+    print(f"on one process: {_said(alone)}")
+    several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
+    _refuse(several, f"{several.ranks} ranks")
+    print(f"on {several.ranks} ranks: {_said(several)}")
+    if "fsdp" in several.strategies:
+        found["strategy"] = "fsdp"
+    if not wishes.scaling:
+        found["scaling"] = ("strong", "weak") if follows else (_scaling(alone, several),)
+    return found
+
+
+def _spec(study: Study, *, ranks: int) -> Any:
+    """The first launch of the study on one process, or else on several."""
+    from scalestudy.study.plan import make_plan
+
+    runs = make_plan(study).runs.values()
+    return next(spec for spec in runs if (spec.world_size == 1) == (ranks == 1))
+
+
+def _refuse(seen: Seen, where: str) -> None:
+    if seen.problem:
+        printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
+        raise UserError(f"the script was tried on {where}: {seen.problem}{printed}")
+
+
+def _said(seen: Seen) -> str:
+    samples = f"{seen.samples} samples a step" if seen.samples else "no DataLoader seen"
+    wrapper = f", {' and '.join(seen.strategies).upper()}" if seen.strategies else ""
+    each = " on each" if seen.ranks > 1 and seen.samples else ""
+    return f"{samples}{each}, about {seen.step_time_s * 1e3:.3g} ms{wrapper}"
+
+
+def _scaling(alone: Seen, several: Seen) -> str:
+    """How a command without a word for its batch scales, from the batches that were seen."""
+    if not (alone.samples and several.samples):
+        raise UserError(
+            "--scaling: no DataLoader was seen; say strong (global batch fixed) or weak (batch per rank fixed)"
+        )
+    if several.samples == alone.samples:
+        return "weak"
+    if several.samples * several.ranks == alone.samples:
+        return "strong"
+    raise UserError(
+        f"the script trains on {alone.samples} samples a step alone and on {several.samples} on each of"
+        f" {several.ranks} ranks: that is neither strong nor weak scaling. Put {{batch_per_rank}} or"
+        " {global_batch} in its command"
+    )

@@ -1,0 +1,280 @@
+"""From what the processes of a script left to the parts of an observation, as our own ranks write them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from math import nan
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from scalestudy.launch.foreign.files import PARTS, Process, Step, read_processes
+from scalestudy.launch.foreign.start import ATTACHED
+from scalestudy.record.host.environment import host_environment
+from scalestudy.record.observation import (
+    DDP_COLUMNS,
+    EPOCH_COLUMNS,
+    PART_COLUMNS,
+    SEEN,
+    TABLES,
+    Memory,
+    Outcome,
+    RankReport,
+    Stopping,
+)
+from scalestudy.record.parts import Parts
+from scalestudy.study.spec import CommandSpec
+from scalestudy.study.traffic import bytes_sent
+
+if TYPE_CHECKING:
+    from scalestudy.measure.stopping import Look
+
+SETTLE = "settle"
+"""Phase of steps in which ranks settle before the probes (attach/probes.py)."""
+LOST = (
+    "connection closed by peer",
+    "connection reset by peer",
+    "socket closed",
+    "remote process exited",
+    "timed out",
+)
+"""Words of an error of a rank whose peer is gone."""
+
+
+def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts, list[Process]]:
+    """(parts of the observation, the processes they are from). look: the last one while the script ran."""
+    processes = read_processes(directory / ATTACHED)
+    reporting = [process for process in processes if process.ended]
+    facts = processes[0].report if processes else {}
+    tables = {name: pa.table({column: pa.nulls(0) for column in columns}) for name, columns in TABLES.items()}
+    steps, epochs = _tables(spec, processes)
+    tables |= steps
+    return Parts(
+        reports=tuple(_report(process, common_steps(processes)) for process in reporting),
+        environment=_environment(spec, facts, processes) if facts else {},
+        stopping=_stopping(spec, look, len(processes[0].own_steps)) if processes else None,
+        tables=tables,
+        epochs=epochs,
+    ), processes
+
+
+def usual_samples(process: Process) -> int:
+    """Samples of an ordinary step of a rank, the commonest number; 0 where no loader was seen."""
+    counts = Counter(process.samples(step) for step in process.own_steps if process.is_ordinary(step))
+    return counts.most_common(1)[0][0] if counts else 0
+
+
+def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, pa.Table], list[dict[str, float]]]:
+    """Tables of all ranks, of the steps that every rank made, and the epochs."""
+    common = common_steps(processes)
+    if not common:
+        return {}, []
+    usual = [usual_samples(process) for process in processes]
+    ordinary = [
+        all(
+            process.is_ordinary(process.steps[at]) and process.samples(process.steps[at]) == samples
+            for process, samples in zip(processes, usual, strict=True)
+        )
+        for at in range(common)
+    ]
+    # Of the probes only ordinary steps count; those in which the ranks settle are none of them.
+    said = [step.phase for step in processes[0].steps[:common]]
+    kept = [at for at in range(common) if not said[at] or (said[at] != SETTLE and ordinary[at])]
+    epochs = _epochs_of_steps(processes[0], common)
+    blocks, phases = _blocks([ordinary[at] for at in kept], [said[at] for at in kept], spec)
+    steps: dict[str, list[Any]] = {name: [] for name in TABLES["steps"]}
+    of_blocks: dict[str, list[Any]] = {name: [] for name in TABLES["blocks"]}
+    calls: dict[str, list[Any]] = {name: [] for name in TABLES["collectives"]}
+    for process in processes:
+        for number, at in enumerate(kept):
+            step, following = process.steps[at], process.steps[at + 1 : at + 2]
+            row = _row(step, process.samples(step), following[0].logged if following else ())
+            row |= {"rank": process.rank, "epoch": 0 if said[at] else epochs[at]}
+            row |= {"block": blocks[number], "step": number, "phase": phases[number]}
+            for name, values in steps.items():
+                values.append(row[name])
+        for block in dict.fromkeys(blocks):
+            first, count = blocks.index(block), blocks.count(block)
+            known = {"rank": process.rank, "block": block, "phase": phases[first + count - 1]}
+            known |= {"first_step": first, "steps": count}
+            for name, values in of_blocks.items():
+                values.append(known.get(name))
+        for call in process.collectives:
+            for name, values in calls.items():
+                values.append((call | {"rank": process.rank})[name])
+    tables = {"steps": pa.table(steps), "blocks": _typed(of_blocks)}
+    return tables | ({"collectives": pa.table(calls)} if calls["rank"] else {}), _epochs(processes, epochs)
+
+
+def common_steps(processes: Sequence[Process]) -> int:
+    """Steps that every rank made: one that has more data than the others goes on alone."""
+    return min((len(process.steps) for process in processes), default=0)
+
+
+def _typed(columns: dict[str, list[Any]]) -> pa.Table:
+    """Columns that are not known have floats, so that they read as nan."""
+    return pa.table(
+        {
+            name: pa.array(values, type=pa.float64()) if values and values[0] is None else pa.array(values)
+            for name, values in columns.items()
+        }
+    )
+
+
+def _row(step: Step, samples: int, logged: Sequence[float]) -> dict[str, Any]:
+    """What is not seen from outside (copies to the device, logging, the loss) is nan.
+
+    logged: what DDP's logger said of this step, in the next one.
+    """
+    parts = {f"{part}_time_s": nan for part in ("h2d", "logging")} | {
+        f"{part}_time_s": step.parts[part] for part in PARTS
+    }
+    rest = max(0.0, step.time_s - sum(step.parts.values()))
+    values = {name: parts.get(name, rest) for name in PART_COLUMNS}
+    return {
+        **values,
+        **(dict(zip(DDP_COLUMNS, logged, strict=True)) if logged else dict.fromkeys(DDP_COLUMNS, nan)),
+        "step_time_s": step.time_s,
+        "samples": samples,
+        "loss": nan,
+    }
+
+
+def _epochs_of_steps(process: Process, common: int) -> list[int]:
+    """Epoch of each step, from 1: a new one begins where a training loader had no batch left before the step."""
+    epoch, found = 1, []
+    for at, step in enumerate(process.steps[:common]):
+        epoch += at > 0 and any(loader in process.training_loaders for loader in step.exhausted)
+        found.append(epoch)
+    return found
+
+
+def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) -> tuple[list[int], list[str]]:
+    """(block, phase) of each step. A step in which something else happened is a block of its own, a `tail`.
+
+    said: the phases of probes, '' for the script's own steps.
+    """
+    blocks, phases, block, length, trained = [], [], -1, 0, 0
+    for at, plain in enumerate(ordinary):
+        begins = at == 0 or not plain or not ordinary[at - 1] or said[at] != said[at - 1]
+        if begins or (not said[at] and length == spec.measure.block_steps):
+            block, length = block + 1, 0
+        length += 1
+        trained += plain
+        own = "tail" if not plain else "warmup" if trained <= spec.measure.warmup_steps else "measured"
+        blocks.append(block)
+        phases.append(said[at] or own)
+    return blocks, phases
+
+
+def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[str, float]]:
+    """Whole epochs: seconds, the largest over ranks, and samples of all ranks; losses are not seen."""
+    rows = []
+    elapsed = 0.0
+    own = len(processes[0].own_steps)
+    for epoch in range(1, epochs[min(own, len(epochs)) - 1]):
+        places = [at for at, of_step in enumerate(epochs) if of_step == epoch]
+        time_s = max(sum(process.steps[at].time_s for at in places) for process in processes)
+        elapsed += time_s
+        samples = sum(process.samples(process.steps[at]) for process in processes for at in places)
+        known: dict[str, float] = {
+            "epoch": epoch,
+            "epoch_time_s": time_s,
+            "elapsed_s": elapsed,
+            "samples": samples,
+        }
+        rows.append({name: known.get(name, nan) for name in EPOCH_COLUMNS})
+    return rows
+
+
+def _report(process: Process, steps: int) -> RankReport:
+    said = process.report
+    outcome, reason, waited = end_of(process)
+    memory = dict.fromkeys(Memory.model_fields) | said["memory"]
+    return RankReport(
+        rank=process.rank,
+        host=said["host"],
+        node=said["host"],
+        device=said.get("device_name") or said.get("device") or "cpu",
+        cores=tuple(said["cores"]),
+        threads=said["threads"],
+        outcome=outcome,
+        reason=reason,
+        waited=waited,
+        steps=steps,
+        memory=Memory(**memory),
+    )
+
+
+def end_of(process: Process) -> tuple[Outcome, str, bool]:
+    """(outcome, reason, whether it only waited for another rank) of a process that reported at its end."""
+    said = process.report
+    if "error" in said:
+        where = f" ({said['error_at']})" if said["error_at"] else ""
+        reason = f"rank {process.rank}: {said['error'].splitlines()[0]}{where}"
+        waited = any(words in said["error"].lower() for words in LOST)
+        return ("oom" if said["out_of_memory"] else "failed"), reason, waited
+    if said.get("told_to_end") and not said["enough"]:
+        return "timeout", "stopped by SIGTERM", False
+    return "ok", "", False
+
+
+def _stopping(spec: CommandSpec, look: Look | None, steps: int) -> Stopping:
+    if spec.run_to_end or look is None or not look.enough:
+        return Stopping(steps=steps, warmup_steps=0, half_width=None, reason="the script came to its own end")
+    width = look.half_width if look.half_width != float("inf") else None
+    return Stopping(steps=steps, warmup_steps=look.warmup_steps, half_width=width, reason=look.reason)
+
+
+def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[Process]) -> dict[str, Any]:
+    """Versions and device of the ranks, what was seen of the model, and what happened between ordinary steps."""
+    environment = host_environment()
+    device = facts.get("device") or "cpu"
+    alone = spec.world_size == 1
+    steps, every = processes[0].own_steps, processes[0].steps
+    environment["python"] = facts["python"]
+    environment["packages"] = environment["packages"] | {"torch": facts["torch"]}
+    parameters = facts["parameters"] or None
+    sent = bytes_sent(spec, parameters) if parameters and facts["strategies"] else None
+    return environment | {
+        "device_type": device,
+        "device": facts.get("device_name") or device,
+        "device_choice": "the script's own choice",
+        "backend": facts.get("backend"),
+        "threads_per_rank": facts["threads"],
+        "interconnect": "none: one process"
+        if alone
+        else f"the script's own process group ({facts.get('backend')})",
+        "cuda": None,
+        "nccl": None,
+        "data_sha256": None,
+        "parameters": parameters,
+        "gradient_bytes": None if alone else facts["gradient_bytes"] or None,
+        "bytes_sent_per_step": 0.0 if alone else sent,
+        "buffer_bytes": facts.get("buffer_bytes"),
+        "training_wall_time_s": steps[-1].begin_s + steps[-1].time_s if steps else 0.0,
+        "probe_wall_time_s": sum(step.time_s for step in every[len(steps) :]),
+        SEEN: {
+            "strategies": facts["strategies"],
+            "optimizers": facts.get("optimizers", []),
+            "skipped_updates": facts["skipped"],
+            "loaders": facts["loaders"],
+            "other_time_s": _other_time_s(processes[0]),
+        },
+    }
+
+
+def _other_time_s(process: Process) -> dict[str, float]:
+    """Seconds of rank 0 between its steps, by what happened: the time of those steps beyond an ordinary one's."""
+    plain = [step.time_s for step in process.own_steps if process.is_ordinary(step)]
+    usual = median(plain) if plain else 0.0
+    found: dict[str, float] = {}
+    for step in process.own_steps:
+        if process.is_ordinary(step):
+            continue
+        what = next((kind for kind in ("checkpoint", "evaluation", "loader") if kind in step.extra), "evaluation")
+        found[what] = found.get(what, 0.0) + max(0.0, step.time_s - usual)
+    return found

@@ -1,0 +1,90 @@
+"""What is wrong with a launch of a script that ended well: nothing was seen, or it trained on something else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+
+from scalestudy.launch.foreign.files import Process
+from scalestudy.launch.foreign.gather import usual_samples
+from scalestudy.launch.foreign.start import ATTACHED
+from scalestudy.study.spec import CommandSpec
+
+NO_STEP = (
+    "no training step was seen: no optimizer of torch.optim made one. A script that updates its parameters itself,"
+    " or by other optimizers, has to say where its steps end"
+)
+
+
+def flaw(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
+    """Why the launch cannot count, as a sentence; None where it can."""
+    return not_seen(spec, directory, processes) or _other_batch(spec, processes) or _equal_batches(spec, processes)
+
+
+def not_seen(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
+    """Why nothing can be said of the steps of the script; None where they were seen."""
+    return _not_attached(spec, directory, processes) or _other_ranks(spec, processes) or _no_step(processes)
+
+
+def _not_attached(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
+    if processes:
+        return None
+    if not list((directory / ATTACHED).glob("*.started")):
+        return (
+            "not attached: Python did not run our start-up file. It does not with the options -I, -S or -E, in an"
+            " empty environment (env -i), or in a container without PYTHONPATH and SCALESTUDY_ATTACH"
+        )
+    return "not attached: the script ended without importing torch, or without a report (os.execv, SIGKILL)"
+
+
+def _other_ranks(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
+    seen = max(int(process.report["world_size"]) for process in processes)
+    if seen == spec.world_size and len(processes) == spec.world_size:
+        return None
+    if seen == spec.world_size:
+        return f"{len(processes)} of {seen} ranks made a step"
+    return (
+        f"the script trained on {seen} rank(s), and {spec.world_size} were planned. It has to take RANK and"
+        " WORLD_SIZE from the environment, as torchrun sets them; a script that starts its ranks itself needs"
+        " `launcher: python` in the variant, and {ranks} in its command"
+    )
+
+
+def _no_step(processes: Sequence[Process]) -> str | None:
+    if all(process.steps for process in processes):
+        return None
+    broken = next((process.report["broken"] for process in processes if "broken" in process.report), "")
+    return f"{NO_STEP}. What looks on failed: {broken.splitlines()[-1]}" if broken else NO_STEP
+
+
+def _other_batch(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
+    """The batch that the study says, against the one that was read; shapes alone are no reason to refuse."""
+    for process in processes:
+        seen = usual_samples(process)
+        loaders = process.report["loaders"]
+        stated = {loaders[number]["batch_size"] for number in process.training_loaders} - {None}
+        if not seen or seen == spec.batch_per_rank or not stated or spec.batch_per_rank in stated:
+            continue
+        size = ", ".join(map(str, sorted(stated)))
+        told = "its command asks for" if spec.follows_batch else "the study says"
+        return (
+            f"rank {process.rank} trained on {seen} samples a step (batch_size of its DataLoader: {size});"
+            f" {told} {spec.batch_per_rank}. Put {{batch_per_rank}} where the script takes the batch of a process,"
+            " or {global_batch} where it takes that of all"
+        )
+    return None
+
+
+def _equal_batches(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
+    if spec.allow_equal_batches:
+        return None
+    for first, second in combinations(processes, 2):
+        mine, its = first.report["fingerprints"], second.report["fingerprints"]
+        if mine and mine == its and any(mine[0]):
+            return (
+                f"ranks {first.rank} and {second.rank} read identical samples in their first {len(mine)} batches:"
+                " was a DistributedSampler forgotten? With `allow_equal_batches: true` in the workload it is"
+                " measured all the same"
+            )
+    return None

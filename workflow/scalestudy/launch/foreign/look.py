@@ -1,0 +1,91 @@
+"""A first look at a script: a few of its steps, to see its batch, ranks and wrapper. Nothing is recorded."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from scalestudy.launch.command import launch_environment, rank_command
+from scalestudy.launch.foreign.files import AllReportedError, Process, read_processes
+from scalestudy.launch.foreign.gather import end_of, usual_samples
+from scalestudy.launch.foreign.judge import not_seen
+from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
+from scalestudy.launch.foreign.watch import CommandWatch
+from scalestudy.launch.process import run_group
+from scalestudy.study.config.conditions import Measure
+from scalestudy.study.spec import CommandSpec
+
+LOG_LINES = 25
+BRIEF = {"warmup_steps": 0, "max_warmup_steps": 0, "min_steps": 10, "max_steps": 10, "probe_rounds": 0}
+"""What is measured in a look: ten ordinary steps."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a script did on so many ranks."""
+
+    ranks: int
+    samples: int
+    """Of a step, on rank 0; 0 where no DataLoader was seen."""
+    strategies: tuple[str, ...]
+    """`ddp`, `fsdp`: how the model was wrapped."""
+    step_time_s: float
+    problem: str
+    """Why nothing was seen, or how it ended badly; empty where all is well."""
+    log: str
+    """The last lines that it printed, where there is a problem."""
+
+
+def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
+    """Run the script until it has made a few steps."""
+    brief = spec.model_copy(update={"measure": Measure(**BRIEF), "run_to_end": False})
+    if refused := refusal(brief):
+        return _problem(brief, refused)
+    with tempfile.TemporaryDirectory(prefix="scalestudy-") as folder:
+        directory = Path(folder)
+        prepare(brief, directory)
+        watch = CommandWatch(brief, directory)
+        code, late = 0, False
+        with contextlib.suppress(AllReportedError):
+            code, late = run_group(
+                rank_command(brief, directory, directory),
+                environment=launch_environment(brief, directory),
+                log=directory / "log.txt",
+                time_limit_s=time_limit_s,
+                watch=watch.check,
+                directory=brief.directory,
+            )
+        processes = read_processes(directory / ATTACHED)
+        log = (directory / "log.txt").read_text(encoding="utf-8", errors="replace")
+        problem = _what_went_wrong(brief, directory, processes, code, late=late)
+    if problem:
+        return _problem(brief, problem, log)
+    first = processes[0]
+    times = sorted(step.time_s for step in first.steps)
+    return Seen(
+        ranks=int(first.report["world_size"]),
+        samples=usual_samples(first),
+        strategies=tuple(first.report["strategies"]),
+        step_time_s=times[len(times) // 2],
+        problem="",
+        log="",
+    )
+
+
+def _problem(spec: CommandSpec, problem: str, log: str = "") -> Seen:
+    last = "\n".join(log.splitlines()[-LOG_LINES:])
+    return Seen(spec.world_size, samples=0, strategies=(), step_time_s=0.0, problem=problem, log=last)
+
+
+def _what_went_wrong(
+    spec: CommandSpec, directory: Path, processes: list[Process], code: int, *, late: bool
+) -> str:
+    for process in processes:
+        outcome, reason, waited = end_of(process)
+        if outcome != "ok" and not waited and not late:
+            return reason
+    if late:
+        return f"no {BRIEF['min_steps']} steps within the time limit" if not processes else ""
+    return not_seen(spec, directory, processes) or (f"exit code {code}" if code else "")

@@ -1,0 +1,96 @@
+"""The command line and the environment of a script's ranks."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from scalestudy.record.fingerprint import PACKAGE
+from scalestudy.study.config.commands import filled
+from scalestudy.study.spec import CommandSpec
+
+PYTHON = "SCALESTUDY_PYTHON"
+"""Variable: the Python that runs scripts. They may have another environment than we have."""
+SITE = PACKAGE / "attach" / "site"
+ATTACHED, OUT = "attached", "out"
+"""Folders of a launch: what its processes leave for us, and what `{out}` stands for."""
+OFFLINE = {
+    "WANDB_MODE": "offline",
+    "MLFLOW_TRACKING_URI": "",
+    "COMET_MODE": "disabled",
+    "NEPTUNE_MODE": "offline",
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+}
+"""Trackers write to this launch's folder, or not at all, unless the study says otherwise."""
+
+
+def script_python() -> str:
+    """The Python that scripts are run by."""
+    return os.environ.get(PYTHON) or sys.executable
+
+
+def script_command(spec: CommandSpec, directory: Path, *, rendezvous: Sequence[str] = ()) -> list[str]:
+    """The command that starts the script on one node. directory: of the launch, absolute.
+
+    rendezvous: torchrun's arguments, where several nodes have to meet.
+    """
+    script = filled(spec.command, {"out": directory / OUT})
+    if spec.starts_ranks:
+        return [script_python(), "-u", *script]
+    if rendezvous:
+        nproc = f"--nproc_per_node={spec.devices_per_node}"
+        module = ["-m", *script[1:]] if script[0] == "-m" else list(script)
+        return [script_python(), "-m", "torch.distributed.run", *rendezvous, nproc, *module]
+    cold = [sys.executable, "-m", "scalestudy.launch.cold", "--python", script_python()]
+    return [*cold, str(spec.devices_per_node), *script]
+
+
+def script_environment(spec: CommandSpec, directory: Path, environment: Mapping[str, str]) -> dict[str, str]:
+    """The environment of the script: that of any rank of ours, the script's own, and what attaches us to it.
+
+    directory: of the launch, absolute. environment: of the ranks, from rank_environment.
+    """
+    attached = directory / ATTACHED
+    path = [str(SITE), *filter(None, [environment.get("PYTHONPATH")])]
+    trackers = {"WANDB_DIR": str(directory / OUT), "MLFLOW_TRACKING_URI": (directory / OUT / "mlruns").as_uri()}
+    return {
+        **OFFLINE,
+        **trackers,
+        **environment,
+        **spec.environment,
+        "PYTHONPATH": os.pathsep.join(path),
+        "SCALESTUDY_ATTACH": str(attached),
+        "SCALESTUDY_DIRECT": "1",
+    }
+
+
+def prepare(spec: CommandSpec, directory: Path) -> None:
+    """Make the folders of a launch, and write what its processes have to know."""
+    (directory / OUT).mkdir(exist_ok=True)
+    attached = directory / ATTACHED
+    attached.mkdir(exist_ok=True)
+    asked = {
+        "pin": spec.host.pin,
+        "cores": sorted(os.sched_getaffinity(0)) if spec.nodes == 1 else [],
+        "cores_per_rank": spec.host.cores_per_rank,
+        "nodes": spec.nodes,
+        "devices_per_node": spec.devices_per_node,
+        "probe_rounds": 0 if spec.run_to_end or spec.world_size == 1 else spec.measure.probe_rounds,
+        "probe_steps": spec.measure.probe_steps,
+        "seed": spec.seed,
+    }
+    (attached / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+
+
+def refusal(spec: CommandSpec) -> str | None:
+    """Why the script cannot be started; None where it can."""
+    folder = Path(spec.directory)
+    if not folder.is_dir():
+        return f"workloads.{spec.workload}.directory: {spec.directory} is no folder"
+    script = spec.command[0]
+    if script != "-m" and not (folder / script).is_file():
+        return f"workloads.{spec.workload}.command: {folder / script} is not there; the place is {Path.cwd()}"
+    return None

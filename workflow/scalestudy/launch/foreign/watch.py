@@ -1,0 +1,113 @@
+"""Looks at the steps of a script while it runs: when enough is known, rank 0 is told to choose the last one."""
+
+from __future__ import annotations
+
+import csv
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from scalestudy.launch.foreign.files import AllReportedError, parse_step
+from scalestudy.launch.foreign.start import ATTACHED
+from scalestudy.measure.stopping import Look, StepRule
+from scalestudy.record.files import write_json
+from scalestudy.study.spec import CommandSpec
+
+EVERY_S = 0.5
+TEARDOWN_S = 20.0
+"""Seconds that ranks which have reported may take to end: gloo may never come back from its end."""
+STOP = "stop"
+
+
+class CommandWatch:
+    """Of one launch; `check` is called every 0.1 s."""
+
+    def __init__(self, spec: CommandSpec, directory: Path) -> None:
+        measure = spec.measure
+        self.rule = StepRule(
+            half_width=measure.launch_target,
+            min_warmup_steps=measure.warmup_steps,
+            max_warmup_steps=measure.max_warmup_steps,
+            min_steps=measure.min_steps,
+            max_steps=measure.max_steps,
+        )
+        self._spec, self._directory = spec, directory
+        self._folder = directory / ATTACHED
+        self._looks = self.rule.looks()
+        self._times: list[float] = []
+        self._path: Path | None = None
+        self._read = 0
+        self._header: list[str] = []
+        self._next_s = 0.0
+        self._told = False
+        self._reported_at: float | None = None
+        self.look: Look | None = None
+        """The last look; None before the first."""
+
+    def check(self) -> None:
+        """Read what is new. Raises AllReportedError where ranks that have reported do not end."""
+        now = time.monotonic()
+        if now < self._next_s:
+            return
+        self._next_s = now + EVERY_S
+        if self._told:
+            self._wait_for_the_end(now)
+        if self._path is None:
+            self._path = self._of_rank_0()
+        if self._path is not None and self._read_on():
+            done = len(self._times)
+            most = self.rule.max_warmup_steps + self.rule.max_steps
+            write_json(self._directory / "progress.json", {"done": done, "total": max(done, most)})
+            if not self._spec.run_to_end and not self._told:
+                self._judge()
+
+    def _of_rank_0(self) -> Path | None:
+        """The steps of rank 0, once it has made one."""
+        for path in self._folder.glob("*.json"):
+            if path.name == "asked.json":
+                continue
+            report = json.loads(path.read_text(encoding="utf-8"))
+            if report["rank"] == 0 and report["steps"] and path.with_suffix(".csv").exists():
+                return path.with_suffix(".csv")
+        return None
+
+    def _read_on(self) -> bool:
+        """Whether there are new steps."""
+        assert self._path is not None
+        with self._path.open(encoding="utf-8") as file:
+            file.seek(self._read)
+            text = file.read()
+        whole = text[: text.rfind("\n") + 1]
+        self._read += len(whole.encode())
+        rows = list(csv.reader(whole.splitlines()))
+        if rows and not self._header:
+            self._header = rows.pop(0)
+        for row in rows:
+            step = parse_step(dict(zip(self._header, row, strict=True)))
+            if not (step.extra or step.exhausted or step.phase):
+                self._times.append(step.time_s)
+        return bool(rows)
+
+    def _judge(self) -> None:
+        series = np.array(self._times)
+        while self._looks and len(series) - self.rule.warmup(series) >= self._looks[0]:
+            due = self._looks.pop(0)
+            self.look = self.rule.look(series[: due + self.rule.warmup(series)])
+            if self.look.enough:
+                (self._folder / STOP).touch()
+                self._told = True
+                return
+
+    def _wait_for_the_end(self, now: float) -> None:
+        reports = [
+            json.loads(path.read_text(encoding="utf-8"))
+            for path in self._folder.glob("*.json")
+            if path.name != "asked.json"
+        ]
+        if {report["rank"] for report in reports if report["enough"]} != set(range(self._spec.world_size)):
+            return
+        self._reported_at = self._reported_at or now
+        if now - self._reported_at > TEARDOWN_S:
+            raise AllReportedError

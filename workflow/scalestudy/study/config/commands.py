@@ -1,0 +1,114 @@
+"""A training script of one's own as a workload: its command line, and what is put in for the words in braces."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from math import sqrt
+from pathlib import PurePath
+from typing import Annotated, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+PLACEHOLDERS = ("batch_per_rank", "global_batch", "ranks", "seed", "learning_rate", "epochs", "out")
+"""Words in braces that a command may have."""
+BATCH = ("batch_per_rank", "global_batch")
+_BRACES = re.compile(r"\{([A-Za-z_]+)\}")
+LAUNCHERS = ("torchrun", "accelerate", "deepspeed", "srun", "mpirun", "mpiexec")
+
+
+def _words(value: object) -> object:
+    """A command as the shell splits it; a list is taken as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return tuple(shlex.split(value))
+    except ValueError as error:
+        raise ValueError(f"no command line: {error}; quotes come in pairs") from None
+
+
+Words = Annotated[tuple[str, ...], BeforeValidator(_words)]
+"""Words of a command line; in a study a string as in a shell, or a list."""
+
+
+def placeholders(words: tuple[str, ...]) -> set[str]:
+    """The words in braces of a command."""
+    return {name for word in words for name in _BRACES.findall(word)}
+
+
+def filled(words: tuple[str, ...], values: Mapping[str, object]) -> tuple[str, ...]:
+    """The command with values in the place of the words in braces; what has no value stays."""
+    return tuple(_BRACES.sub(lambda found: str(values.get(found[1], found[0])), word) for word in words)
+
+
+class CommandWorkload(Entry):
+    """A training script of your own. It runs as it is; what its steps take is read off torch while it runs."""
+
+    command: Words = Field(min_length=1)
+    """The script and its arguments: `train.py --batch-size {batch_per_rank}`, or `-m package.train ...`. Put in
+    for words in braces: `batch_per_rank`, `global_batch`, `ranks`, `seed`, `learning_rate`, `epochs`, and `out`, a
+    folder of its own for each run. Without a launcher: ranks are started as `torchrun` starts them."""
+    directory: str = "."
+    """Working directory of the script, from where the study is run."""
+    environment: dict[str, str] = Field(default_factory=dict)
+    """Environment variables of the script, on top of `host.environment`."""
+    batch_size: int = Field(ge=1)
+    """Samples per optimizer step of the base case, that is of one process. A run whose script reads batches of
+    another size fails, with both numbers."""
+    epochs: int = Field(0, ge=0)
+    """What is put in for `{epochs}`; 0 for none."""
+    run_to_end: bool = False
+    """Let the script run to its own end. Unless set, a run ends when its step time is known (`measure`): the
+    script leaves by SystemExit after the same step on every rank, so that its `finally` blocks run."""
+    learning_rate: float | None = Field(None, gt=0)
+    """What is put in for `{learning_rate}` in the base case."""
+    learning_rate_scaling: Literal["none", "linear", "sqrt"] = "none"
+    """How it grows with the global batch: by its ratio to `batch_size`, by the root of that, or not at all."""
+    target_accuracy: float | None = Field(None, gt=0, le=1)
+    """Validation accuracy to be reached, where the script reports it."""
+    scaling: tuple[Literal["strong", "weak"], ...] = Field(("strong",), min_length=1)
+    """`strong` (global batch fixed), `weak` (batch per rank fixed), or both."""
+    allow_equal_batches: bool = False
+    """Let ranks read identical samples. Unless set, a run of that kind fails: the usual cause is a forgotten
+    DistributedSampler."""
+
+    @property
+    def known_train_samples(self) -> None:
+        """What a script reads is not known beforehand."""
+        return None
+
+    @property
+    def follows_batch(self) -> bool:
+        """Whether the command is told its batch."""
+        return bool(placeholders(self.command) & set(BATCH))
+
+    def learning_rate_at(self, growth: float) -> float | None:
+        """Of a run whose global batch is `growth` times that of the base case."""
+        factor = {"none": 1.0, "linear": growth, "sqrt": sqrt(growth)}[self.learning_rate_scaling]
+        return None if self.learning_rate is None else self.learning_rate * factor
+
+    @model_validator(mode="after")
+    def _command(self) -> CommandWorkload:
+        unknown = placeholders(self.command) - set(PLACEHOLDERS)
+        if unknown:
+            known = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+            raise ValueError(f"command: {{{min(unknown)}}} is no placeholder; known are {known}")
+        first = self.command[0]
+        if PurePath(first).name in LAUNCHERS:
+            raise ValueError(
+                f"command: leave out {first} and its options; ranks are started for each scale of the study"
+            )
+        if first != "-m" and not first.endswith((".py", ".pyc")):
+            raise ValueError(
+                f"command: {first} is no Python script; a command begins with a file ending in .py, or with -m"
+            )
+        if "learning_rate" in placeholders(self.command) and self.learning_rate is None:
+            raise ValueError("learning_rate: missing; the command has {learning_rate}")
+        if len(self.scaling) > 1 and not self.follows_batch:
+            raise ValueError(
+                "scaling: a command without {batch_per_rank} or {global_batch} scales in one way only; name one"
+            )
+        return self
