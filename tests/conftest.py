@@ -24,7 +24,7 @@ from scalestudy.record.lock import exclusive
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
-pytest_plugins = ["browser", "slurm_studies"]
+pytest_plugins = ["browser", "slurm_studies", "wheels"]
 
 # Tests that run side by side do not wait for each other's launches: the lock of a host is in its temporary folder.
 if "PYTEST_XDIST_WORKER" in os.environ:

@@ -18,6 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 FLOORS = {
     "errors": 0,
+    "project": 0,
     "study": 0,
     "registry": 0,
     "recorder": 0,
@@ -36,6 +37,7 @@ FLOORS = {
     "compare": 5,
     "reference": 6,
     "cli": 7,
+    "__main__": 8,
 }
 # On the ground floor record knows study (an observation holds a spec), measure knows record (a search is kept as a
 # file) and prepare knows both (data of the config, files written whole), never the other way round.
@@ -43,6 +45,7 @@ SAME_FLOOR_ALLOWED = {
     ("measure", "record"),
     ("record", "study"),
     ("record", "errors"),
+    ("record", "project"),
     ("study", "errors"),
     ("study", "registry"),
     ("prepare", "study"),

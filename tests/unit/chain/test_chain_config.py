@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from scalestudy.chain import config as module
 from scalestudy.chain.config import SUBMITTED, command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.study.config.load import parse_study
 
@@ -40,4 +41,16 @@ def test_the_command_line_is_one_that_can_be_pasted(tmp_path: Path, monkeypatch:
     changes = {"study": "x", "repeats": 3, "scales": ["1x2"]}
     assert command_line(files, changes) == (
         "snakemake --configfile 'a b.yaml' /elsewhere/c.yaml --config study=x repeats=3 'scales=[\"1x2\"]'"
+    )
+
+
+def test_without_a_checkout_the_command_line_is_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "site-packages/scalestudy/_project"
+    monkeypatch.setattr(module, "installed", lambda: True)
+    monkeypatch.setattr(module, "root", lambda: package)
+    assert command_line([], {}) == "scalestudy run"
+    files = [package / "config/studies/digits.yaml", tmp_path / "mine.yaml"]
+    assert command_line(files, {"repeats": 3}) == (
+        "scalestudy run --study config/studies/digits.yaml mine.yaml --config repeats=3"
     )

@@ -11,10 +11,11 @@ from builders import results_of, study_of
 from conftest import small_content
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.cli.main import main
-from scalestudy.cli.naming import find_results, find_study, home
+from scalestudy.cli.naming import find_results, find_study, home, study_files
 from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.errors import UserError
+from scalestudy.project import root
 from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.record.document import write_document
 from scalestudy.registry.results import RESULTS
@@ -151,8 +152,26 @@ def test_an_empty_folder_has_no_study(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_checkout_is_found_from_below(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "workflow").mkdir()
     (tmp_path / "rules/deep").mkdir(parents=True)
-    (tmp_path / "workflow/Snakefile").touch()
+    (tmp_path / "workflow/Snakefile").write_text("# the workflow of scalestudy\n")
     monkeypatch.chdir(tmp_path / "rules/deep")
     assert home() == Path("../..")
     monkeypatch.chdir(tmp_path)
     assert home() == Path()
+
+
+def test_another_workflow_is_no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "workflow").mkdir()
+    (tmp_path / "rules/deep").mkdir(parents=True)
+    (tmp_path / "workflow/Snakefile").write_text("rule all:\n    input: 'table.csv'\n")
+    monkeypatch.chdir(tmp_path / "rules/deep")
+    assert home() == Path()
+
+
+def test_a_ready_study_is_found_in_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    ready = Path("config/studies/digits.yaml")
+    assert study_files([ready], None) == (root() / ready,)
+    ready.parent.mkdir(parents=True)
+    ready.touch()
+    assert study_files([ready], None) == (ready,), "a file of the user comes first"
+    assert study_files([Path("digits.yaml")], None) == (Path("digits.yaml"),)

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 from conftest import Checkout, tiny_study
+from scalestudy.cli.main import main
+from scalestudy.cli.verb import run as module
 from scalestudy.cli.verb.run import snakemake_line
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
 
 def planned(output: str) -> int:
@@ -71,7 +75,56 @@ def test_a_bad_study_is_refused_before_snakemake_starts(checkout: Checkout) -> N
     )
 
 
-def test_a_profile_is_found_by_its_name() -> None:
-    line = snakemake_line((), CHECKOUT, "slurm")
-    assert line[-2:] == ["--profile", str(CHECKOUT / "profiles/slurm")]
-    assert snakemake_line((), CHECKOUT, "mine")[-1] == "mine"
+def test_a_profile_is_found_by_its_name(tmp_path: Path) -> None:
+    line = snakemake_line((), root(), "slurm")
+    assert line[-2:] == ["--profile", str(root() / "profiles/slurm")]
+    assert snakemake_line((), root(), "mine")[-1] == "mine"
+    assert snakemake_line((), tmp_path, "slurm")[-1] == str(root() / "profiles/slurm")
+    (tmp_path / "profiles/slurm").mkdir(parents=True)
+    assert snakemake_line((), tmp_path, "slurm")[-1] == str(tmp_path / "profiles/slurm"), "the user's own"
+
+
+def test_another_workflow_is_not_run(tmp_path: Path) -> None:
+    (tmp_path / "workflow").mkdir()
+    snakefile = tmp_path / "workflow/Snakefile"
+    snakefile.write_text("rule all:\n    input: 'table.csv'\n")
+    assert str(root() / "workflow/Snakefile") in snakemake_line((), tmp_path, None)
+    snakefile.write_text("module scaling:\n    snakefile: github('scalestudy/scalestudy')\n")
+    assert "--snakefile" not in snakemake_line((), tmp_path, None), "a workflow that imports ours"
+
+
+def test_without_torch_runs_are_refused_before_snakemake_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.setattr(os, "execv", lambda program, line: pytest.fail("started"))
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
+    assert main(["run", "--study", "mine.yaml"]) == 2
+    assert "PyTorch is missing. Install the build that fits this machine" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        (["-n"], {}),
+        (["--profile", "slurm"], {}),
+        (["--executor=slurm"], {}),
+        ([], {"SLURM_JOB_ID": "7"}),
+        ([], {"SCALESTUDY_HOSTS": "a,b"}),
+        ([], {"SCALESTUDY_PYTHON": "/a/python"}),
+    ],
+)
+def test_torch_may_be_missing_where_nothing_is_measured_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], variables: dict[str, str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(module, "find_spec", lambda name: None)
+    monkeypatch.delenv("SLURM_JOB_ID", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(os, "execv", lambda program, line: sys.exit("started"))
+    Path("mine.yaml").write_text(yaml.safe_dump(tiny_study()))
+    with pytest.raises(SystemExit, match="started"):
+        main(["run", "--study", "mine.yaml", *arguments])

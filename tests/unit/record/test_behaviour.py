@@ -78,3 +78,26 @@ def test_the_cache_does_not_grow_without_end(cache: Path, source: Path, monkeypa
         keep()
         forget(monkeypatch)
     assert [*module._kept().values()] == [behaviour(source)]
+
+
+@pytest.mark.parametrize(
+    ("named", "folder"), [("/a/cache", "/a/cache"), ("", "/a/home/.cache"), ("relative", "/a/home/.cache")]
+)
+def test_an_installed_package_keeps_it_in_the_cache_of_the_user(
+    monkeypatch: pytest.MonkeyPatch, named: str, folder: str
+) -> None:
+    monkeypatch.setattr(module, "installed", lambda: True)
+    monkeypatch.setenv("HOME", "/a/home")
+    monkeypatch.setenv("XDG_CACHE_HOME", named)
+    assert module._cache.__wrapped__().parent == Path(folder, "scalestudy")
+
+
+def test_a_user_without_a_home_has_no_cache(source: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError
+
+    monkeypatch.setattr(module, "_cache", homeless)
+    forget(monkeypatch)
+    assert behaviour(source).imports == IMPORTS
+    keep()
+    module._kept.cache_clear()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scalestudy.project import installed, root
 from scalestudy.record.files import write_text
 from scalestudy.study.config.study import Study
 
@@ -42,10 +43,18 @@ def keep_config_for_jobs(study: Study, results: Path) -> None:
 
 
 def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
-    """The command that runs a study, as far as it was said on the command line: files and `--config`."""
-    here = Path.cwd()
-    files = [os.path.relpath(path) if path.is_relative_to(here) else str(path) for path in configfiles]
+    """The command that runs a study, as far as it was said on the command line: files and `--config`.
+
+    Without a checkout it is `scalestudy run`, which finds the rules in the installed package.
+    """
+    program, option = (["scalestudy", "run"], "--study") if installed() else (["snakemake"], "--configfile")
+    files = [_as_said(path) for path in configfiles]
     said = [f"{key}={value if isinstance(value, str) else json.dumps(value)}" for key, value in changes.items()]
-    return shlex.join(
-        ["snakemake", *(["--configfile", *files] if files else []), *(["--config", *said] if said else [])]
-    )
+    return shlex.join([*program, *([option, *files] if files else []), *(["--config", *said] if said else [])])
+
+
+def _as_said(file: Path) -> str:
+    """A file in the current directory, or a ready study of the installed package, by its relative path."""
+    if installed() and file.resolve().is_relative_to(root()):
+        return file.resolve().relative_to(root()).as_posix()
+    return os.path.relpath(file) if file.is_relative_to(Path.cwd()) else str(file)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
+from scalestudy.project import root
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
@@ -20,15 +21,27 @@ def home() -> Path:
     """The checkout of the workflow that the working directory is in, else that directory; a relative path."""
     here = Path.cwd()
     for folder in (here, *here.parents):
-        if (folder / "workflow/Snakefile").is_file() and (folder / "rules").is_dir():
+        if is_checkout(folder) and (folder / "rules").is_dir():
             return Path(os.path.relpath(folder))
     return Path()
+
+
+def is_checkout(folder: Path) -> bool:
+    """Whether a folder has this workflow, or a workflow that imports it; other workflows have a Snakefile too."""
+    snakefile = folder / "workflow/Snakefile"
+    return snakefile.is_file() and "scalestudy" in snakefile.read_text(encoding="utf-8", errors="replace")
 
 
 def study_files(files: Sequence[Path], results: Path | None) -> tuple[Path, ...]:
     """The study files: those given, else the default one if no results are named; empty if there is none."""
     default = home() / CONFIG
-    return tuple(files) or ((default,) if results is None and default.exists() else ())
+    return tuple(map(_ready, files)) or ((default,) if results is None and default.exists() else ())
+
+
+def _ready(file: Path) -> Path:
+    """The file itself; of a name such as config/studies/digits.yaml that is not here, the one of the package."""
+    packaged = root() / file
+    return packaged if file.parts[:1] == ("config",) and not file.exists() and packaged.is_file() else file
 
 
 def find_study(files: Sequence[Path], results: Path | None) -> Study:

@@ -29,7 +29,8 @@ study = path(
     more=lambda word: word.endswith(YAML),
     metavar="FILE...",
     help="Study file. If several are given, each overrides keys of those before it, as with snakemake's"
-    " --configfile. Default: config/config.yaml, or the only study under results/.",
+    " --configfile. A ready study, such as config/studies/digits.yaml, is found in the package. Default:"
+    " config/config.yaml, or the only study under results/.",
 )
 results = path("--results", metavar="FOLDER", help="Results folder of the study. Default: results/STUDY.")
 data = path("--data", metavar="FOLDER", default=DATA, help="Folder of prepared data.")

@@ -11,9 +11,9 @@ import jinja2
 import yaml
 
 from scalestudy.errors import UserError
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
-DIRECTORY = CHECKOUT / "report" / "templates"
+DIRECTORY = root() / "report" / "templates"
 LONG_WORD = 20
 """Characters from which a word in LaTeX may be broken where no hyphenation knows a place."""
 

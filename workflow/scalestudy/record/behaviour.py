@@ -1,7 +1,7 @@
 """What a module of the package does, as a hash, and what it imports: comments, docstrings and layout do not count.
 
-Parsing the package takes a quarter of a second, and every launch asks. So what was found is kept where Python
-keeps its compiled files, by the content of a file.
+Parsing the package takes a quarter of a second, and every launch asks. So what was found is kept by the
+content of a file: in a checkout where Python keeps its compiled files, else in the user's cache folder.
 """
 
 import ast
@@ -9,10 +9,12 @@ import contextlib
 import functools
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from scalestudy.project import installed
 from scalestudy.record.files import write_text
 
 MOST_KEPT = 5000
@@ -43,11 +45,11 @@ def behaviour(path: Path) -> Behaviour:
 
 
 def keep() -> None:
-    """For the next process, what this one parsed; nothing where the package cannot be written."""
+    """For the next process, what this one parsed; nothing where the cache cannot be written."""
     if _found.keys() <= _kept().keys():
         return
     kept = _kept() if len(_kept()) + len(_found) <= MOST_KEPT else {}
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, RuntimeError):
         write_text(_cache(), json.dumps(kept | _found))
     _kept().update(_found)
 
@@ -57,7 +59,7 @@ def _kept() -> dict[str, Behaviour]:
     try:
         content = json.loads(_cache().read_text(encoding="utf-8"))
         return {key: Behaviour(*value) for key, value in content.items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (OSError, RuntimeError, ValueError, TypeError, AttributeError):
         return {}
 
 
@@ -66,7 +68,14 @@ def _cache() -> Path:
     """Another file for another version of this one."""
     here = Path(__file__)
     version = hashlib.sha256(here.read_bytes()).hexdigest()[:12]
-    return here.parent / "__pycache__" / f"behaviour-{version}.json"
+    folder = _user_cache() if installed() else here.parent / "__pycache__"
+    return folder / f"behaviour-{version}.json"
+
+
+def _user_cache() -> Path:
+    """Our folder in the user's cache; raises RuntimeError where the user has no home folder."""
+    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (named if named.is_absolute() else Path.home() / ".cache") / "scalestudy"
 
 
 def _parse(source: str) -> Behaviour:

@@ -13,8 +13,6 @@ from pathlib import Path
 from scalestudy.record.behaviour import behaviour, keep
 
 PACKAGE = Path(__file__).resolve().parents[1]
-CHECKOUT = PACKAGE.parents[1]
-"""The checkout that this package belongs to, with the workflow's rules, profiles and templates."""
 
 MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
 """What measures; whatever all of these import takes part in it too."""

@@ -14,9 +14,9 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
 from scalestudy.errors import UserError
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
-SCHEMA = CHECKOUT / "workflow/schemas/config.schema.json"
+SCHEMA = root() / "workflow/schemas/config.schema.json"
 DEFAULTS = {"model": "mlp", "data": "digits", "optimizer": "sgd"}
 OF_A_WORKLOAD = ("batch_size", "epochs", "target_accuracy", "scaling")
 OWN = ("name", "scales", "repeats", "device", "out", "help", *DEFAULTS)

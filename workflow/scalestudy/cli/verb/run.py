@@ -1,8 +1,11 @@
 """The runs of a study: what is planned, run by Snakemake, and run again."""
 
 import os
+import shlex
 import subprocess
 import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
 
@@ -10,11 +13,12 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import LazyChoice, Several, Verb
-from scalestudy.cli.naming import CONFIG, find_results, find_study, home, results_of, study_files
+from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_checkout, results_of, study_files
 from scalestudy.cli.verb.results import summarise
 from scalestudy.errors import UserError
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 
+ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
 FAILED = ("failed", "timeout", "preempted")
 
@@ -95,8 +99,8 @@ def run(
     run: batch_per_rank, global_batch, ranks, seed, epochs, out.
 
     Inside a checkout of the workflow, its rules are used and results are written to its results folder. Anywhere
-    else, the rules beside the installed package are used, and results are written to results/ here. Further
-    arguments are Snakemake's own.
+    else, the rules of the installed package are used, and results are written to results/ here. Further arguments
+    are Snakemake's own.
     """
     if python:
         os.environ["SCALESTUDY_PYTHON"] = str(python.absolute())
@@ -131,8 +135,12 @@ def run_study(
         if results and results.resolve() != results_of(asked).resolve():
             raise UserError(f"--results {results}: study {asked.name} runs in {results_of(asked)}; give --study")
         files = (keep_config(asked, results_of(asked)),)
-    if not any(word.partition("=")[0] in CHANGES for word in arguments):
-        print("\n".join(cost_lines(make_plan(asked))), flush=True)
+    words = {word.partition("=")[0] for word in arguments}
+    if words.isdisjoint(CHANGES):
+        planned = make_plan(asked)
+        print("\n".join(cost_lines(planned)), flush=True)
+        if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
+            _refuse_without_torch(results_of(asked), planned.runs)
     line = snakemake_line(files, home(), profile)
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
@@ -145,20 +153,42 @@ def run_study(
     return status or summarise(folder)
 
 
+def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
+    """Raise UserError where runs would be measured on this host and PyTorch is not installed.
+
+    In a job and on hosts of a list, profiles/site.sh may load it. A script may have a Python of its own.
+    """
+    from scalestudy.launch.foreign.start import PYTHON
+    from scalestudy.launch.nodes.hosts import HOSTS
+    from scalestudy.launch.slurm.job import job_id
+
+    elsewhere = job_id(os.environ) or any(os.environ.get(name) for name in (HOSTS, PYTHON))
+    if elsewhere or find_spec("torch") is not None:
+        return
+    if not all((results / "runs" / run / "run.json").exists() for run in runs):
+        raise UserError(
+            "PyTorch is missing. Install the build that fits this machine (pytorch.org lists them), such as:"
+            f" {shlex.quote(sys.executable)} -m pip install torch"
+        )
+
+
 def snakemake_line(files: tuple[Path, ...], place: Path, profile: str | None) -> list[str]:
     """The command that runs a study of these files in a place: a checkout, or any other folder."""
-    inside = (place / "workflow/Snakefile").is_file()
-    checkout = place if inside else CHECKOUT
     line = [sys.executable, "-m", "snakemake"]
-    if not inside:
-        line += ["--snakefile", str(CHECKOUT / "workflow/Snakefile")]
-        line += ["--workflow-profile", str(CHECKOUT / "profiles/default")]
+    if not is_checkout(place):
+        line += ["--snakefile", str(root() / "workflow/Snakefile")]
+        line += ["--workflow-profile", str(_profile("default", place))]
     if files != (place / CONFIG,):  # which the workflow takes by itself
         line += ["--configfile", *(os.path.relpath(file, place) for file in files)]
     if profile:
-        ready = checkout / "profiles" / profile
-        line += ["--profile", str(ready.resolve() if ready.is_dir() else profile)]
+        line += ["--profile", str(_profile(profile, place) or profile)]
     return line
+
+
+def _profile(name: str, place: Path) -> Path | None:
+    """The folder of a profile: that in profiles/ of this place, else that of the package; None: there is none."""
+    folders = (place / "profiles" / name, root() / "profiles" / name)
+    return next((folder.resolve() for folder in folders if folder.is_dir()), None)
 
 
 @options.verb(short_help="set runs aside, so that the next run of the study measures them again")

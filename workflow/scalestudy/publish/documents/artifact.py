@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scalestudy.project import installed
 from scalestudy.publish.documents.report import latex_facts
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
@@ -28,6 +29,7 @@ def artifact_view(
         "data": _data(plan),
         "effort": effort_view(plan, results.runs, book),
         "command": command,
+        "packaged": installed(),
     }
 
 

@@ -11,7 +11,7 @@ import psutil
 import pynvml
 
 from scalestudy import __version__
-from scalestudy.record.fingerprint import CHECKOUT
+from scalestudy.project import root
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import cpu_facts, cpu_name
 from scalestudy.record.host.gpus import gpu_facts
@@ -62,9 +62,9 @@ def hardware_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[s
 
 def source_commit() -> tuple[str | None, bool | None]:
     """(commit, dirty) of the checkout this package runs from; (None, None) where it is none."""
-    if not (CHECKOUT / ".git").exists():
+    if not (root() / ".git").exists():
         return None, None
-    git = ["git", "-C", str(CHECKOUT)]
+    git = ["git", "-C", str(root())]
     try:
         head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
         status = subprocess.run(

@@ -1,0 +1,50 @@
+"""The wheel of the project, made as a release is: a source distribution, and a wheel from that."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+FOLDERS = ("config", "profiles", "report", "rules", "workflow")
+SOURCE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", *FOLDERS)
+UNWANTED = ("rules/__pycache__/common.pyc", "config/.study.yaml.swp")
+"""Files that lie about in a checkout and are to stay there."""
+
+
+def _build(kind: str, source: Path, out: Path) -> Path:
+    """The file that setuptools makes of a source tree; kind: `sdist` or `wheel`."""
+    code = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=source, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (made,) = out.iterdir()
+    return made
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the wheel. Needs no network: setuptools is that of the environment of the tests."""
+    folder = tmp_path_factory.mktemp("build")
+    checkout = folder / "checkout"
+    checkout.mkdir()
+    for name in SOURCE:
+        if (ROOT / name).is_dir():
+            ignored = shutil.ignore_patterns("*.egg-info", "__pycache__")
+            shutil.copytree(ROOT / name, checkout / name, ignore=ignored)
+        else:
+            shutil.copy2(ROOT / name, checkout / name)
+    for name in UNWANTED:
+        (checkout / name).parent.mkdir(exist_ok=True)
+        (checkout / name).touch()
+    for kind in ("sdist", "unpacked", "wheel"):
+        (folder / kind).mkdir()
+    sdist = _build("sdist", checkout, folder / "sdist")
+    with tarfile.open(sdist) as archive:
+        archive.extractall(folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    return _build("wheel", unpacked, folder / "wheel")
