@@ -3,6 +3,7 @@
 import atexit
 import json
 import os
+from pathlib import Path
 
 import torch.distributed as dist
 
@@ -25,7 +26,7 @@ def write():
         return
     line = json.dumps(_tally) + "\n"
     _tally["rank"] = None
-    with open(os.environ["COUNT_TO"], "a") as file:
+    with Path(os.environ["COUNT_TO"]).open("a") as file:
         file.write(line)
 
 
