@@ -32,7 +32,7 @@ def main():
     data = TensorDataset(x, y)
     sampler = DistributedSampler(data, shuffle=True) if ddp else None
     loader = DataLoader(data, batch_size=args.batch_size, shuffle=not ddp, sampler=sampler, drop_last=True)
-    model = build(512)
+    model = build(1280)
     if ddp:
         model = DDP(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.05, momentum=0.9)

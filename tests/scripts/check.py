@@ -88,7 +88,8 @@ def main() -> int:
         code, counts, log, seconds = run(entry, args.python, args.timeout)
         found = differences(entry, code, counts)
         bad += bool(found)
-        print(f"{'DIFF' if found else 'ok':5} {label}  {seconds:.1f} s", flush=True)
+        training = max((line["seconds"] for line in counts.values()), default=0.0)
+        print(f"{'DIFF' if found else 'ok':5} {label}  {seconds:.1f} s, training {training:.1f} s", flush=True)
         for line in found:
             print(f"      {line}")
         if found or args.verbose:

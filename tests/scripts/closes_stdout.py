@@ -20,7 +20,7 @@ logfile = open("train.log", "w")  # most likely gets file descriptor 1
 
 torch.manual_seed(0)
 ds = TensorDataset(torch.randn(1024, 200), torch.randn(1024, 1))
-model = nn.Sequential(nn.Linear(200, 768), nn.ReLU(), nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, 1))
+model = nn.Sequential(nn.Linear(200, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1))
 optimizer = torch.optim.ASGD(model.parameters(), lr=1e-3)
 for epoch in range(args.epochs):
     for x, y in DataLoader(ds, batch_size=args.batch_size, shuffle=True):

@@ -23,7 +23,7 @@ else:
 rank = dist.get_rank()
 
 torch.manual_seed(0)
-model = DDP(nn.Sequential(nn.Linear(50, 768), nn.ReLU(), nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, 1)))
+model = DDP(nn.Sequential(nn.Linear(50, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 1)))
 optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
 n = 1200 + 200 * rank
 inputs = torch.randn(n, 50)

@@ -21,7 +21,7 @@ def train(args):
     ds = TensorDataset(torch.randn(1280, 128), torch.randint(0, 100, (1280,)))
     sampler = DistributedSampler(ds) if ddp else None
     loader = DataLoader(ds, batch_size=args.batch_size, sampler=sampler)
-    model = nn.Sequential(nn.Linear(128, 768), nn.Tanh(), nn.Linear(768, 768), nn.Tanh(), nn.Linear(768, 100))
+    model = nn.Sequential(nn.Linear(128, 1024), nn.Tanh(), nn.Linear(1024, 1024), nn.Tanh(), nn.Linear(1024, 100))
     if ddp:
         model = nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)

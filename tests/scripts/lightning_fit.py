@@ -10,7 +10,7 @@ from torch.utils.data import DataLoader, TensorDataset
 
 
 class LitClassifier(L.LightningModule):
-    def __init__(self, hidden=512, lr=1e-3):
+    def __init__(self, hidden=1024, lr=1e-3):
         super().__init__()
         self.save_hyperparameters()
         self.net = nn.Sequential(

@@ -49,7 +49,7 @@ def main():
     x = torch.randn(1280, 120)
     y = x[:, :6].argmax(1)
     loader = DataLoader(TensorDataset(x, y), batch_size=args.batch_size, shuffle=True)
-    model = nn.Sequential(nn.Linear(120, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 6))
+    model = nn.Sequential(nn.Linear(120, 768), nn.ReLU(), nn.Linear(768, 768), nn.ReLU(), nn.Linear(768, 6))
     optimizer = SAM(model.parameters(), torch.optim.SGD, rho=args.rho, lr=0.1, momentum=0.9)
     for epoch in range(args.epochs):
         for inputs, targets in loader:

@@ -28,7 +28,7 @@ class TrainerThread(threading.Thread):
         x = torch.randn(1280, 1, 12, 12)
         loader = DataLoader(TensorDataset(x, x.flatten(1).std(1)), batch_size=self.batch_size, shuffle=True)
         model = nn.Sequential(
-            nn.Conv2d(1, 24, 3), nn.ReLU(), nn.Conv2d(24, 24, 3), nn.ReLU(), nn.Flatten(), nn.Linear(24 * 64, 1)
+            nn.Conv2d(1, 40, 3), nn.ReLU(), nn.Conv2d(40, 40, 3), nn.ReLU(), nn.Flatten(), nn.Linear(40 * 64, 1)
         )
         optimizer = torch.optim.Adam(model.parameters(), lr=1e-3)
         for epoch in range(self.epochs):

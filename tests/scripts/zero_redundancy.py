@@ -27,7 +27,7 @@ def main():
     sampler = DistributedSampler(data, shuffle=True)
     loader = DataLoader(data, batch_size=args.batch_size, sampler=sampler)
     ddp_model = DDP(
-        nn.Sequential(*[nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 512), nn.ReLU(), nn.Linear(512, 64)])
+        nn.Sequential(*[nn.Linear(64, 1024), nn.ReLU(), nn.Linear(1024, 1024), nn.ReLU(), nn.Linear(1024, 64)])
     )
     loss_fn = nn.MSELoss()
     if args.no_zero:
