@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -63,6 +64,7 @@ def ended(found: Observation) -> tuple[Outcome, str]:
     return found.record.outcome, found.record.reason
 
 
+CORES = sorted(os.sched_getaffinity(0))[:2]
 MEASURE = {"min_steps": 30, "max_steps": 30, "warmup_steps": 5, "probe_rounds": 3, "probe_steps": 4}
 
 
@@ -97,6 +99,7 @@ def test_communication_is_probed_after_the_script_s_own_steps(tmp_path: Path) ->
     logger = found.steps[found.steps["phase"] == "probe-logger"]
     assert (logger.groupby(["rank", "block"])["communication_span_s"].count() >= 3).all()
     assert set(found.collectives["collective"]) == {"all-reduce", "all-gather", "reduce-scatter"}
+    assert [rank.cores for rank in found.record.ranks] == [(core,) for core in CORES], "each has its own"
     assert found.record.totals.gradient_bytes == 4 * found.record.totals.parameters
 
 

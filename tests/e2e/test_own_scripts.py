@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections import Counter
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +17,14 @@ from own_scripts import SCRIPTS, command_spec, launched_script
 from scalestudy.record.observation import TRAINING_PHASES
 
 EXPECTED: list[dict[str, Any]] = json.loads((SCRIPTS / "expected.json").read_text(encoding="utf-8"))
+ACCUMULATED = {"lucidrains_cycle.py": 4}
+"""Batches of a step, where no argument says so."""
+READ_AHEAD = {"prefetcher.py": 40 * 8}
+"""Samples that another thread may have read when training ends."""
 SEEN_OTHERWISE = {
     # Without a DataLoader a step ends where the same optimizer begins again: the actor's update belongs to the
     # last of the critic's.
-    "actor_critic.py": 150 / 180,
+    "actor_critic.py": Fraction(150, 180),
 }
 
 
@@ -27,7 +32,7 @@ def samples_of_a_step(entry: dict[str, Any]) -> int:
     """Of one rank, as a study of the script would say."""
     words = [*entry["args"], "--batch-size", "8", "--accum", "1"]
     batch = int(words[1 + next(at for at, word in enumerate(words) if word in ("--batch-size", "-b"))])
-    return batch * int(words[words.index("--accum") + 1])
+    return batch * int(words[words.index("--accum") + 1]) * ACCUMULATED.get(entry["script"], 1)
 
 
 def name_of(entry: dict[str, Any]) -> str:
@@ -59,8 +64,12 @@ def test_steps_and_samples_are_counted_as_a_human_does(entry: dict[str, Any], tm
         return
     steps = found.steps[found.steps["phase"].isin(TRAINING_PHASES)]
     counted = Counter(steps["rank"])
-    expected = round(entry["steps"] * SEEN_OTHERWISE.get(entry["script"], 1))
-    assert counted == dict.fromkeys(range(entry["ranks"]), expected)
+    if isinstance(entry["steps"], list):  # ranks with more data go on alone; what all of them did is kept
+        assert counted == dict.fromkeys(range(entry["ranks"]), min(entry["steps"]))
+        return
+    assert counted == dict.fromkeys(range(entry["ranks"]), entry["steps"] * SEEN_OTHERWISE.get(entry["script"], 1))
     if entry["samples"] is not None:
         samples = steps.groupby("rank")["samples"].sum().to_dict()
-        assert samples == dict.fromkeys(range(entry["ranks"]), entry["samples"])
+        ahead = READ_AHEAD.get(entry["script"], 0)
+        assert list(samples) == list(range(entry["ranks"]))
+        assert all(entry["samples"] <= count <= entry["samples"] + ahead for count in samples.values())

@@ -26,11 +26,16 @@ def tensors(batch: Any, torch: Any, depth: int = 0) -> Iterator[Any]:
         yield from tensors(one, torch, depth + 1)
 
 
-def samples_of(batch: Any, torch: Any) -> int:
-    """Samples of a batch: the first dimension of its first tensor; else the length of a list; 0 if unknown."""
+def samples_of(batch: Any, torch: Any, place: int = 0) -> int:
+    """Samples of a batch: the first dimension of a tensor; else the length of a list; 0 if unknown.
+
+    place: of that tensor among those that have dimensions.
+    """
     for tensor in tensors(batch, torch):
         if tensor.dim():
-            return int(tensor.shape[0])
+            if place == 0:
+                return int(tensor.shape[0])
+            place -= 1
     return len(batch) if isinstance(batch, (list, tuple)) else 0
 
 

@@ -24,19 +24,25 @@ said_by_script: SaidByScript | None = None
 
 def begin() -> None:
     """At the start of the interpreter."""
-    folder, direct = os.environ[ATTACH], os.environ.pop(DIRECT, "")
+    folder = os.environ[ATTACH]
     with open(os.path.join(folder, ASKED), encoding="utf-8") as file:
         asked = json.load(file)
+    direct, local_rank = DIRECT in os.environ, os.environ.get("LOCAL_RANK")
+    if direct and local_rank is None and not asked["starts_ranks"]:
+        return  # what starts the ranks, such as torchrun: no rank itself
+    os.environ.pop(DIRECT, None)
     if direct:
         with open(os.path.join(folder, f"{os.getpid()}.started"), "w", encoding="utf-8") as file:
             file.write(os.environ.get("RANK", "0"))
-        if asked["pin"] and asked["cores"]:
-            local = int(os.environ.get("LOCAL_RANK", 0))
-            mine = asked["cores"][local * asked["cores_per_rank"] : (local + 1) * asked["cores_per_rank"]]
-            if len(mine) == asked["cores_per_rank"]:
+        # A script that starts its ranks itself is not bound to cores, since they would inherit it: they are later.
+        if asked["pin"] and (local_rank is not None or asked["ranks"] == 1):
+            each = asked["cores_per_rank"]
+            cores = asked["cores"] or sorted(os.sched_getaffinity(0))
+            mine = cores[int(local_rank or 0) * each : (int(local_rank or 0) + 1) * each]
+            if len(mine) == each:
                 os.sched_setaffinity(0, mine)
     global said_by_script
-    attachment = Attachment(folder, asked, direct=bool(direct))
+    attachment = Attachment(folder, asked, direct=direct)
     said_by_script = SaidByScript(lambda: attachment.rank)
     attachment.wait()
 

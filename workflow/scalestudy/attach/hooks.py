@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from .batches import fingerprint, samples_of
+from .batches import fingerprint
 from .steps import CHECKPOINT, EVALUATION
 
 FINGERPRINTS = 3
@@ -45,16 +45,31 @@ def _optimizers(torch: Any, rank: Any) -> None:
     """torch's own hooks around Optimizer.step, of every optimizer there is."""
     from torch.optim import optimizer as module
 
+    without: set[int] = set()
+
     def before(optimizer: Any, _arguments: Any, _named: Any) -> None:
         rank.see(lambda: rank.optimizer(optimizer))
+        if not has_gradients(optimizer):
+            without.add(id(optimizer))  # a closure may make them
         rank.see(lambda: rank.steps.update_begins(id(optimizer)))
 
     def after(optimizer: Any, _arguments: Any, _named: Any) -> None:
+        lacked = id(optimizer) in without
+        without.discard(id(optimizer))
+        if lacked and not has_gradients(optimizer):
+            rank.see(lambda: rank.steps.update_failed(id(optimizer)))
+            return
+        rank.see(lambda: rank.updates_made(1))
         rank.see(lambda: rank.steps.update_ends(id(optimizer)))
         rank.see(rank.updated)
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
+
+
+def has_gradients(optimizer: Any) -> bool:
+    """Whether any parameter has a gradient: without one, an optimizer's step updates nothing."""
+    return any(parameter.grad is not None for group in optimizer.param_groups for parameter in group["params"])
 
 
 def _scalers(torch: Any, rank: Any) -> None:
@@ -118,7 +133,7 @@ def _loaders(torch: Any, rank: Any) -> None:
             except BaseException:
                 rank.see(rank.steps.fetch_failed)
                 raise
-            rank.see(lambda: rank.steps.fetch_ends(self._scalestudy, samples_of(batch, torch)))
+            rank.see(lambda: rank.steps.fetch_ends(self._scalestudy, rank.samples(self._scalestudy, batch)))
             if len(rank.fingerprints) < FINGERPRINTS:
                 rank.see(lambda: rank.fingerprints.append(fingerprint(batch, torch)))
             return batch

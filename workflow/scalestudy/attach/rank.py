@@ -11,6 +11,7 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
+from .batches import samples_of, tensors
 from .clock import DeviceClock, HostClock
 from .ending import Ending, Enough
 from .probes import Probes, block_steps, phases_of, time_collectives
@@ -39,6 +40,8 @@ class Rank:
         self._optimizers: set[int] = set()
         self._parameters: set[int] = set()
         self._loaders: dict[int, dict[str, Any]] = {}
+        self._places: dict[int, int] = {}
+        """Loader -> which tensor of its batches has a sample in each row."""
         self._broken = ""
         self._over = False
         self._wrapped: list[Any] = []
@@ -66,9 +69,22 @@ class Rank:
             self._broken = traceback.format_exc()
             self.report.facts["broken"] = self._broken
 
+    def updates_made(self, count: int) -> None:
+        """An optimizer stepped."""
+        self.updates += count
+
+    def samples(self, loader: int, batch: Any) -> int:
+        """Training samples of a batch. A loader that says how large batches are tells which tensor to look at."""
+        size = self._loaders.get(loader, {}).get("batch_size")
+        place = self._places.get(loader)
+        if place is None and size:
+            sizes = [int(tensor.shape[0]) for tensor in tensors(batch, self.torch) if tensor.dim()]
+            if size in sizes:
+                place = self._places[loader] = sizes.index(size)
+        return samples_of(batch, self.torch, place or 0)
+
     def optimizer(self, optimizer: Any) -> None:
         """An optimizer is about to step: what it updates, the first time it is seen."""
-        self.updates += 1
         if id(optimizer) in self._optimizers:
             return
         self._optimizers.add(id(optimizer))
@@ -105,17 +121,17 @@ class Rank:
         self.rank, self.world_size = distributed.get_rank(), distributed.get_world_size()
         self.group = True
         self.report.facts["backend"] = str(distributed.get_backend())
-        if self.asked.get("pin") and not self.report.facts.get("cores"):
+        if self.asked["pin"] and self.asked["starts_ranks"] and self.asked["ranks"] > 1:
             self.pin(self.rank % self.asked["devices_per_node"])
         self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
 
     def pin(self, local_rank: int) -> None:
         """Bind this process to its cores, as our own ranks are: rank r has the r-th portion."""
-        each, available = self.asked["cores_per_rank"], self.asked.get("cores") or sorted(os.sched_getaffinity(0))
+        each, available = self.asked["cores_per_rank"], self.asked["cores"] or sorted(os.sched_getaffinity(0))
         cores = available[local_rank * each : (local_rank + 1) * each]
         if len(cores) == each:
-            os.sched_setaffinity(0, cores)
-            self.report.facts["cores"] = cores
+            for thread in os.listdir("/proc/self/task"):  # torch and gloo have begun theirs
+                os.sched_setaffinity(int(thread), cores)
 
     def choose_clock(self) -> None:
         """Events where the script computes on a CUDA device."""
@@ -200,7 +216,7 @@ class Rank:
             rank=self.rank,
             world_size=self.world_size,
             threads=self.torch.get_num_threads(),
-            cores=self.report.facts.get("cores") or sorted(os.sched_getaffinity(0)),
+            cores=sorted(os.sched_getaffinity(0)),
             memory=memory,
             fingerprints=self.fingerprints,
             final=final,

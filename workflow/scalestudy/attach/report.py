@@ -98,7 +98,7 @@ class Report:
 
     def _line(self, number: int, row: Row, phase: str, logged: Sequence[float], clock: Any) -> str:
         times = {"checkpoint": row.checkpoint_s}
-        if row.loaders or row.exhausted:
+        if (row.loaders or row.exhausted) and not row.ahead:
             times["data"] = row.data_s
         for part, begin, end in row.passes:
             times[part] = times.get(part, 0.0) + clock.between(begin, end)

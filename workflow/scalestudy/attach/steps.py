@@ -7,6 +7,7 @@ ends with its last update. That is known when the next batch is asked for, or wh
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -21,6 +22,7 @@ class Row:
     """A step that has ended. Times are pairs of marks until the device has passed them."""
 
     __slots__ = (
+        "ahead",
         "begin",
         "checkpoint_s",
         "data_s",
@@ -36,6 +38,8 @@ class Row:
     def __init__(self, begin: Mark) -> None:
         self.begin = begin
         self.end: Mark = None
+        self.ahead = False
+        """Whether batches were read by another thread: how long the training waited for them is not seen."""
         self.data_s = 0.0
         self.checkpoint_s = 0.0
         self.passes: list[tuple[str, Mark, Mark]] = []
@@ -72,6 +76,8 @@ class Steps:
         self._fetched_within = False
         self._fetch_begin = 0.0
         self._said = False
+        self._thread = 0
+        """That makes the updates; 0 before the first."""
         self.fetches: dict[int, int] = {}
         """Loader -> batches that were fetched from it."""
         self.backward_after: dict[int, int] = {}
@@ -123,6 +129,8 @@ class Steps:
 
     def fetch_begins(self) -> None:
         """A batch is asked for."""
+        if self._elsewhere():
+            return
         self._fetching += 1
         if self._fetching > 1:
             return
@@ -134,7 +142,12 @@ class Steps:
 
     def fetch_ends(self, loader: int, samples: int | None) -> None:
         """samples: of the batch; None where there was none left."""
-        self._fetching -= 1
+        if self._elsewhere():
+            row = self._open()
+            row.ahead = True
+            self._count(row, loader, samples)
+            return
+        self._fetching = max(0, self._fetching - 1)
         row = self._open()
         if self._fetching:
             self._count(row, loader, samples)
@@ -144,6 +157,10 @@ class Steps:
         if not self._fetched_within:
             self._count(row, loader, samples)
         self._since = self.clock.now()
+
+    def _elsewhere(self) -> bool:
+        """Whether another thread than that of the training asks for a batch: it reads ahead."""
+        return self._thread not in (0, threading.get_ident())
 
     def _count(self, row: Row, loader: int, samples: int | None) -> None:
         """The samples of a batch, or that there was none left."""
@@ -231,6 +248,7 @@ class Steps:
 
     def update_begins(self, optimizer: int) -> None:
         """An optimizer's step, or that of the gradient scaler around it."""
+        self._thread = self._thread or threading.get_ident()
         if not self._stack and optimizer in self._updated and not self._said:
             self._close()
         self._open()
@@ -246,8 +264,8 @@ class Steps:
         self._updated.add(optimizer)
 
     def update_failed(self, optimizer: int) -> None:
-        """It was not made: it ended with an error."""
-        self._end("optimizer", optimizer)
+        """It was not made: it ended with an error, or there was no gradient."""
+        self._stack = [entry for entry in self._stack if entry[0] != "optimizer" or entry[2] != optimizer]
 
     def _within(self, part: str) -> bool:
         return any(name == part for name, _, _ in self._stack)

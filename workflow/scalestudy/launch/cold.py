@@ -11,13 +11,21 @@ import signal
 import socket
 import sys
 
-from scalestudy.launch.ranks import code_of, end_with_parent, free_port, group_environment, run_ranks
+from scalestudy.launch.ranks import (
+    code_of,
+    end_with_parent,
+    free_port,
+    group_environment,
+    run_ranks,
+    torchrun_environment,
+)
 
 
 def main() -> int:
     """Start the ranks and wait for their end: the exit code of the launch."""
     python, arguments = sys.executable, sys.argv[1:]
-    if arguments[0] == "--python":
+    script = arguments[0] == "--python"  # somebody's own
+    if script:
         python, arguments = arguments[1], arguments[2:]
     ranks, worker = int(arguments[0]), arguments[1:]
     told, telling = socket.socketpair()
@@ -27,6 +35,8 @@ def main() -> int:
 
     def start(rank: int, _: object) -> int:
         environment = group_environment(os.environ, rank, ranks, port)
+        if script:
+            environment |= torchrun_environment(rank, ranks, f"scalestudy-{port}")
         pid = os.fork()
         if pid == 0:
             try:

@@ -100,6 +100,14 @@ def group_environment(environment: Mapping[str, str], rank: int, ranks: int, por
     return {**TORCHRUN_DEFAULTS, **environment, **said, "MASTER_ADDR": "127.0.0.1"}
 
 
+def torchrun_environment(rank: int, ranks: int, name: str) -> dict[str, str]:
+    """What else torchrun tells a rank of one node: scripts ask for some of it. name: of the launch."""
+    numbers = {"GROUP_RANK": 0, "GROUP_WORLD_SIZE": 1, "ROLE_RANK": rank, "ROLE_WORLD_SIZE": ranks}
+    numbers |= {"TORCHELASTIC_RESTART_COUNT": 0, "TORCHELASTIC_MAX_RESTARTS": 0}
+    words = {"ROLE_NAME": "default", "TORCHELASTIC_RUN_ID": name, "TORCHELASTIC_USE_AGENT_STORE": "False"}
+    return words | {name: str(number) for name, number in numbers.items()}
+
+
 def free_port() -> int:
     """A port of this host that nobody listens on now, drawn at random: two launches are unlikely to draw the same.
 
