@@ -73,6 +73,7 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.turns
 	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
+	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
 
 clean-env:
 	rm -rf $(VENV) $(BENCH)

@@ -88,14 +88,7 @@ def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float
 def launch(*arguments: str, attached: bool) -> str:
     """What a process of this module prints."""
     with tempfile.TemporaryDirectory() as folder:
-        asked = {
-            "pin": False,
-            "cores": [],
-            "cores_per_rank": 1,
-            "nodes": 1,
-            "devices_per_node": 1,
-            "probe_rounds": 0,
-        }
+        asked = {"pin": False, "ranks": 1, "starts_ranks": True, "nodes": 1, "probe_rounds": 0}
         (Path(folder) / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
         environment = dict(os.environ, OMP_NUM_THREADS="1")
         if attached:

@@ -31,6 +31,8 @@ def samples_of(batch: Any, torch: Any, place: int = 0) -> int:
 
     place: of that tensor among those that have dimensions.
     """
+    if place == 0 and type(batch) in (list, tuple) and batch and type(batch[0]) is torch.Tensor and batch[0].dim():
+        return int(batch[0].size(0))  # as most are
     for tensor in tensors(batch, torch):
         if tensor.dim():
             if place == 0:

@@ -64,13 +64,13 @@ class Attachment:
         from .hooks import hook_torch
 
         self._make_rank(torch)
-        hook_torch(torch, _Current(self))
+        hook_torch(torch, self)
         self._see_to_the_end()
 
     def _fsdp(self, fsdp: Any) -> None:
         from .hooks import hook_fsdp
 
-        hook_fsdp(fsdp, _Current(self))
+        hook_fsdp(fsdp, self)
 
     def _make_rank(self, torch: Any) -> None:
         from .rank import Rank
@@ -83,7 +83,7 @@ class Attachment:
         hook, leave = sys.excepthook, os._exit
 
         def failed(kind: Any, error: Any, where: Any) -> None:
-            self.rank.see(lambda: self.rank.failed(error))
+            self.rank.see(self.rank.failed, error)
             hook(kind, error, where)
 
         def left(code: int) -> NoReturn:
@@ -114,16 +114,6 @@ class Attachment:
         if self._handler is not None and signal.getsignal(signal.SIGTERM) == self._handler:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
         self._make_rank(self.rank.torch)
-
-
-class _Current:
-    """The rank of this process, also after a fork, for hooks that were made before it."""
-
-    def __init__(self, attachment: Attachment) -> None:
-        self._attachment = attachment
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._attachment.rank, name)
 
 
 class After(importlib.abc.MetaPathFinder):

@@ -11,13 +11,15 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from .batches import samples_of, tensors
+from .batches import fingerprint, samples_of, tensors
 from .clock import DeviceClock, HostClock
 from .ending import Ending, Enough
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .steps import Row, Steps
 
+FINGERPRINTS = 3
+"""First batches of a rank by which it is seen whether another reads the same."""
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator")
 
 
@@ -42,7 +44,10 @@ class Rank:
         self._loaders: dict[int, dict[str, Any]] = {}
         self._places: dict[int, int] = {}
         """Loader -> which tensor of its batches has a sample in each row."""
-        self._broken = ""
+        self._without: set[int] = set()
+        """Optimizers that step now and had no gradients when they began."""
+        self._blind = False
+        """Whether nothing is looked at any more."""
         self._over = False
         self._wrapped: list[Any] = []
         self._probes: Probes | None = None
@@ -57,36 +62,55 @@ class Rank:
             strategies=[],
         )
 
-    def see(self, act: Callable[[], Any]) -> None:
+    def see(self, act: Callable[..., Any], *arguments: Any) -> None:
         """Do something of our own in the middle of the script: whatever goes wrong, the script goes on."""
-        if self._broken or self._over:
+        if self._blind:
             return
         try:
-            act()
+            act(*arguments)
         except Enough:
             raise
         except Exception:
-            self._broken = traceback.format_exc()
-            self.report.facts["broken"] = self._broken
+            self._blind = True
+            self.report.facts["broken"] = traceback.format_exc()
 
-    def updates_made(self, count: int) -> None:
-        """An optimizer stepped."""
-        self.updates += count
+    def before_update(self, optimizer: Any) -> None:
+        """An optimizer is about to step."""
+        if id(optimizer) not in self._optimizers:
+            self._meet(optimizer)
+        if not has_gradients(optimizer):
+            self._without.add(id(optimizer))  # a closure may make them
+        self.steps.update_begins(id(optimizer))
+
+    def after_update(self, optimizer: Any) -> None:
+        """It has stepped."""
+        if self._without and id(optimizer) in self._without:
+            self._without.discard(id(optimizer))
+            if not has_gradients(optimizer):
+                self.steps.update_failed(id(optimizer))
+                return
+        self.updates += 1
+        self.steps.update_ends(id(optimizer))
+        self.updated()
+
+    def fetched(self, loader: int, batch: Any) -> None:
+        """A DataLoader gave a batch."""
+        self.steps.fetch_ends(loader, self.samples(loader, batch))
+        if len(self.fingerprints) < FINGERPRINTS:
+            self.fingerprints.append(fingerprint(batch, self.torch))
 
     def samples(self, loader: int, batch: Any) -> int:
         """Training samples of a batch. A loader that says how large batches are tells which tensor to look at."""
-        size = self._loaders.get(loader, {}).get("batch_size")
         place = self._places.get(loader)
-        if place is None and size:
+        size = self._loaders.get(loader, {}).get("batch_size") if place is None else None
+        if size:
             sizes = [int(tensor.shape[0]) for tensor in tensors(batch, self.torch) if tensor.dim()]
             if size in sizes:
                 place = self._places[loader] = sizes.index(size)
         return samples_of(batch, self.torch, place or 0)
 
-    def optimizer(self, optimizer: Any) -> None:
-        """An optimizer is about to step: what it updates, the first time it is seen."""
-        if id(optimizer) in self._optimizers:
-            return
+    def _meet(self, optimizer: Any) -> None:
+        """What an optimizer updates."""
         self._optimizers.add(id(optimizer))
         for group in optimizer.param_groups:
             for parameter in group["params"]:
@@ -227,10 +251,18 @@ class Rank:
     def close(self) -> None:
         """The process is about to end."""
         if not self._over:
-            broken, self._broken = self._broken, ""
+            self._over, self._blind = True, False
             self.see(self.write)
-            self._broken = broken
-            self._over = True
+            self._blind = True
+
+
+def has_gradients(optimizer: Any) -> bool:
+    """Whether any parameter has a gradient: without one, an optimizer's step updates nothing."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                return True
+    return False
 
 
 def place_of(environment: Any) -> tuple[int, int]:

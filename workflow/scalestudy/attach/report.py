@@ -106,19 +106,11 @@ class Report:
             times[part] -= clock.between(begin, end)
         samples = ";".join(f"{self._loader(loader)}:{count}" for loader, count in row.loaders.items())
         ends = [f"{self._loader(loader)}" for loader in row.exhausted]
-        values = (
-            number,
-            f"{clock.between(self._first, row.end):.9g}",
-            f"{clock.between(row.begin, row.end):.9g}",
-            *(f"{max(0.0, times[part]):.9g}" if part in times else "" for part in PARTS),
-            row.updates,
-            samples,
-            ";".join(sorted(ends)),
-            ";".join(sorted(row.extra)),
-            phase,
-            ";".join(f"{seconds:.9g}" for seconds in logged),
-        )
-        return ",".join(map(str, values)) + "\n"
+        seconds = ",".join(["%.9g" % max(0.0, times[part]) if part in times else "" for part in PARTS])
+        whole = "%d,%.9g,%.9g" % (number, clock.between(self._first, row.end), clock.between(row.begin, row.end))
+        words = ";".join(sorted(ends)), ";".join(sorted(row.extra)), phase
+        said = ";".join(["%.9g" % value for value in logged])
+        return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said}\n"
 
     def _loader(self, loader: int) -> int:
         """A number of its own for each loader, from 0."""

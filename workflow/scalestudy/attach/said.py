@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import csv
 import time
-from functools import partial
 from typing import Any, Callable, Iterable, Iterator
 
 from .batches import samples_of
@@ -35,12 +34,12 @@ class SaidByScript:
             try:
                 batch = next(iterator)
             except StopIteration:
-                rank.see(lambda: rank.steps.fetch_ends(OWN, None))
+                rank.see(rank.steps.fetch_ends, OWN, None)
                 return
             except BaseException:
                 rank.see(rank.steps.fetch_failed)
                 raise
-            rank.see(partial(self._fetched, batch))
+            rank.see(self._fetched, batch)
             rank.see(rank.steps.said_to_begin)
             yield batch
             rank.see(rank.steps.said_to_end)
@@ -54,7 +53,7 @@ class SaidByScript:
         """Of the step under way."""
         rank = self._rank()
         if rank is not None:
-            rank.see(lambda: rank.steps.count_samples(OWN, count))
+            rank.see(rank.steps.count_samples, OWN, count)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -63,11 +62,11 @@ class SaidByScript:
         if rank is None:
             yield
             return
-        rank.see(lambda: rank.steps.part_begins(name))
+        rank.see(rank.steps.part_begins, name)
         try:
             yield
         finally:
-            rank.see(lambda: rank.steps.part_ends(name))
+            rank.see(rank.steps.part_ends, name)
 
     def epoch(self, values: dict[str, float]) -> None:
         """An epoch ended."""

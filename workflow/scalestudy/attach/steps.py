@@ -66,7 +66,7 @@ class Steps:
         self._last_update: Mark = None
         self._until_update = (0, 0)
         """Passes, and nested ones, of the row up to its last update: what follows is of the next step."""
-        self._backward_passes = 0
+        self._closed: Row | None = None
         self._update_within = False
         """Whether an optimizer stepped within what is under way."""
         self._updated: set[int] = set()
@@ -104,11 +104,12 @@ class Steps:
         if row is None:
             return
         row.end = self._last_update
-        self._backward_passes = sum(part == "backward" for part, _, _ in row.passes)
+        self._closed = row
         self._row = after = Row(row.end)
         passes, nested = self._until_update
-        after.passes, row.passes = row.passes[passes:], row.passes[:passes]
-        after.nested, row.nested = row.nested[nested:], row.nested[:nested]
+        if len(row.passes) > passes:
+            after.passes, row.passes = row.passes[passes:], row.passes[:passes]
+            after.nested, row.nested = row.nested[nested:], row.nested[:nested]
         self._updated.clear()
         self._ended(row)
 
@@ -120,7 +121,8 @@ class Steps:
     @property
     def backward_passes(self) -> int:
         """Of the last step."""
-        return self._backward_passes
+        passes = self._closed.passes if self._closed is not None else []
+        return sum(part == "backward" for part, _, _ in passes)
 
     def finish(self) -> None:
         """The script is over: the last step has nothing after it."""
@@ -234,7 +236,7 @@ class Steps:
         """A backward pass; those within one, as of checkpointed activations, are a part of it."""
         row = self._open()
         now = self.clock.now()
-        if not self._within("backward"):
+        if not self._stack or not self._within("backward"):
             row.passes.append(("forward", self._since, now))
             if self._stack:  # in the closure of an optimizer
                 row.nested.append((self._stack[-1][0], self._since, now))
@@ -253,7 +255,7 @@ class Steps:
             self._close()
         self._open()
         now = self.clock.now()
-        if not self._within("optimizer"):
+        if not self._stack or not self._within("optimizer"):
             self._since = now
         self._stack.append(("optimizer", now, optimizer))
 
@@ -268,17 +270,23 @@ class Steps:
         self._stack = [entry for entry in self._stack if entry[0] != "optimizer" or entry[2] != optimizer]
 
     def _within(self, part: str) -> bool:
-        return any(name == part for name, _, _ in self._stack)
+        for name, _, _ in self._stack:
+            if name == part:
+                return True
+        return False
 
     def _end(self, part: str, optimizer: int) -> None:
         """The innermost of this kind ends; what an error left above it is dropped."""
-        places = [at for at, entry in enumerate(self._stack) if entry[0] == part and entry[2] == optimizer]
-        if not places:
+        stack = self._stack
+        place = len(stack) - 1
+        while place >= 0 and (stack[place][0] != part or stack[place][2] != optimizer):
+            place -= 1
+        if place < 0:
             return
-        _, begin, _ = self._stack[places[-1]]
-        del self._stack[places[-1] :]
+        begin = stack[place][1]
+        del stack[place:]
         now, row = self.clock.now(), self._open()
-        if not self._within(part):
+        if not stack or not self._within(part):
             row.passes.append((part, begin, now))
             if self._stack:
                 row.nested.append((self._stack[-1][0], begin, now))
