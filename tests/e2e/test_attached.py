@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from own_scripts import command_spec, launched_script
+from scalestudy.launch.foreign import watch
 from scalestudy.record.observation import TRAINING_PHASES, Outcome
 from scalestudy.record.tables import Observation
 
@@ -203,3 +204,14 @@ def test_a_script_that_is_not_there_is_named(tmp_path: Path) -> None:
     outcome, reason = ended(launched_script(spec, tmp_path / "results"))
     assert outcome == "failed"
     assert "absent.py is not there" in reason
+
+
+def test_a_process_that_has_reported_and_does_not_end_is_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where gloo waits for ever while a model is freed."""
+    monkeypatch.setattr(watch, "TEARDOWN_S", 1.0)
+    head = "import atexit, time\natexit.register(time.sleep, 600)\n" + HEAD
+    found = run(tmp_path, "train(epochs=1)", head=head, run_to_end=True)
+    assert ended(found) == ("ok", "")
+    assert found.record.totals.steps == 4096 / 8

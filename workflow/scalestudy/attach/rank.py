@@ -252,6 +252,7 @@ class Rank:
         """The process is about to end."""
         if not self._over:
             self._over, self._blind = True, False
+            self.report.facts["closed"] = True
             self.see(self.write)
             self._blind = True
 

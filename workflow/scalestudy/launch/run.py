@@ -228,7 +228,7 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
     if isinstance(spec, CommandSpec):
         from scalestudy.launch.foreign.watch import CommandWatch  # it needs scipy, as no other launch does
 
-        script = CommandWatch(spec, partial)
+        script = CommandWatch(spec, partial, stall_limit_s=limits.stall_limit_s)
 
     def watch() -> None:
         if script:

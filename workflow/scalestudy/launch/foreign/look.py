@@ -48,7 +48,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
     with tempfile.TemporaryDirectory(prefix="scalestudy-") as folder:
         directory = Path(folder)
         prepare(brief, directory)
-        watch = CommandWatch(brief, directory)
+        watch = CommandWatch(brief, directory, stall_limit_s=time_limit_s)
         code, late = 0, False
         with contextlib.suppress(AllReportedError):
             code, late = run_group(

@@ -24,7 +24,7 @@ STOP = "stop"
 class CommandWatch:
     """Of one launch; `check` is called every 0.1 s."""
 
-    def __init__(self, spec: CommandSpec, directory: Path) -> None:
+    def __init__(self, spec: CommandSpec, directory: Path, *, stall_limit_s: float) -> None:
         measure = spec.measure
         self.rule = StepRule(
             half_width=measure.launch_target,
@@ -34,6 +34,7 @@ class CommandWatch:
             max_steps=measure.max_steps,
         )
         self._spec, self._directory = spec, directory
+        self._stall_limit_s = stall_limit_s
         self._folder = directory / ATTACHED
         self._looks = self.rule.looks()
         self._times: list[float] = []
@@ -52,8 +53,7 @@ class CommandWatch:
         if now < self._next_s:
             return
         self._next_s = now + EVERY_S
-        if self._told:
-            self._wait_for_the_end(now)
+        self._wait_for_the_end(now)
         if self._path is None:
             self._path = self._of_rank_0()
         if self._path is not None and self._read_on():
@@ -65,9 +65,7 @@ class CommandWatch:
 
     def _of_rank_0(self) -> Path | None:
         """The steps of rank 0, once it has made one."""
-        for path in self._folder.glob("*.json"):
-            if path.name == "asked.json":
-                continue
+        for path in self._reports():
             report = json.loads(path.read_text(encoding="utf-8"))
             if report["rank"] == 0 and report["steps"] and path.with_suffix(".csv").exists():
                 return path.with_suffix(".csv")
@@ -101,13 +99,17 @@ class CommandWatch:
                 return
 
     def _wait_for_the_end(self, now: float) -> None:
-        reports = [
-            json.loads(path.read_text(encoding="utf-8"))
-            for path in self._folder.glob("*.json")
-            if path.name != "asked.json"
-        ]
-        if {report["rank"] for report in reports if report["enough"]} != set(range(self._spec.world_size)):
+        """A script may stand still after its training, where gloo frees what a model holds."""
+        ranks = set(range(self._spec.world_size))
+        reports = [json.loads(path.read_text(encoding="utf-8")) for path in self._reports()]
+        closing = {report["rank"] for report in reports if report["enough"] or report.get("closed")}
+        final = {report["rank"] for report in reports if report["final"]}
+        if final != ranks:
+            self._reported_at = None
             return
         self._reported_at = self._reported_at or now
-        if now - self._reported_at > TEARDOWN_S:
+        if now - self._reported_at > (TEARDOWN_S if closing == ranks else self._stall_limit_s):
             raise AllReportedError
+
+    def _reports(self) -> list[Path]:
+        return [path for path in self._folder.glob("*.json") if path.name != "asked.json"]
