@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import yaml
 from conftest import BIN, mlp_workload, planned
+from own_scripts import SCRIPTS
 
 UNPRIVILEGED = ("setpriv", "--bounding-set=-dac_override", "--inh-caps=-dac_override")
 """Under which also root may write only where permissions say so."""
@@ -140,3 +141,22 @@ def test_studies_are_written_planned_and_found_in_an_empty_folder(installed: Ins
     slurm = installed.run("scalestudy", "run", "--study", *ready, "--profile", "slurm", "-n")
     assert planned(slurm) == planned(dry)
     assert "scalestudy/_project/profiles/slurm" in slurm
+
+
+def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Installed) -> None:
+    before = installed.state()
+    shutil.copy(SCRIPTS / "ddp_tutorial.py", installed.place / "train me.py")
+    (installed.place / "_count.py").write_text("def count(*_, **__):\n    pass\n")
+    options = ["--scales", "1x2", "--batch-size", "16", "--scaling", "weak", "--repeats", "1", "--device", "cpu"]
+    script = ["train me.py", "--epochs", "100", "--batch-size", "{batch_per_rank}"]
+    said = installed.run("scalestudy", "run", *options, "--", *script)
+    assert "on one process: 16 samples a step" in said
+    assert "on 2 ranks: 16 samples a step on each" in said
+    assert "study train-me: 2 launches (2 ok)" in said
+    study = yaml.safe_load((installed.place / "train-me.yaml").read_text())
+    assert len((installed.place / "train-me.yaml").read_text().splitlines()) <= 12
+    assert study["workloads"]["train-me"]["command"] == "'train me.py' --epochs 100 --batch-size {batch_per_rank}"
+    assert (installed.place / "results/train-me/report.html").stat().st_size > 0
+    written = {path.name for path in installed.place.iterdir()} - {"__pycache__"}
+    assert written == {"train me.py", "_count.py", "train-me.yaml", "results", ".snakemake"}
+    assert installed.state() == before

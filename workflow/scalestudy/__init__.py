@@ -19,7 +19,14 @@ The package is a house of floors; a module imports from lower floors only, and
     0  project         where rules, templates, profiles and studies are
 """
 
-from scalestudy.recorder import Recorder
-
-__all__ = ["Recorder"]
+__all__ = ["Recorder", "__version__"]
 __version__ = "0.2.0"
+
+
+def __getattr__(name):  # type: ignore[no-untyped-def]
+    """Recorder, which is imported when a script asks for it: no other module of ours needs it."""
+    if name != "Recorder":
+        raise AttributeError(f"module 'scalestudy' has no attribute {name!r}")
+    from scalestudy.recorder import Recorder
+
+    return Recorder

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from scalestudy.attach.steps import CHECKPOINT, EVALUATION, LOADER, Row, Steps
+from scalestudy.attach.row import Row
+from scalestudy.attach.steps import CHECKPOINT, EVALUATION, LOADER, Steps
 
 TRAIN, VALID = 1, 2
 

@@ -8,9 +8,12 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     site/sitecustomize.py  chains the site's own, then calls begin()
     begin.py               waits for torch to be imported
     hooks.py               the places of torch that are looked at
-    steps.py               from what they see to a row for each optimizer step
+    rank.py                one process as they see it: its place, what it trains, its end
+    steps.py, row.py       from what they see to a row for each optimizer step
     clock.py               marks of the host, or events of a CUDA stream
     batches.py             samples of a batch, and whether two ranks read the same
     report.py              the files that a process leaves
     ending.py              the last step, on all ranks the same
+    probes.py              what communication costs, in the script's last steps
+    said.py                what the script itself says, with scalestudy.Recorder
 """

@@ -16,7 +16,8 @@ from .clock import DeviceClock, HostClock
 from .ending import Ending, Enough
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
-from .steps import Row, Steps
+from .row import Row
+from .steps import Steps
 
 FINGERPRINTS = 3
 """First batches of a rank by which it is seen whether another reads the same."""
@@ -62,12 +63,12 @@ class Rank:
             strategies=[],
         )
 
-    def see(self, act: Callable[..., Any], *arguments: Any) -> None:
+    def see(self, act: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         """Do something of our own in the middle of the script: whatever goes wrong, the script goes on."""
         if self._blind:
             return
         try:
-            act(*arguments)
+            act(*arguments, **named)
         except Enough:
             raise
         except Exception:

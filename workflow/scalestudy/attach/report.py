@@ -13,7 +13,8 @@ import os
 import time
 from typing import Any, Sequence, TextIO
 
-from .steps import Row, Steps
+from .row import Row
+from .steps import Steps
 
 COLUMNS = (
     *("step", "ended_s", "step_time_s", "data_time_s", "h2d_time_s", "forward_time_s", "backward_time_s"),

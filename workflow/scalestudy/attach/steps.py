@@ -13,45 +13,10 @@ from collections.abc import Callable
 from typing import Any
 
 from .clock import HostClock, Mark
+from .row import Row
 
 EVALUATION, CHECKPOINT, LOADER = "evaluation", "checkpoint", "loader"
 """Why a step is not an ordinary one: what else happened since the step before."""
-
-
-class Row:
-    """A step that has ended. Times are pairs of marks until the device has passed them."""
-
-    __slots__ = (
-        "ahead",
-        "begin",
-        "checkpoint_s",
-        "data_s",
-        "end",
-        "exhausted",
-        "extra",
-        "loaders",
-        "nested",
-        "passes",
-        "updates",
-    )
-
-    def __init__(self, begin: Mark) -> None:
-        self.begin = begin
-        self.end: Mark = None
-        self.ahead = False
-        """Whether batches were read by another thread: how long the training waited for them is not seen."""
-        self.data_s = 0.0
-        self.checkpoint_s = 0.0
-        self.passes: list[tuple[str, Mark, Mark]] = []
-        """(part, begin, end) of forward and backward passes and updates."""
-        self.nested: list[tuple[str, Mark, Mark]] = []
-        """(part that they are within, begin, end) of those that a part's own time must not contain."""
-        self.updates = 0
-        self.loaders: dict[int, int] = {}
-        """Loader -> samples that were fetched from it."""
-        self.exhausted: set[int] = set()
-        """Loaders that had no batch left."""
-        self.extra: set[str] = set()
 
 
 class Steps:
