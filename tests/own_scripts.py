@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,13 @@ from scalestudy.study.spec import CommandSpec
 SCRIPTS = Path(__file__).parent / "scripts"
 
 
-def command_spec(command: str, ranks: int, *, folder: Path = SCRIPTS, **changes: Any) -> CommandSpec:
+def scripts_in(folder: Path) -> Path:
+    """A copy of the scripts, which write checkpoints and logs where they are run."""
+    wanted = shutil.ignore_patterns("__pycache__")
+    return Path(shutil.copytree(SCRIPTS, folder / "scripts", ignore=wanted))
+
+
+def command_spec(command: str, ranks: int, *, folder: Path, **changes: Any) -> CommandSpec:
     """Of a script on so many ranks. changes: keys of the workload, or of the study where it has them."""
     study = {
         "study": "own",

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from own_scripts import SCRIPTS, command_spec, launched_script
+from own_scripts import SCRIPTS, command_spec, launched_script, scripts_in
 from scalestudy.launch.foreign.start import PYTHON
 from scalestudy.record.observation import TRAINING_PHASES
 
@@ -54,6 +54,7 @@ def test_steps_and_samples_are_counted_as_a_human_does(entry: dict[str, Any], tm
     spec = command_spec(
         f"{entry['script']} {arguments}",
         entry["ranks"],
+        folder=scripts_in(tmp_path),
         batch_size=samples_of_a_step(entry),
         variants=variants,
         allow_equal_batches=True,

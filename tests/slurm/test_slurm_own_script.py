@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
-from own_scripts import SCRIPTS
+from own_scripts import scripts_in
 from slurm_studies import Submitting
 
 pytestmark = pytest.mark.slow
 
 
-def test_a_script_runs_on_one_node_and_on_two(submitting: Submitting) -> None:
+def test_a_script_runs_on_one_node_and_on_two(submitting: Submitting, tmp_path: Path) -> None:
     study = {
         "study": "own",
         "repeats": 1,
@@ -19,7 +21,7 @@ def test_a_script_runs_on_one_node_and_on_two(submitting: Submitting) -> None:
         "workloads": {
             "tutorial": {
                 "command": "ddp_tutorial.py --epochs 50 --batch-size {batch_per_rank}",
-                "directory": str(SCRIPTS),
+                "directory": str(scripts_in(tmp_path)),
                 "batch_size": 32,
                 "scaling": ["weak"],
             }
