@@ -7,7 +7,9 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import numpy as np
 import pytest
+import scalestudy
 from own_scripts import command_spec, launched_script
 from scalestudy.launch.foreign import watch
 from scalestudy.record.observation import TRAINING_PHASES, Outcome
@@ -215,3 +217,71 @@ def test_a_process_that_has_reported_and_does_not_end_is_ended(
     found = run(tmp_path, "train(epochs=1)", head=head, run_to_end=True)
     assert ended(found) == ("ok", "")
     assert found.record.totals.steps == 4096 / 8
+
+
+def test_step_times_are_those_of_the_script_s_own_stopwatch(tmp_path: Path) -> None:
+    """It reads the clock right after each update. What lies between the two stamps is our own hook."""
+    body = """
+        stamps = []
+        train(epochs=1, after=lambda step: stamps.append(time.perf_counter()))
+        print("stopwatch", *stamps, flush=True)
+    """
+    head = HEAD.replace("nn.Linear(16, 64)", "nn.Linear(16, 4096)").replace(
+        "nn.Linear(64, 4)", "nn.Linear(4096, 4)"
+    )
+    found = run(tmp_path, body, head=head, run_to_end=True)
+    assert ended(found) == ("ok", "")
+    log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()
+    line = next(line for line in log.splitlines() if line.startswith("stopwatch"))
+    own = np.diff([float(word) for word in line.split()[1:]])
+    ours = found.steps.sort_values("step")["step_time_s"].to_numpy()[1:]
+    assert len(own) == len(ours)
+    assert np.median(abs(ours / own - 1)) < 0.01
+    assert abs(ours.sum() / own.sum() - 1) < 0.01
+
+
+def test_the_recorder_says_what_cannot_be_seen(tmp_path: Path) -> None:
+    """A script with data and updates of its own: no DataLoader, no optimizer."""
+    body = """
+        import scalestudy
+        rec = scalestudy.Recorder()
+        assert rec.active
+        weights = torch.zeros(16, 4, requires_grad=True)
+        for epoch in range(3):
+            for first in rec.steps(range(0, 512, 8)):
+                inputs, targets = data[first:first + 8]
+                rec.samples(8)
+                with rec.part("forward"):
+                    loss = nn.functional.mse_loss(inputs @ weights, targets)
+                loss.backward()
+                with torch.no_grad():
+                    weights -= 0.1 * weights.grad
+                    weights.grad = None
+            rec.epoch(validation_accuracy=0.25 * (epoch + 1))
+        rec.metric("final_loss", loss)
+    """
+    found = run(tmp_path, body, run_to_end=True)
+    assert ended(found) == ("ok", "")
+    assert found.record.totals.steps == 3 * 64
+    assert found.record.totals.samples == 3 * 512
+    assert found.epochs["validation_accuracy"].tolist() == [0.25, 0.5, 0.75]
+    assert found.epochs["samples"].tolist() == [512, 512, 512]
+    assert (found.steps["forward_time_s"] > 0).all()
+    assert found.steps["optimizer_time_s"].isna().all(), "not seen is missing, and not zero"
+    assert "final_loss" in found.record.environment["seen"]["metrics"]
+
+
+def test_the_recorder_does_nothing_outside_a_study() -> None:
+    rec = scalestudy.Recorder()
+    assert not rec.active
+    assert list(rec.steps([1, 2])) == [1, 2]
+    rec.samples(3)
+    with rec.part("forward"):
+        pass
+    rec.epoch(validation_accuracy=0.5)
+    rec.metric("loss", 1.0)
+    wrong = r"'forwards' is no part of a step; there are data, h2d, forward"
+    with pytest.raises(ValueError, match=wrong), rec.part("forwards"):
+        pass
+    with pytest.raises(ValueError, match="'accuracy' is not known"):
+        rec.epoch(accuracy=0.5)
