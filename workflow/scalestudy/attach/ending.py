@@ -77,6 +77,8 @@ class Ending:
         if world_size == 1:
             self._last = steps() + 1
             return
+        while len(others) < world_size - 1:
+            time.sleep(POLL_S)  # one that comes late would go on alone
         before, begin = steps(), time.monotonic()
         time.sleep(PACE_S)
         rate = max(1, steps() - before) / (time.monotonic() - begin)

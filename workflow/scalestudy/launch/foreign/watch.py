@@ -90,13 +90,14 @@ class CommandWatch:
 
     def _judge(self) -> None:
         series = np.array(self._times)
-        while self._looks and len(series) - self.rule.warmup(series) >= self._looks[0]:
-            due = self._looks.pop(0)
-            self.look = self.rule.look(series[: due + self.rule.warmup(series)])
-            if self.look.enough:
-                (self._folder / STOP).touch()
-                self._told = True
-                return
+        if not self._looks or len(series) - self.rule.warmup(series) < self._looks[0]:
+            return
+        self.look = self.rule.look(series)
+        while self._looks and self.look.steps - self.look.warmup_steps >= self._looks[0]:
+            self._looks.pop(0)
+        if self.look.enough:
+            (self._folder / STOP).touch()
+            self._told = True
 
     def _wait_for_the_end(self, now: float) -> None:
         """A script may stand still after its training, where gloo frees what a model holds."""
