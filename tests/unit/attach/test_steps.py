@@ -261,3 +261,19 @@ def test_a_batch_that_is_fetched_to_look_at_it_is_not_trained_on() -> None:
 
     rows, _ = steps_of(script)
     assert [row.loaders for row in rows] == [{TRAIN: 8}] * 2
+
+
+def test_a_step_keeps_its_samples_where_the_clock_changes_in_it() -> None:
+    """As at the first update on a GPU, when it is known that there is one."""
+
+    def script(steps: Steps) -> None:
+        for number in range(2):
+            fetch(steps)
+            backward(steps)
+            if number == 0:
+                steps.use_clock(Ticking())
+            update(steps)
+
+    rows, _ = steps_of(script)
+    assert [row.loaders for row in rows] == [{TRAIN: 8}] * 2
+    assert [sum(part == "forward" for part, _, _ in row.passes) for row in rows] == [0, 1]

@@ -76,7 +76,6 @@ class Attachment:
         from .rank import Rank
 
         self.rank = Rank(self._folder, self._asked, torch, direct=self._direct)
-        self.rank.choose_clock()
 
     def _see_to_the_end(self) -> None:
         atexit.register(self._close)

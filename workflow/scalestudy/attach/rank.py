@@ -120,6 +120,8 @@ class Rank:
                     self.report.facts["parameters"] += parameter.numel()
                     self.report.facts["gradient_bytes"] += parameter.numel() * parameter.element_size()
                     self.report.facts.setdefault("device", parameter.device.type)
+        if self.report.facts.get("device") == "cuda" and isinstance(self.steps.clock, HostClock):
+            self.steps.use_clock(DeviceClock(self.torch))  # only now is it known where the script computes
         self.report.facts.setdefault("optimizers", []).append(type(optimizer).__name__)
 
     def loader(self, loader: Any) -> None:
@@ -157,11 +159,6 @@ class Rank:
         if len(cores) == each:
             for thread in os.listdir("/proc/self/task"):  # torch and gloo have begun theirs
                 os.sched_setaffinity(int(thread), cores)
-
-    def choose_clock(self) -> None:
-        """Events where the script computes on a CUDA device."""
-        cuda = self.torch.cuda.is_available() and self.torch.cuda.is_initialized()
-        self.steps.clock = DeviceClock(self.torch) if cuda else HostClock()
 
     def updated(self) -> None:
         """An update ended, perhaps the last of a step."""

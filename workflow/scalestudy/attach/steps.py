@@ -52,10 +52,13 @@ class Steps:
         """Updates that a gradient scaler left out."""
 
     def use_clock(self, clock: Any) -> None:
-        """Another clock, from the next step on: marks of two clocks cannot be compared."""
-        self.clock = clock
+        """Another clock from here on. Marks of two clocks cannot be compared: the step under way begins again."""
+        before, self.clock = self._row, clock
         self._row, self._stack = None, []
         self._updated.clear()
+        if before is not None:
+            row = self._open()
+            row.data_s, row.loaders, row.extra = before.data_s, before.loaders, before.extra
 
     def _open(self) -> Row:
         if self._row is None:

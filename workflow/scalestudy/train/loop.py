@@ -109,14 +109,7 @@ class Trainer:
             clock=clock or make_clock(place.device),
             directory=recorder.directory,
         )
-        measure = spec.measure
-        self.rule = StepRule(
-            half_width=measure.launch_target,
-            min_warmup_steps=measure.warmup_steps,
-            max_warmup_steps=measure.max_warmup_steps,
-            min_steps=measure.min_steps,
-            max_steps=measure.max_steps,
-        )
+        self.rule = StepRule(**spec.measure.step_rule)
         self._times: list[np.ndarray] = []  # seconds of the steps of each block, on this rank
 
     @property

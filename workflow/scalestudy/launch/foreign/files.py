@@ -82,12 +82,19 @@ class Process:
         return not step.extra and not step.exhausted and set(step.samples) <= self.training_loaders
 
 
+ASKED = "asked.json"
+"""What the launcher asks for, in the same folder."""
+
+
+def report_paths(folder: Path) -> list[Path]:
+    """Reports of the processes in the folder `attached` of a launch."""
+    return sorted(path for path in folder.glob("*.json") if path.name != ASKED)
+
+
 def read_processes(folder: Path) -> list[Process]:
     """Of the folder `attached` of a launch: the process of each rank, the one that made most steps."""
     found: dict[int, Process] = {}
-    for path in sorted(folder.glob("*.json")):
-        if path.name == "asked.json":
-            continue
+    for path in report_paths(folder):
         report = json.loads(path.read_text(encoding="utf-8"))
         calls = tuple(_read_calls(path.with_suffix(".collectives")))
         epochs = tuple(_read_said(path.with_suffix(".epochs")))

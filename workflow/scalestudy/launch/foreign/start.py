@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from scalestudy.launch.foreign.files import ASKED
 from scalestudy.record.fingerprint import PACKAGE
 from scalestudy.study.config.commands import filled
 from scalestudy.study.spec import CommandSpec
@@ -19,7 +20,6 @@ ATTACHED, OUT = "attached", "out"
 """Folders of a launch: what its processes leave for us, and what `{out}` stands for."""
 OFFLINE = {
     "WANDB_MODE": "offline",
-    "MLFLOW_TRACKING_URI": "",
     "COMET_MODE": "disabled",
     "NEPTUNE_MODE": "offline",
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -84,7 +84,7 @@ def prepare(spec: CommandSpec, directory: Path) -> None:
         "probe_steps": spec.measure.probe_steps,
         "seed": spec.seed,
     }
-    (attached / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+    (attached / ASKED).write_text(json.dumps(asked), encoding="utf-8")
 
 
 def refusal(spec: CommandSpec) -> str | None:

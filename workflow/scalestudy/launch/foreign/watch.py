@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from scalestudy.launch.foreign.files import AllReportedError, parse_step
+from scalestudy.launch.foreign.files import AllReportedError, parse_step, report_paths
 from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.files import write_json
@@ -25,14 +25,7 @@ class CommandWatch:
     """Of one launch; `check` is called every 0.1 s."""
 
     def __init__(self, spec: CommandSpec, directory: Path, *, stall_limit_s: float) -> None:
-        measure = spec.measure
-        self.rule = StepRule(
-            half_width=measure.launch_target,
-            min_warmup_steps=measure.warmup_steps,
-            max_warmup_steps=measure.max_warmup_steps,
-            min_steps=measure.min_steps,
-            max_steps=measure.max_steps,
-        )
+        self.rule = StepRule(**spec.measure.step_rule)
         self._spec, self._directory = spec, directory
         self._stall_limit_s = stall_limit_s
         self._folder = directory / ATTACHED
@@ -65,7 +58,7 @@ class CommandWatch:
 
     def _of_rank_0(self) -> Path | None:
         """The steps of rank 0, once it has made one."""
-        for path in self._reports():
+        for path in report_paths(self._folder):
             report = json.loads(path.read_text(encoding="utf-8"))
             if report["rank"] == 0 and report["steps"] and path.with_suffix(".csv").exists():
                 return path.with_suffix(".csv")
@@ -102,7 +95,7 @@ class CommandWatch:
     def _wait_for_the_end(self, now: float) -> None:
         """A script may stand still after its training, where gloo frees what a model holds."""
         ranks = set(range(self._spec.world_size))
-        reports = [json.loads(path.read_text(encoding="utf-8")) for path in self._reports()]
+        reports = [json.loads(path.read_text(encoding="utf-8")) for path in report_paths(self._folder)]
         closing = {report["rank"] for report in reports if report["enough"] or report.get("closed")}
         final = {report["rank"] for report in reports if report["final"]}
         if final != ranks:
@@ -111,6 +104,3 @@ class CommandWatch:
         self._reported_at = self._reported_at or now
         if now - self._reported_at > (TEARDOWN_S if closing == ranks else self._stall_limit_s):
             raise AllReportedError
-
-    def _reports(self) -> list[Path]:
-        return [path for path in self._folder.glob("*.json") if path.name != "asked.json"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -50,6 +50,13 @@ class Measure(Entry):
     """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.15 s."""
     profile_steps: int = Field(5, ge=1)
     """Extra steps that are traced in the first launch of a configuration where `profile` is set."""
+
+    @property
+    def step_rule(self) -> dict[str, Any]:
+        """When a launch has enough steps: the arguments of measure/stopping.py's StepRule."""
+        counts = ("max_warmup_steps", "min_steps", "max_steps")
+        found: dict[str, Any] = {name: getattr(self, name) for name in counts}
+        return found | {"half_width": self.launch_target, "min_warmup_steps": self.warmup_steps}
 
     @property
     def launch_target(self) -> float:
