@@ -9,6 +9,8 @@ from scalestudy.attach.row import Row
 from scalestudy.attach.steps import CHECKPOINT, EVALUATION, LOADER, Steps
 
 TRAIN, VALID = 1, 2
+MAIN = 11
+"""The thread of the training."""
 
 
 class Ticking:
@@ -35,21 +37,26 @@ def steps_of(script: Callable[[Steps], None]) -> tuple[list[Row], Steps]:
     return rows, steps
 
 
+def tell(steps: Steps, what: str, *arguments: object) -> None:
+    """As the journal does: what happened, and when."""
+    getattr(steps, what)(steps.clock.now(), *arguments)
+
+
 def fetch(steps: Steps, loader: int = TRAIN, samples: int | None = 8) -> None:
-    steps.fetch_begins()
-    steps.fetch_ends(loader, samples)
+    tell(steps, "fetch_begins", MAIN)
+    tell(steps, "fetch_ends", MAIN, loader, samples, 1.0)
 
 
 def backward(steps: Steps) -> None:
-    steps.backward_begins()
-    steps.backward_ends()
+    tell(steps, "backward_begins")
+    tell(steps, "backward_ends")
 
 
 def update(steps: Steps, optimizer: int = 7, *, closure: bool = False) -> None:
-    steps.update_begins(optimizer)
+    tell(steps, "update_begins", MAIN, optimizer)
     if closure:
         backward(steps)
-    steps.update_ends(optimizer)
+    tell(steps, "update_ends", optimizer)
 
 
 def seconds(row: Row, part: str) -> float:
@@ -128,10 +135,10 @@ def test_an_optimizer_for_each_parameter_within_the_backward_pass() -> None:
     def script(steps: Steps) -> None:
         for _ in range(3):
             fetch(steps)
-            steps.backward_begins()
+            tell(steps, "backward_begins")
             for optimizer in (7, 8, 9):
                 update(steps, optimizer)
-            steps.backward_ends()
+            tell(steps, "backward_ends")
 
     rows, _ = steps_of(script)
     assert [row.updates for row in rows] == [3, 3, 3]
@@ -159,10 +166,10 @@ def test_a_scaler_around_an_optimizer_is_one_update_also_where_it_leaves_it_out(
         for skipped in (False, True, False):
             fetch(steps)
             backward(steps)
-            steps.update_begins(7)
+            tell(steps, "update_begins", MAIN, 7)
             if not skipped:
                 update(steps, 7)
-            steps.update_ends(7, skipped=skipped)
+            tell(steps, "update_skipped" if skipped else "update_ends", 7)
 
     rows, steps = steps_of(script)
     assert [row.updates for row in rows] == [1, 1, 1]
@@ -185,14 +192,14 @@ def test_batches_that_are_fetched_ahead_count_once() -> None:
 def test_a_validation_between_two_steps_is_told_with_the_step_after_it() -> None:
     def script(steps: Steps) -> None:
         for epoch in range(2):
-            steps.loader_begins(TRAIN)
+            tell(steps, "loader_begins", TRAIN)
             for _ in range(2):
                 fetch(steps)
                 backward(steps)
                 update(steps)
             fetch(steps, samples=None)
             if epoch == 0:
-                steps.happens(EVALUATION)
+                tell(steps, "happens", EVALUATION)
                 for _ in range(3):
                     fetch(steps, VALID)
                 fetch(steps, VALID, samples=None)
@@ -212,8 +219,8 @@ def test_a_checkpoint_is_told_with_the_step_after_it() -> None:
             backward(steps)
             update(steps)
             if number == 0:
-                steps.happens(CHECKPOINT)
-                steps.saved(0.5)
+                tell(steps, "happens", CHECKPOINT)
+                tell(steps, "saved", 0.5)
 
     rows, _ = steps_of(script)
     assert [row.checkpoint_s for row in rows] == [0, 0.5, 0]
@@ -225,9 +232,9 @@ def test_a_backward_pass_within_one_belongs_to_it() -> None:
 
     def script(steps: Steps) -> None:
         fetch(steps)
-        steps.backward_begins()
+        tell(steps, "backward_begins")
         backward(steps)
-        steps.backward_ends()
+        tell(steps, "backward_ends")
         update(steps)
 
     (row,), _ = steps_of(script)
@@ -237,8 +244,8 @@ def test_a_backward_pass_within_one_belongs_to_it() -> None:
 def test_an_update_that_fails_is_none() -> None:
     def script(steps: Steps) -> None:
         fetch(steps)
-        steps.update_begins(7)
-        steps.update_failed(7)
+        tell(steps, "update_begins", MAIN, 7)
+        tell(steps, "update_failed", 7)
         fetch(steps)
         backward(steps)
         update(steps)
@@ -251,9 +258,9 @@ def test_a_batch_that_is_fetched_to_look_at_it_is_not_trained_on() -> None:
     """As `next(iter(loader))` does, before the loop makes an iterator of its own."""
 
     def script(steps: Steps) -> None:
-        steps.loader_begins(TRAIN)
+        tell(steps, "loader_begins", TRAIN)
         fetch(steps)
-        steps.loader_begins(TRAIN)
+        tell(steps, "loader_begins", TRAIN)
         for _ in range(2):
             fetch(steps)
             backward(steps)

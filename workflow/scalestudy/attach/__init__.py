@@ -8,6 +8,7 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     site/sitecustomize.py  chains the site's own, then calls begin()
     begin.py               waits for torch to be imported
     hooks.py               the places of torch that are looked at
+    journal.py             what they note, until it is read
     rank.py                one process as they see it: its place, what it trains, its end
     steps.py, row.py       from what they see to a row for each optimizer step
     clock.py               marks of the host, or events of a CUDA stream

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .journal import Journal
 from .said import SaidByScript
 
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
@@ -53,6 +54,7 @@ class Attachment:
     def __init__(self, folder: str, asked: dict[str, Any], *, direct: bool) -> None:
         self._folder, self._asked, self._direct = folder, asked, direct
         self.rank: Any = None
+        self.journal = Journal()
         self._pid = os.getpid()
         self._handler: Any = None
 
@@ -75,7 +77,7 @@ class Attachment:
     def _make_rank(self, torch: Any) -> None:
         from .rank import Rank
 
-        self.rank = Rank(self._folder, self._asked, torch, direct=self._direct)
+        self.rank = Rank(self._folder, self._asked, torch, direct=self._direct, journal=self.journal)
 
     def _see_to_the_end(self) -> None:
         atexit.register(self._close)
@@ -112,6 +114,7 @@ class Attachment:
         self._pid, self._direct = os.getpid(), False
         if self._handler is not None and signal.getsignal(signal.SIGTERM) == self._handler:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        self.journal.begin_again()
         self._make_rank(self.rank.torch)
 
 

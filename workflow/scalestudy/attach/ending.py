@@ -40,6 +40,8 @@ class Ending:
         self._last: int | None = None
         self._left = 0
         self._listening = False
+        self.comes: Callable[[], None] = lambda: None
+        """Called once it is known that there will be a last step: from then on steps are counted as they end."""
         self.probe_steps: Callable[[float], int] = lambda pace: 0
         """Of rank 0: seconds of a step -> steps of a block of probes that are to follow; 0 for none."""
         self.announced: Callable[[int, int], int] = lambda last, steps: last
@@ -74,6 +76,7 @@ class Ending:
         stop = os.path.join(self._folder, STOP)
         while not os.path.exists(stop):
             time.sleep(POLL_S)
+        self.comes()
         if world_size == 1:
             self._last = steps() + 1
             return
@@ -121,5 +124,6 @@ class Ending:
         connection.sendall((token + "\n").encode())
         said: Any = connection.makefile("r").readline()
         if said:
+            self.comes()
             last, block = map(int, said.split())
             self._last = self.announced(last, block)

@@ -2,17 +2,20 @@
 
 Each wrapper calls what it wraps with the same arguments and hands back what it returns. An error of our own is
 noted once and ends the looking; it never reaches the script. `here.rank` is the Rank (rank.py) of this process,
-which a fork replaces. A step passes six of these places, so each of them makes one call.
+which a fork replaces. A step passes six of these places: loader, backward pass and update, each twice. Those only
+note what happens (journal.py); they are written out, since each further call of a function costs.
 """
 
 from __future__ import annotations
 
 import functools
+import threading
 import time
 import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .rank import has_gradients
 from .steps import CHECKPOINT, EVALUATION
 
 
@@ -41,13 +44,34 @@ def _optimizers(torch: Any, here: Any) -> None:
     """torch's own hooks around Optimizer.step, of every optimizer there is."""
     from torch.optim import optimizer as module
 
+    journal, note, thread, clock = here.journal, here.journal.events.extend, threading.get_ident, time.perf_counter
+
     def before(optimizer: Any, _arguments: Any, _named: Any) -> None:
         rank = here.rank
-        rank.see(rank.before_update, optimizer)
+        number = id(optimizer)
+        if number not in rank.optimizers:
+            rank.see(rank.meet, optimizer)
+        try:
+            if not has_gradients(optimizer):
+                rank.without.add(number)  # a closure may make them
+            note(("update_begins", journal.now(), (thread(), number)))
+        except Exception:
+            rank.broke()
+        if journal.at_once:
+            rank.read_if_due()
 
     def after(optimizer: Any, _arguments: Any, _named: Any) -> None:
         rank = here.rank
-        rank.see(rank.after_update, optimizer)
+        try:
+            if rank.without and id(optimizer) in rank.without and rank.still_without(optimizer):
+                note(("update_failed", journal.now(), (id(optimizer),)))
+                return
+            rank.updates += 1
+            note(("update_ends", journal.now(), (id(optimizer),)))
+        except Exception:
+            rank.broke()
+        if clock() > journal.read_at:
+            rank.updated()
 
     module.register_optimizer_step_pre_hook(before)
     module.register_optimizer_step_post_hook(after)
@@ -59,15 +83,15 @@ def _scalers(torch: Any, here: Any) -> None:
     def around(step: Any) -> Any:
         def scaled(self: Any, optimizer: Any, *arguments: Any, **named: Any) -> Any:
             rank = here.rank
-            rank.see(rank.steps.update_begins, id(optimizer))
+            rank.tell("update_begins", threading.get_ident(), id(optimizer))
             made = rank.updates
             try:
                 found = step(self, optimizer, *arguments, **named)
             except BaseException:
-                rank.see(rank.steps.update_failed, id(optimizer))
+                rank.tell("update_failed", id(optimizer))
                 raise
-            rank.see(rank.steps.update_ends, id(optimizer), skipped=rank.updates == made)
-            rank.see(rank.updated)
+            rank.tell("update_skipped" if rank.updates == made else "update_ends", id(optimizer))
+            rank.updated()
             return found
 
         return scaled
@@ -77,15 +101,21 @@ def _scalers(torch: Any, here: Any) -> None:
 
 def _backward(torch: Any, here: Any) -> None:
     """What Tensor.backward calls."""
+    journal, note, nothing = here.journal, here.journal.events.extend, ()
 
     def around(backward: Any) -> Any:
         def passed(*arguments: Any, **named: Any) -> Any:
-            rank = here.rank
-            rank.see(rank.steps.backward_begins)
+            try:
+                note(("backward_begins", journal.now(), nothing))
+            except Exception:
+                here.rank.broke()
             try:
                 return backward(*arguments, **named)
             finally:
-                rank.see(rank.steps.backward_ends)
+                try:
+                    note(("backward_ends", journal.now(), nothing))
+                except Exception:
+                    here.rank.broke()
 
         return passed
 
@@ -96,10 +126,12 @@ def _loaders(torch: Any, here: Any) -> None:
     """The iterators of DataLoader, whatever is wrapped around them."""
     from torch.utils.data import dataloader
 
+    journal, note, thread, clock = here.journal, here.journal.events.extend, threading.get_ident, time.perf_counter
+
     def made(init: Any) -> Any:
         def initialise(self: Any, loader: Any, *arguments: Any, **named: Any) -> None:
             rank = here.rank
-            rank.see(rank.steps.loader_begins, id(loader.dataset))
+            rank.tell("loader_begins", id(loader.dataset))
             init(self, loader, *arguments, **named)
             self._scalestudy = id(loader.dataset)
             rank.see(rank.loader, loader)
@@ -109,16 +141,29 @@ def _loaders(torch: Any, here: Any) -> None:
     def around(following: Any) -> Any:
         def fetched(self: Any) -> Any:
             rank = here.rank
-            rank.see(rank.steps.fetch_begins)
+            if clock() > journal.read_at:
+                rank.read_if_due()  # before the wait for the batch begins
+            try:
+                note(("fetch_begins", journal.now(), (thread(),)))
+            except Exception:
+                rank.broke()
+            if journal.at_once:
+                rank.read_if_due()
+            begin = clock()
             try:
                 batch = following(self)
             except StopIteration:
-                rank.see(rank.steps.fetch_ends, self._scalestudy, None)
+                rank.tell("fetch_ends", thread(), self._scalestudy, None, clock() - begin)
                 raise
             except BaseException:
-                rank.see(rank.steps.fetch_failed)
+                rank.tell("fetch_failed")
                 raise
-            rank.see(rank.fetched, self._scalestudy, batch)
+            waited = clock() - begin
+            try:
+                samples = rank.samples(self._scalestudy, batch)
+                note(("fetch_ends", journal.now(), (thread(), self._scalestudy, samples, waited)))
+            except Exception:
+                rank.broke()
             return batch
 
         return fetched
@@ -133,7 +178,7 @@ def _evaluation_and_checkpoints(torch: Any, here: Any) -> None:
     def evaluated(evaluate: Any) -> Any:
         def switched(self: Any) -> Any:
             rank = here.rank
-            rank.see(rank.steps.happens, EVALUATION)
+            rank.tell("happens", EVALUATION)
             return evaluate(self)
 
         return switched
@@ -141,12 +186,12 @@ def _evaluation_and_checkpoints(torch: Any, here: Any) -> None:
     def saved(save: Any) -> Any:
         def timed(*arguments: Any, **named: Any) -> Any:
             rank = here.rank
-            rank.see(rank.steps.happens, CHECKPOINT)
+            rank.tell("happens", CHECKPOINT)
             begin = time.perf_counter()
             try:
                 return save(*arguments, **named)
             finally:
-                rank.see(rank.steps.saved, time.perf_counter() - begin)
+                rank.tell("saved", time.perf_counter() - begin)
 
         return timed
 

@@ -6,6 +6,7 @@ import os
 import platform
 import resource
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
@@ -13,7 +14,8 @@ from typing import Any
 
 from .batches import fingerprint, samples_of, tensors
 from .clock import DeviceClock, HostClock
-from .ending import Ending, Enough
+from .ending import Ending
+from .journal import Journal
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .row import Row
@@ -27,28 +29,31 @@ OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator"
 class Rank:
     """Of this process. asked: what the launcher asks for (launch/foreign)."""
 
-    def __init__(self, folder: str, asked: dict[str, Any], torch: Any, *, direct: bool) -> None:
+    def __init__(self, folder: str, asked: dict[str, Any], torch: Any, *, direct: bool, journal: Journal) -> None:
         self.torch = torch
         self.asked = asked
+        self.journal = journal
         self.direct = direct
         """Whether the launcher itself started this process: it reports even if it does nothing."""
         self.steps = Steps(self._ended)
         self.report = Report(folder)
         self.ending = Ending(folder, several_nodes=asked["nodes"] > 1)
+        self.ending.comes = journal.read_at_once
         self.fingerprints: list[list[float]] = []
         self.updates = 0
         """Times that an optimizer stepped."""
         self.rank, self.world_size = place_of(os.environ)
         self.group = False
-        self._optimizers: set[int] = set()
+        self.optimizers: set[int] = set()
         self._parameters: set[int] = set()
         self._loaders: dict[int, dict[str, Any]] = {}
         self._places: dict[int, int] = {}
         """Loader -> which tensor of its batches has a sample in each row."""
-        self._without: set[int] = set()
+        self.without: set[int] = set()
         """Optimizers that step now and had no gradients when they began."""
         self._blind = False
         """Whether nothing is looked at any more."""
+        self._reading = False
         self._over = False
         self._wrapped: list[Any] = []
         self._probes: Probes | None = None
@@ -69,39 +74,55 @@ class Rank:
             return
         try:
             act(*arguments, **named)
-        except Enough:
-            raise
+        except Exception:  # which Enough is not
+            self.broke()
+
+    def broke(self) -> None:
+        """An error of our own was caught: nothing is looked at any more."""
+        self._blind = True
+        self.report.facts["broken"] = traceback.format_exc()
+
+    def tell(self, what: str, *arguments: Any) -> None:
+        """Note an event, where it need not be quick; what: a method of Steps."""
+        try:
+            self.journal.events.extend((what, self.journal.now(), arguments))
         except Exception:
-            self._blind = True
-            self.report.facts["broken"] = traceback.format_exc()
+            self.broke()
+        self.read_if_due()
 
-    def before_update(self, optimizer: Any) -> None:
-        """An optimizer is about to step."""
-        if id(optimizer) not in self._optimizers:
-            self._meet(optimizer)
-        if not has_gradients(optimizer):
-            self._without.add(id(optimizer))  # a closure may make them
-        self.steps.update_begins(id(optimizer))
+    def read_if_due(self) -> None:
+        """After an event. Raises Enough after the last step that is asked for."""
+        if time.perf_counter() > self.journal.read_at:
+            if self._blind:
+                self.journal.take()  # which nobody reads
+            self.see(self.read)
 
-    def after_update(self, optimizer: Any) -> None:
-        """It has stepped."""
-        if self._without and id(optimizer) in self._without:
-            self._without.discard(id(optimizer))
-            if not has_gradients(optimizer):
-                self.steps.update_failed(id(optimizer))
-                return
-        self.updates += 1
-        self.steps.update_ends(id(optimizer))
-        self.updated()
+    def read(self, *, at_the_end: bool = False) -> None:
+        """Make steps of what was noted. Other threads leave it to that of the training, but for the end."""
+        if self._reading or not (at_the_end or self.steps.thread in (0, threading.get_ident())):
+            return
+        self._reading = True
+        try:
+            for what, mark, arguments in self.journal.take():
+                getattr(self.steps, what)(mark, *arguments)
+        finally:
+            self._reading = False
 
-    def fetched(self, loader: int, batch: Any) -> None:
-        """A DataLoader gave a batch."""
-        self.steps.fetch_ends(loader, self.samples(loader, batch))
-        if len(self.fingerprints) < FINGERPRINTS:
-            self.fingerprints.append(fingerprint(batch, self.torch))
+    def still_without(self, optimizer: Any) -> bool:
+        """Whether an optimizer that has stepped had no gradients at all: it has updated nothing."""
+        self.without.discard(id(optimizer))
+        return not has_gradients(optimizer)
+
+    def updated(self) -> None:
+        """An update ended, perhaps the last of a step. Raises Enough as `read_if_due` does."""
+        self.read_if_due()
+        if self._probes is not None and not self.steps.busy:
+            self.see(self._probes.step_ends, self.report.steps + 1)
 
     def samples(self, loader: int, batch: Any) -> int:
         """Training samples of a batch. A loader that says how large batches are tells which tensor to look at."""
+        if len(self.fingerprints) < FINGERPRINTS:
+            self.fingerprints.append(fingerprint(batch, self.torch))
         place = self._places.get(loader)
         size = self._loaders.get(loader, {}).get("batch_size") if place is None else None
         if size:
@@ -110,9 +131,9 @@ class Rank:
                 place = self._places[loader] = sizes.index(size)
         return samples_of(batch, self.torch, place or 0)
 
-    def _meet(self, optimizer: Any) -> None:
+    def meet(self, optimizer: Any) -> None:
         """What an optimizer updates."""
-        self._optimizers.add(id(optimizer))
+        self.optimizers.add(id(optimizer))
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 if id(parameter) not in self._parameters:
@@ -121,7 +142,9 @@ class Rank:
                     self.report.facts["gradient_bytes"] += parameter.numel() * parameter.element_size()
                     self.report.facts.setdefault("device", parameter.device.type)
         if self.report.facts.get("device") == "cuda" and isinstance(self.steps.clock, HostClock):
+            self.read()  # what has marks of the host
             self.steps.use_clock(DeviceClock(self.torch))  # only now is it known where the script computes
+            self.journal.now = self.steps.clock.now
         self.report.facts.setdefault("optimizers", []).append(type(optimizer).__name__)
 
     def loader(self, loader: Any) -> None:
@@ -160,16 +183,11 @@ class Rank:
             for thread in os.listdir("/proc/self/task"):  # torch and gloo have begun theirs
                 os.sched_setaffinity(int(thread), cores)
 
-    def updated(self) -> None:
-        """An update ended, perhaps the last of a step."""
-        if self._probes is not None and not self.steps.busy:
-            self._probes.step_ends(self.report.steps + 1)
-
     def _probe_steps(self, step_time_s: float) -> int:
         """Steps of a block of probes; 0 where communication cannot be left out of the script's steps."""
         alive = [module() for strategy, module in self._wrapped if strategy == "ddp"]
         alone = len([one for one in alive if one is not None]) == 1 and len(self._wrapped) == 1
-        asked = self.asked["probe_rounds"] and len(self._optimizers) == 1 and self.steps.backward_passes == 1
+        asked = self.asked["probe_rounds"] and len(self.optimizers) == 1 and self.steps.backward_passes == 1
         return block_steps(self.asked["probe_steps"], step_time_s) if asked and alone else 0
 
     def _announced(self, last: int, steps: int) -> int:
@@ -221,6 +239,7 @@ class Rank:
         if not (self.direct or self.report.steps or self.group):
             return
         if final:
+            self.see(self.read, at_the_end=True)
             self.steps.clock.settle()
             self.steps.finish()
         self.report.flush(self.steps)

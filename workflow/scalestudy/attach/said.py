@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import threading
 import time
 from typing import Any, Callable, Iterable, Iterator
 
@@ -30,30 +31,32 @@ class SaidByScript:
             return
         iterator = iter(batches)
         while True:
-            rank.see(rank.steps.fetch_begins)
+            rank.read_if_due()
+            rank.tell("fetch_begins", threading.get_ident())
+            begin = time.perf_counter()
             try:
                 batch = next(iterator)
             except StopIteration:
-                rank.see(rank.steps.fetch_ends, OWN, None)
+                rank.tell("fetch_ends", threading.get_ident(), OWN, None, time.perf_counter() - begin)
                 return
             except BaseException:
-                rank.see(rank.steps.fetch_failed)
+                rank.tell("fetch_failed")
                 raise
-            rank.see(self._fetched, batch)
-            rank.see(rank.steps.said_to_begin)
+            waited = time.perf_counter() - begin
+            rank.see(self._fetched, rank, batch, waited)
+            rank.tell("said_to_begin")
             yield batch
-            rank.see(rank.steps.said_to_end)
+            rank.tell("said_to_end")
 
-    def _fetched(self, batch: Any) -> None:
-        """A loader that we know has counted its batch already."""
-        rank = self._rank()
-        rank.steps.fetch_ends(OWN, 0 if rank.steps.fetched else samples_of(batch, rank.torch))
+    def _fetched(self, rank: Any, batch: Any, waited_s: float) -> None:
+        """A batch came. Where a loader that we know has counted it already, these samples do not count."""
+        rank.tell("fetch_ends", threading.get_ident(), OWN, samples_of(batch, rank.torch), waited_s)
 
     def samples(self, count: int) -> None:
         """Of the step under way."""
         rank = self._rank()
         if rank is not None:
-            rank.see(rank.steps.count_samples, OWN, count)
+            rank.tell("count_samples", OWN, count)
 
     @contextlib.contextmanager
     def part(self, name: str) -> Iterator[None]:
@@ -62,17 +65,18 @@ class SaidByScript:
         if rank is None:
             yield
             return
-        rank.see(rank.steps.part_begins, name)
+        rank.tell("part_begins", name)
         try:
             yield
         finally:
-            rank.see(rank.steps.part_ends, name)
+            rank.tell("part_ends", name)
 
     def epoch(self, values: dict[str, float]) -> None:
         """An epoch ended."""
         rank = self._rank()
         if rank is None:
             return
+        rank.see(rank.read)
         known = {"epoch": len(self._epochs) + 1, "after_step": rank.report.steps + rank.steps.is_open}
         self._epochs.append({**known, "elapsed_s": time.perf_counter() - self._begin, **values})
         rank.see(self._write)

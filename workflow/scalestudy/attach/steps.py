@@ -7,8 +7,6 @@ ends with its last update. That is known when the next batch is asked for, or wh
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +18,7 @@ EVALUATION, CHECKPOINT, LOADER = "evaluation", "checkpoint", "loader"
 
 
 class Steps:
-    """Called by the hooks, in the order in which the script does things; one thread."""
+    """Told in the order in which the script does things, and when it did them (journal.py)."""
 
     def __init__(self, ended: Callable[[Row], None]) -> None:
         self.clock: Any = HostClock()
@@ -39,9 +37,8 @@ class Steps:
         """What is under way: (part, begin, optimizer or 0)."""
         self._fetching = 0
         self._fetched_within = False
-        self._fetch_begin = 0.0
         self._said = False
-        self._thread = 0
+        self.thread = 0
         """That makes the updates; 0 before the first."""
         self.fetches: dict[int, int] = {}
         """Loader -> batches that were fetched from it."""
@@ -57,13 +54,13 @@ class Steps:
         self._row, self._stack = None, []
         self._updated.clear()
         if before is not None:
-            row = self._open()
+            row = self._open(clock.now())
             row.data_s, row.loaders, row.extra = before.data_s, before.loaders, before.extra
 
-    def _open(self) -> Row:
+    def _open(self, now: Mark) -> Row:
         if self._row is None:
-            self._row = Row(self.clock.now())
-            self._since = self._row.begin
+            self._row = Row(now)
+            self._since = now
         return self._row
 
     def _close(self) -> None:
@@ -97,9 +94,9 @@ class Steps:
         if self._updated and not self._stack:
             self._close()
 
-    def fetch_begins(self) -> None:
+    def fetch_begins(self, now: Mark, thread: int) -> None:
         """A batch is asked for."""
-        if self._elsewhere():
+        if self._elsewhere(thread):
             return
         self._fetching += 1
         if self._fetching > 1:
@@ -107,30 +104,28 @@ class Steps:
         self._fetched_within = False
         if self._updated and not self._stack:
             self._close()
-        self._open()
-        self._fetch_begin = time.perf_counter()
+        self._open(now)
 
-    def fetch_ends(self, loader: int, samples: int | None) -> None:
-        """samples: of the batch; None where there was none left."""
-        if self._elsewhere():
-            row = self._open()
+    def fetch_ends(self, now: Mark, thread: int, loader: int, samples: int | None, waited_s: float) -> None:
+        """samples: of the batch; None where there was none left. waited_s: for it, on the clock of the host."""
+        row = self._open(now)
+        if self._elsewhere(thread):
             row.ahead = True
             self._count(row, loader, samples)
             return
         self._fetching = max(0, self._fetching - 1)
-        row = self._open()
         if self._fetching:
             self._count(row, loader, samples)
             self._fetched_within = True
             return
-        row.data_s += time.perf_counter() - self._fetch_begin
+        row.data_s += waited_s
         if not self._fetched_within:
             self._count(row, loader, samples)
-        self._since = self.clock.now()
+        self._since = now
 
-    def _elsewhere(self) -> bool:
+    def _elsewhere(self, thread: int) -> bool:
         """Whether another thread than that of the training asks for a batch: it reads ahead."""
-        return self._thread not in (0, threading.get_ident())
+        return self.thread not in (0, thread)
 
     def _count(self, row: Row, loader: int, samples: int | None) -> None:
         """The samples of a batch, or that there was none left."""
@@ -141,69 +136,63 @@ class Steps:
         self.fetches[loader] = self.fetches.get(loader, 0) + 1
         self._last_loader = loader
 
-    @property
-    def fetched(self) -> bool:
-        """Whether a loader that is known gave a batch to what asks for one now."""
-        return self._fetched_within
-
-    def count_samples(self, loader: int, samples: int) -> None:
+    def count_samples(self, now: Mark, loader: int, samples: int) -> None:
         """The script itself counts the samples of a step."""
-        row = self._open()
+        row = self._open(now)
         row.loaders[loader] = row.loaders.get(loader, 0) + samples
 
-    def said_to_begin(self) -> None:
+    def said_to_begin(self, _now: Mark) -> None:
         """The script says where its steps are: from here on updates do not end them."""
         self._said = True
 
-    def said_to_end(self) -> None:
+    def said_to_end(self, now: Mark) -> None:
         """The script says that a step ended."""
-        self._last_update = self._since = self.clock.now()
-        row = self._open()
+        row = self._open(now)
+        self._last_update = self._since = now
         self._until_update = (len(row.passes), len(row.nested))
         self._updated.add(0)
 
-    def part_begins(self, name: str) -> None:
+    def part_begins(self, now: Mark, name: str) -> None:
         """The script says that a part of its step begins."""
         if name == "backward":
-            self.backward_begins()
+            self.backward_begins(now)
         else:
-            self._open()
-            self._stack.append((name, self.clock.now(), 0))
+            self._open(now)
+            self._stack.append((name, now, 0))
 
-    def part_ends(self, name: str) -> None:
+    def part_ends(self, now: Mark, name: str) -> None:
         """It ends."""
-        self._end(name, 0)
+        self._end(now, name, 0)
 
     @property
     def is_open(self) -> bool:
         """Whether a step was updated and is not closed yet."""
         return bool(self._updated)
 
-    def fetch_failed(self) -> None:
+    def fetch_failed(self, _now: Mark) -> None:
         """An error came instead of a batch."""
         self._fetching = max(0, self._fetching - 1)
 
-    def happens(self, what: str) -> None:
+    def happens(self, now: Mark, what: str) -> None:
         """Something that is not a part of every step: EVALUATION, CHECKPOINT."""
         if self._updated and not self._stack:
             self._close()
-        self._open().extra.add(what)
+        self._open(now).extra.add(what)
 
-    def loader_begins(self, loader: int) -> None:
+    def loader_begins(self, now: Mark, loader: int) -> None:
         """An iterator is made. What an earlier one gave since the last step was looked at, and not trained on."""
-        self.happens(LOADER)
-        row = self._open()
+        self.happens(now, LOADER)
+        row = self._open(now)
         if not row.passes:
             row.loaders.pop(loader, None)
 
-    def saved(self, seconds: float) -> None:
+    def saved(self, now: Mark, seconds: float) -> None:
         """A checkpoint was written, as `happens` was told before."""
-        self._open().checkpoint_s += seconds
+        self._open(now).checkpoint_s += seconds
 
-    def backward_begins(self) -> None:
+    def backward_begins(self, now: Mark) -> None:
         """A backward pass; those within one, as of checkpointed activations, are a part of it."""
-        row = self._open()
-        now = self.clock.now()
+        row = self._open(now)
         if not self._stack or not self._within("backward"):
             row.passes.append(("forward", self._since, now))
             if self._stack:  # in the closure of an optimizer
@@ -212,28 +201,31 @@ class Steps:
                 self.backward_after[self._last_loader] = self.backward_after.get(self._last_loader, 0) + 1
         self._stack.append(("backward", now, 0))
 
-    def backward_ends(self) -> None:
+    def backward_ends(self, now: Mark) -> None:
         """Also after an error."""
-        self._end("backward", 0)
+        self._end(now, "backward", 0)
 
-    def update_begins(self, optimizer: int) -> None:
+    def update_begins(self, now: Mark, thread: int, optimizer: int) -> None:
         """An optimizer's step, or that of the gradient scaler around it."""
-        self._thread = self._thread or threading.get_ident()
+        self.thread = self.thread or thread
         if not self._stack and optimizer in self._updated and not self._said:
             self._close()
-        self._open()
-        now = self.clock.now()
+        self._open(now)
         if not self._stack or not self._within("optimizer"):
             self._since = now
         self._stack.append(("optimizer", now, optimizer))
 
-    def update_ends(self, optimizer: int, *, skipped: bool = False) -> None:
-        """The update was made, or left out."""
-        self._end("optimizer", optimizer)
-        self.skipped += skipped
+    def update_ends(self, now: Mark, optimizer: int) -> None:
+        """The update was made."""
+        self._end(now, "optimizer", optimizer)
         self._updated.add(optimizer)
 
-    def update_failed(self, optimizer: int) -> None:
+    def update_skipped(self, now: Mark, optimizer: int) -> None:
+        """A gradient scaler left the update out."""
+        self.update_ends(now, optimizer)
+        self.skipped += 1
+
+    def update_failed(self, _now: Mark, optimizer: int) -> None:
         """It was not made: it ended with an error, or there was no gradient."""
         self._stack = [entry for entry in self._stack if entry[0] != "optimizer" or entry[2] != optimizer]
 
@@ -243,7 +235,7 @@ class Steps:
                 return True
         return False
 
-    def _end(self, part: str, optimizer: int) -> None:
+    def _end(self, now: Mark, part: str, optimizer: int) -> None:
         """The innermost of this kind ends; what an error left above it is dropped."""
         stack = self._stack
         place = len(stack) - 1
@@ -253,7 +245,7 @@ class Steps:
             return
         begin = stack[place][1]
         del stack[place:]
-        now, row = self.clock.now(), self._open()
+        row = self._open(now)
         if not stack or not self._within(part):
             row.passes.append((part, begin, now))
             if self._stack:

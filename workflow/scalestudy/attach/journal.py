@@ -1,0 +1,48 @@
+"""What the hooks saw and nothing has been made of yet.
+
+A step passes six hooks, each in the middle of work that has filled the processor's caches with its own data. Code
+that runs there is slow: the state machine (steps.py) takes 5 us a step by itself, and ten times as long where the
+hooks of a step of a millisecond run it. So they only note what happened and when, and it is read in one go.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+READ_EVERY_S = 0.1
+"""Seconds until what was noted is read: short, so that no step pays for many."""
+
+
+class Journal:
+    """Of one process. An event is three values in a flat list: (a method of Steps, mark, arguments).
+
+    The hooks of every step add theirs with `events.extend(...)`: the list stays the same object.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Any] = []
+        self.now: Any = time.perf_counter
+        """Of the clock of the steps: gives a mark."""
+        self.read_at = 0.0
+        """On time.perf_counter(): the next hook reads the journal then."""
+        self.at_once = False
+        """Whether events are read as soon as they are noted: near the last step, on which ranks have to agree."""
+
+    def begin_again(self) -> None:
+        """In a forked child, which is a process of its own."""
+        self.events.clear()
+        self.now, self.read_at, self.at_once = time.perf_counter, 0.0, False
+
+    def read_at_once(self) -> None:
+        """From here on. May be called by any thread."""
+        self.at_once, self.read_at = True, 0.0
+
+    def take(self) -> Iterator[tuple[str, Any, tuple[Any, ...]]]:
+        """The events that were noted so far. Other threads may go on to note."""
+        taken = self.events[:]
+        del self.events[: len(taken)]
+        self.read_at = 0.0 if self.at_once else time.perf_counter() + READ_EVERY_S
+        values = iter(taken)
+        return zip(values, values, values)
