@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 from launches import handlers_kept
 from scalestudy.launch.run import measure_run
+from scalestudy.record.observation import Outcome
 from scalestudy.record.tables import Observation, read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
@@ -52,3 +54,55 @@ def launched_script(spec: CommandSpec, results: Path, *, time_limit_min: float =
     with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=time_limit_min))
     return read_observation(results / "runs" / record.run_id)
+
+
+HEAD = """
+import os, sys, time, torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+batch = int(sys.argv[1]) if len(sys.argv) > 1 else 8
+ranks = int(os.environ.get("WORLD_SIZE", 1))
+if ranks > 1:
+    torch.distributed.init_process_group("gloo")
+torch.manual_seed(1)
+data = TensorDataset(torch.randn(SAMPLES, 16), torch.randn(SAMPLES, 4))
+model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4))
+if ranks > 1:
+    model = DistributedDataParallel(model)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+sampler = DistributedSampler(data) if ranks > 1 else None
+loader = DataLoader(data, batch_size=batch, sampler=sampler)
+def train(epochs=1000, after=lambda step: None):
+    step = 0
+    for epoch in range(epochs):
+        for inputs, targets in loader:
+            loss = nn.functional.mse_loss(model(inputs), targets)
+            optimizer.zero_grad(); loss.backward(); optimizer.step()
+            step += 1
+            after(step)
+"""
+
+
+def run_script(
+    tmp_path: Path,
+    body: str,
+    *,
+    ranks: int = 1,
+    argument: str = "{batch_per_rank}",
+    head: str = HEAD,
+    samples: int = 4096,
+    **changes: Any,
+) -> Observation:
+    """A launch of a script that ends with these lines."""
+    folder = tmp_path / "a folder with ünicode"
+    folder.mkdir(exist_ok=True)
+    text = head.replace("SAMPLES", str(samples)) + dedent(body)
+    (folder / "train.py").write_text(text, encoding="utf-8")
+    changes = {"run_to_end": False, "epochs": 0} | changes
+    spec = command_spec(f"train.py {argument}", ranks, folder=folder, **changes)
+    return launched_script(spec, tmp_path / "results")
+
+
+def ended(found: Observation) -> tuple[Outcome, str]:
+    return found.record.outcome, found.record.reason

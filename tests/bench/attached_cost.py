@@ -3,9 +3,10 @@
     python -m bench.attached_cost [--rounds 60] [--launches 5]
 
 A plain loop with a DataLoader, as people write it. Without hooks, torch has its own functions back. Blocks come in
-rounds of with, without, without, with, in one process. Intervals at 95 % over launches, of the difference of the
-medians of a launch. Beside it the start: seconds that a process takes to import torch with and without us, and its
-resident memory.
+rounds of with, without, without, with, in one process. Intervals at 95 % over launches, of the difference of what
+a launch has: the median of its blocks' medians, and the mean of its blocks' means, in which what was noted is read
+and written. Beside it the start: seconds that a process takes to import torch with and without us, and
+its resident memory.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float
     loader = DataLoader(data, batch_size=batch)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
-    def block() -> float:
+    def block() -> tuple[float, float]:
         times = []
         begin = time.perf_counter()
         for inputs, targets in loader:
@@ -72,9 +73,9 @@ def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float
             end = time.perf_counter()
             times.append(end - begin)
             begin = end
-        return median(times[1:])
+        return median(times[1:]), sum(times[1:]) / len(times[1:])
 
-    found: dict[bool, list[float]] = {True: [], False: []}
+    found: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for number in range(rounds + 2):
         for on in (True, False, False, True):
             switch(on=on)
@@ -82,18 +83,25 @@ def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float
             if number > 1:
                 found[on].append(taken)
     switch(on=True)
-    return {"on": median(found[True]), "off": median(found[False])}
+    medians = {f"median_{'on' if on else 'off'}": median(one for one, _ in found[on]) for on in found}
+    means = {f"mean_{'on' if on else 'off'}": float(np.mean([one for _, one in found[on]])) for on in found}
+    return medians | means
+
+
+def attached_environment(folder: Path) -> dict[str, str]:
+    """Variables of a process that is attached, without a launch around it."""
+    asked = {"pin": False, "ranks": 1, "starts_ranks": True, "nodes": 1, "probe_rounds": 0}
+    (folder / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
+    path = os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
+    return {"SCALESTUDY_ATTACH": str(folder), "SCALESTUDY_DIRECT": "1", "PYTHONPATH": path}
 
 
 def launch(*arguments: str, attached: bool) -> str:
     """What a process of this module prints."""
     with tempfile.TemporaryDirectory() as folder:
-        asked = {"pin": False, "ranks": 1, "starts_ranks": True, "nodes": 1, "probe_rounds": 0}
-        (Path(folder) / "asked.json").write_text(json.dumps(asked), encoding="utf-8")
         environment = dict(os.environ, OMP_NUM_THREADS="1")
         if attached:
-            path = os.pathsep.join([str(SITE), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep)
-            environment |= {"SCALESTUDY_ATTACH": folder, "SCALESTUDY_DIRECT": "1", "PYTHONPATH": path}
+            environment |= attached_environment(Path(folder))
         done = subprocess.run(
             [sys.executable, *arguments], env=environment, capture_output=True, text=True, check=True
         )
@@ -114,18 +122,16 @@ def main() -> None:
     if arguments.one:
         print(json.dumps(measure(*arguments.one)))
         return
-    print("| step | off (ms) | on - off (us) | on / off - 1 |\n| --- | --- | --- | --- |")
+    print("| step | off (ms) | | on - off (us) | on / off - 1 |\n| --- | --- | --- | --- | --- |")
     for name, size in SIZES.items():
         words = ["-m", "bench.attached_cost", "--one", *map(str, size), str(arguments.rounds)]
         found = [json.loads(launch(*words, attached=True)) for _ in range(arguments.launches)]
-        off = np.array([one["off"] for one in found])
-        more = np.array([one["on"] for one in found]) - off
-        extra, share = (mean(values, confidence=0.95) for values in (more * 1e6, 100 * more / off))
-        print(
-            f"| {name} | {off.mean() * 1e3:.3f} | {extra.value:.1f} [{extra.low:.1f}, {extra.high:.1f}] |"
-            f" {share.value:.2f} [{share.low:.2f}, {share.high:.2f}] % |",
-            flush=True,
-        )
+        for of in ("median", "mean"):
+            off = np.array([one[f"{of}_off"] for one in found])
+            more = np.array([one[f"{of}_on"] for one in found]) - off
+            extra, share = (mean(values, confidence=0.95) for values in (more * 1e6, 100 * more / off))
+            said = [f"{one.value:.2f} [{one.low:.2f}, {one.high:.2f}]" for one in (extra, share)]
+            print(f"| {name} | {off.mean() * 1e3:.3f} | {of} | {said[0]} | {said[1]} % |", flush=True)
     starts: dict[bool, list[list[float]]] = {True: [], False: []}
     for _ in range(2 * arguments.launches):
         for attached in (True, False):

@@ -136,9 +136,14 @@ def loop_of(
     return run
 
 
+def data_of(case: Case, *, ranks: int = 1) -> Data:
+    """As many samples as a turn takes."""
+    return case.data.model_copy(update={"samples": case.steps * case.batch_per_rank * ranks})
+
+
 def make_task(case: Case, place: Placement) -> Task:
     """The task of this rank."""
-    data = case.data.model_copy(update={"samples": case.steps * case.batch_per_rank * place.world_size})
+    data = data_of(case, ranks=place.world_size)
     return Task(
         case=case,
         data=data,

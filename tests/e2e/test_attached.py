@@ -4,68 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import numpy as np
 import pytest
 import scalestudy
-from own_scripts import command_spec, launched_script
+from own_scripts import HEAD, command_spec, ended, launched_script
+from own_scripts import run_script as run
 from scalestudy.launch.foreign import watch
-from scalestudy.record.observation import TRAINING_PHASES, Outcome
-from scalestudy.record.tables import Observation
-
-HEAD = """
-import os, sys, time, torch
-from torch import nn
-from torch.nn.parallel import DistributedDataParallel
-from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
-batch = int(sys.argv[1]) if len(sys.argv) > 1 else 8
-ranks = int(os.environ.get("WORLD_SIZE", 1))
-if ranks > 1:
-    torch.distributed.init_process_group("gloo")
-torch.manual_seed(1)
-data = TensorDataset(torch.randn(SAMPLES, 16), torch.randn(SAMPLES, 4))
-model = nn.Sequential(nn.Linear(16, 64), nn.ReLU(), nn.Linear(64, 4))
-if ranks > 1:
-    model = DistributedDataParallel(model)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-sampler = DistributedSampler(data) if ranks > 1 else None
-loader = DataLoader(data, batch_size=batch, sampler=sampler)
-def train(epochs=1000, after=lambda step: None):
-    step = 0
-    for epoch in range(epochs):
-        for inputs, targets in loader:
-            loss = nn.functional.mse_loss(model(inputs), targets)
-            optimizer.zero_grad(); loss.backward(); optimizer.step()
-            step += 1
-            after(step)
-"""
-
-
-def run(
-    tmp_path: Path,
-    body: str,
-    *,
-    ranks: int = 1,
-    argument: str = "{batch_per_rank}",
-    head: str = HEAD,
-    samples: int = 4096,
-    **changes: Any,
-) -> Observation:
-    """A launch of a script that ends with these lines."""
-    folder = tmp_path / "a folder with ünicode"
-    folder.mkdir()
-    text = head.replace("SAMPLES", str(samples)) + dedent(body)
-    (folder / "train.py").write_text(text, encoding="utf-8")
-    changes = {"run_to_end": False, "epochs": 0} | changes
-    spec = command_spec(f"train.py {argument}", ranks, folder=folder, **changes)
-    return launched_script(spec, tmp_path / "results")
-
-
-def ended(found: Observation) -> tuple[Outcome, str]:
-    return found.record.outcome, found.record.reason
-
+from scalestudy.record.observation import TRAINING_PHASES
 
 CORES = sorted(os.sched_getaffinity(0))[:2]
 MEASURE = {"min_steps": 30, "max_steps": 30, "warmup_steps": 5, "probe_rounds": 3, "probe_steps": 4}
@@ -272,6 +219,18 @@ def test_the_recorder_says_what_cannot_be_seen(tmp_path: Path) -> None:
     assert (found.steps["forward_time_s"] > 0).all()
     assert found.steps["optimizer_time_s"].isna().all(), "not seen is missing, and not zero"
     assert "final_loss" in found.record.environment["seen"]["metrics"]
+
+
+def test_the_script_has_the_pythonpath_of_its_study(tmp_path: Path) -> None:
+    """Also where it is relative to the folder of the script, as people have it in their shell history."""
+    (tmp_path / "a folder with ünicode" / "src").mkdir(parents=True)
+    (tmp_path / "a folder with ünicode" / "src" / "own_module.py").write_text("EPOCHS = 1\n")
+    body = """
+        import own_module
+        train(own_module.EPOCHS)
+    """
+    found = run(tmp_path, body, run_to_end=True, environment={"PYTHONPATH": "src"})
+    assert ended(found) == ("ok", "")
 
 
 def test_the_recorder_does_nothing_outside_a_study() -> None:

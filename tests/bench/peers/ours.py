@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 from scalestudy.record.recorder import Recorder
 from scalestudy.study.config.load import parse_study
@@ -22,7 +23,7 @@ from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.ddp import Ddp
 from torch import Tensor
 
-from bench.task import OPTIMIZER, SEED, Contender, Task
+from bench.task import OPTIMIZER, SEED, Case, Contender, Data, Task
 
 
 class JoinedDdp(Ddp):
@@ -34,13 +35,18 @@ class JoinedDdp(Ddp):
 
 def make_spec(task: Task) -> RunSpec:
     """The spec that a study of this task would plan; so that a new key of the spec has the study's default."""
-    world, batch, parts = task.place.world_size, task.case.batch_per_rank, task.case.parts
+    return spec_of_case(task.case, task.data, world=task.place.world_size)
+
+
+def spec_of_case(case: Case, data: Data, *, world: int = 1, epochs: int = 1, **study: Any) -> RunSpec:
+    """The same of a case. study: more keys of the study."""
+    batch, parts = case.batch_per_rank, case.parts
     workload = {
-        "model": task.case.model.model_dump(),
-        "data": task.data.model_dump(),
+        "model": case.model.model_dump(),
+        "data": data.model_dump(),
         "optimizer": OPTIMIZER.model_dump(),
         "batch_size": batch,
-        "epochs": 1,
+        "epochs": epochs,
         "scaling": ["weak"],
     }
     study = {
@@ -49,6 +55,7 @@ def make_spec(task: Task) -> RunSpec:
         "variants": {name: {"strategy": name, "accumulation_steps": parts} for name in ("single", "ddp")},
         "workloads": {"bench": workload},
         "host": {"device": "cpu"},
+        **study,
     }
     runs = make_plan(parse_study(study, source="bench")).runs.values()
     found = next(spec for spec in runs if (spec.world_size, spec.batch_per_rank) == (world, batch))

@@ -55,6 +55,30 @@ def test_a_launcher_is_understood_and_left_out(line: str) -> None:
     assert (" ".join(asked.command), asked.launcher, asked.scale) == (command, launcher, scale)
 
 
+def test_variables_before_the_command_are_those_of_the_script(tmp_path: Path) -> None:
+    asked = without_launcher(
+        shlex.split("OMP_NUM_THREADS=4 NAME='a \"b\": {c}' torchrun --nproc-per-node 2 train.py")
+    )
+    assert asked.command == ("train.py",)
+    assert asked.scale == "1x2"
+    study = parse_study(yaml.safe_load(text_of(environment=asked.environment)), source="here")
+    assert study.workloads["train"].environment == {"OMP_NUM_THREADS": "4", "NAME": 'a "b": {c}'}
+
+
+@pytest.mark.parametrize(
+    "line", ["python -I train.py", "python3 -u -S train.py", "env A=1 python -E -m pkg.train"]
+)
+def test_an_option_by_which_python_would_not_let_us_look_on_is_named(line: str) -> None:
+    with pytest.raises(UserError, match="does not read with this option; leave it out"):
+        without_launcher(shlex.split(line))
+
+
+@pytest.mark.parametrize("line", ["srun -n 4 python train.py", "mpirun -np 2 python train.py", "uv run train.py"])
+def test_a_program_in_front_of_the_script_is_to_be_left_out(line: str) -> None:
+    with pytest.raises(UserError, match="leave it and its options out"):
+        without_launcher(shlex.split(line))
+
+
 @pytest.mark.parametrize("line", ["./train", "bash run.sh", "python", "torchrun --nproc-per-node 2", "julia a.jl"])
 def test_what_is_no_python_script_is_refused_with_what_is_possible(line: str) -> None:
     with pytest.raises(UserError, match=r"no Python script.*scalestudy audit"):

@@ -13,6 +13,7 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     steps.py, row.py       from what they see to a row for each optimizer step
     clock.py               marks of the host, or events of a CUDA stream
     batches.py             samples of a batch, and whether two ranks read the same
+    failure.py             what is told of an error that ends a script
     report.py              the files that a process leaves
     ending.py              the last step, on all ranks the same
     probes.py              what communication costs, in the script's last steps

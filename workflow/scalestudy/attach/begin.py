@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .failure import told_of
 from .journal import Journal
 from .said import SaidByScript
 
@@ -61,6 +62,7 @@ class Attachment:
     def wait(self) -> None:
         """Until torch is imported."""
         sys.meta_path.insert(0, After({"torch": self._torch, "torch.distributed.fsdp": self._fsdp}))
+        self._see_errors()
 
     def _torch(self, torch: Any) -> None:
         from .hooks import hook_torch
@@ -81,22 +83,32 @@ class Attachment:
 
     def _see_to_the_end(self) -> None:
         atexit.register(self._close)
-        hook, leave = sys.excepthook, os._exit
-
-        def failed(kind: Any, error: Any, where: Any) -> None:
-            self.rank.see(self.rank.failed, error)
-            hook(kind, error, where)
+        leave = os._exit
+        self._see_errors()  # again: what was imported until now may have put its own in the place of ours
 
         def left(code: int) -> NoReturn:
             self._close()
             leave(code)
             raise AssertionError("os._exit came back")
 
-        sys.excepthook, os._exit = failed, left  # type: ignore[assignment]
+        os._exit = left  # type: ignore[assignment]
         if signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._told)
             self._handler = self._told
         os.register_at_fork(after_in_child=self._forked)
+
+    def _see_errors(self) -> None:
+        hook = sys.excepthook
+
+        def failed(kind: Any, error: Any, where: Any) -> None:
+            if self.rank is not None:
+                self.rank.see(self.rank.failed, error)
+            elif self._direct:  # before torch was imported
+                with open(os.path.join(self._folder, f"{os.getpid()}.error"), "w", encoding="utf-8") as file:
+                    json.dump({"rank": int(os.environ.get("RANK", 0)), **told_of(error)}, file)
+            hook(kind, error, where)
+
+        sys.excepthook = failed
 
     def _close(self) -> None:
         if os.getpid() == self._pid:

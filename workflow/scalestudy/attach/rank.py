@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import platform
 import resource
-import sys
 import threading
 import time
 import traceback
@@ -15,6 +14,7 @@ from typing import Any
 from .batches import fingerprint, samples_of, tensors
 from .clock import DeviceClock, HostClock
 from .ending import Ending
+from .failure import told_of
 from .journal import Journal
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
@@ -23,7 +23,6 @@ from .steps import Steps
 
 FINGERPRINTS = 3
 """First batches of a rank by which it is seen whether another reads the same."""
-OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator")
 
 
 class Rank:
@@ -226,22 +225,17 @@ class Rank:
             self.ending.leave()
 
     def failed(self, error: BaseException) -> None:
-        """The script ends with an error: its words, and the last line of the script's own in the traceback."""
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if not is_library(frame.filename)] or frames
-        text = f"{type(error).__name__}: {error}"
-        where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
-        memory = isinstance(error, MemoryError) or any(words in text for words in OUT_OF_MEMORY)
-        self.report.facts.update(error=text, error_at=where, out_of_memory=memory)
+        """The script ends with an error."""
+        self.report.facts.update(told_of(error))
 
     def write(self, *, final: bool = True, enough: bool = False) -> None:
         """The report as it is now. final: the script may not come back to us."""
-        if not (self.direct or self.report.steps or self.group):
-            return
         if final:
             self.see(self.read, at_the_end=True)
             self.steps.clock.settle()
             self.steps.finish()
+        if not (self.direct or self.report.steps or self.group):
+            return
         self.report.flush(self.steps)
         cuda = self.torch.cuda
         memory: dict[str, Any] = {"peak_resident_gib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20}
@@ -286,10 +280,3 @@ def has_gradients(optimizer: Any) -> bool:
 def place_of(environment: Any) -> tuple[int, int]:
     """(rank, ranks) as torchrun tells them; (0, 1) without it."""
     return int(environment.get("RANK", 0)), int(environment.get("WORLD_SIZE", 1))
-
-
-def is_library(path: str) -> bool:
-    """Whether a file is of Python, of an installed package, or ours, and not of the script."""
-    own = os.path.dirname(os.path.abspath(__file__))
-    inside = (sys.prefix, sys.base_prefix, own, "<")
-    return "site-packages" in path or path.startswith(inside)

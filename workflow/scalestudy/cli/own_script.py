@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePath
 
 from scalestudy.errors import UserError
@@ -24,6 +25,23 @@ FLAGS = {
 }
 """Options of launchers without a value."""
 MODULE = "-m"
+PASSED = {"-u": 1, "-O": 1, "-B": 1, "-W": 2, "-X": 2}
+"""Options of Python that are left out with it -> their words."""
+ISOLATING = {"-I", "-E", "-S"}
+"""With these Python does not read PYTHONPATH, or runs no sitecustomize: nothing could look on."""
+OTHER_LAUNCHERS = (
+    "srun",
+    "mpirun",
+    "mpiexec",
+    "horovodrun",
+    "uv",
+    "poetry",
+    "conda",
+    "docker",
+    "singularity",
+    "apptainer",
+)
+"""Programs in front of a training script that we do not take apart."""
 
 
 @dataclass(frozen=True)
@@ -35,16 +53,34 @@ class Asked:
     """Words that were left out; empty for none."""
     scale: str
     """NODESxDEVICES that the launcher was told; empty where it was not."""
+    environment: tuple[tuple[str, str], ...] = ()
+    """Variables that stood before the command, as a shell has them."""
 
 
 def without_launcher(words: Sequence[str]) -> Asked:
     """The script and its arguments. Raises UserError where there is no Python script in the command."""
     rest = list(words)
+    if rest[:1] == ["env"]:
+        rest.pop(0)
+    variables = []
+    while rest and (found := re.fullmatch(r"([A-Za-z_]\w*)=(.*)", rest[0], re.DOTALL)):
+        variables.append((found[1], found[2]))
+        rest.pop(0)
+    return replace(_of_launcher(rest, words), environment=tuple(variables))
+
+
+def _of_launcher(rest: list[str], words: Sequence[str]) -> Asked:
+    """The same without variables."""
     taken: list[str] = []
     if rest and re.fullmatch(r"python[\d.]*", PurePath(rest[0]).name):
         taken.append(rest.pop(0))
-        while rest and rest[0] in ("-u", "-O", "-B"):
-            taken.append(rest.pop(0))
+        while rest and rest[0] in PASSED:
+            taken += [rest.pop(0) for _ in rest[: PASSED[rest[0]]]]
+        if rest and rest[0] in ISOLATING:
+            raise UserError(
+                f"{taken[0]} {rest[0]}: scalestudy attaches to a script by PYTHONPATH and sitecustomize, which"
+                " Python does not read with this option; leave it out"
+            )
     name = PurePath(rest[0]).name if rest else ""
     if rest[:1] == [MODULE] and len(rest) > 1 and rest[1] in LAUNCHERS:
         name = rest[1]
@@ -84,6 +120,11 @@ def _script(rest: Sequence[str], words: Sequence[str]) -> tuple[str, ...]:
     if len(rest) > (rest[:1] == [MODULE]) and (rest[0] == MODULE or rest[0].endswith((".py", ".pyc"))):
         return tuple(rest)
     first = rest[0] if rest else " ".join(words)
+    if PurePath(first).name in OTHER_LAUNCHERS:
+        raise UserError(
+            f"{first}: leave it and its options out, so that the command begins with the script. Ranks are started"
+            " for each scale of the study, on a cluster with --profile slurm; --python names another environment"
+        )
     raise UserError(
         f"{first}: no Python script. A command begins with a file ending in .py, or with -m and a module; of other"
         " programs only their tables can be read (`scalestudy audit TABLE.csv`)"
@@ -127,6 +168,7 @@ def study_text(
     cores_per_rank: int,
     run_to_end: bool,
     epochs: int,
+    environment: Sequence[tuple[str, str]] = (),
 ) -> str:
     """The text of a study file."""
     base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
@@ -144,6 +186,7 @@ def study_text(
         *([f"    batches_per_step: {batches_per_step}"] if batches_per_step > 1 else []),
         *([f"    epochs: {epochs}"] if epochs else []),
         *(["    run_to_end: true"] if run_to_end else []),
+        *([f"    environment: {json.dumps(dict(environment), ensure_ascii=False)}"] if environment else []),
         f"    scaling: [{', '.join(scaling)}]",
         f"host: {{device: {device}, cores_per_rank: {cores_per_rank}}}",
     ]

@@ -80,6 +80,7 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             "cores_per_rank": wishes.cores_per_rank or cores_for_each(most),
             "run_to_end": wishes.run_to_end,
             "epochs": wishes.epochs,
+            "environment": asked.environment,
         }
         return study_text(**known | found)
 

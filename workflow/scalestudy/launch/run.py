@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
-from scalestudy.launch.foreign.files import AllReportedError, Process
+from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error
 from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.foreign.judge import flaw
-from scalestudy.launch.foreign.start import prepare, refusal
+from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -166,7 +166,7 @@ def _launch(
             log=log,
             limits=limits,
             timed_out=ended.timed_out,
-            refused=ended.refused or read_refusal(partial),
+            refused=ended.refused or read_refusal(partial) or read_early_error(partial / ATTACHED),
             taken=taken,
             nodes=nodes_of_ranks(partial),
         ),

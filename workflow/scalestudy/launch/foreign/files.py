@@ -105,6 +105,20 @@ def read_processes(folder: Path) -> list[Process]:
     return [found[rank] for rank in sorted(found)]
 
 
+def read_early_error(folder: Path) -> str | None:
+    """The error that ended a rank before it had imported torch, in the folder `attached`; None for none."""
+    for path in sorted(folder.glob("*.error")):
+        said = json.loads(path.read_text(encoding="utf-8"))
+        return reason_of_error(said["rank"], said)
+    return None
+
+
+def reason_of_error(rank: int, told: dict[str, Any]) -> str:
+    """The reason of a launch that ended by the error of a rank. told: as attach/failure.py has it."""
+    where = f" ({told['error_at']})" if told["error_at"] else ""
+    return f"rank {rank}: {told['error'].splitlines()[0]}{where}"
+
+
 def read_steps(path: Path) -> Iterator[Step]:
     """Rows of a file; a last one that is cut off is left out."""
     if not path.exists():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
-from scalestudy.launch.foreign.files import PARTS, Process, Step, read_processes
+from scalestudy.launch.foreign.files import PARTS, Process, Step, read_processes, reason_of_error
 from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import (
@@ -220,8 +220,7 @@ def end_of(process: Process) -> tuple[Outcome, str, bool]:
     """(outcome, reason, whether it only waited for another rank) of a process that reported at its end."""
     said = process.report
     if "error" in said:
-        where = f" ({said['error_at']})" if said["error_at"] else ""
-        reason = f"rank {process.rank}: {said['error'].splitlines()[0]}{where}"
+        reason = reason_of_error(process.rank, said)
         waited = any(words in said["error"].lower() for words in LOST)
         return ("oom" if said["out_of_memory"] else "failed"), reason, waited
     if said.get("told_to_end") and not said["enough"]:

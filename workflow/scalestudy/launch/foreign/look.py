@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from scalestudy.launch.command import launch_environment, rank_command
-from scalestudy.launch.foreign.files import AllReportedError, Process, read_processes
+from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error, read_processes
 from scalestudy.launch.foreign.gather import end_of, usual_samples
 from scalestudy.launch.foreign.judge import not_seen, stated_batch
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
@@ -85,6 +85,8 @@ def _problem(spec: CommandSpec, problem: str, log: str = "") -> Seen:
 def _what_went_wrong(
     spec: CommandSpec, directory: Path, processes: list[Process], code: int, *, late: bool
 ) -> str:
+    if early := read_early_error(directory / ATTACHED):
+        return early
     for process in processes:
         outcome, reason, waited = end_of(process)
         if outcome != "ok" and not waited and not late:

@@ -54,7 +54,8 @@ def script_environment(spec: CommandSpec, directory: Path, environment: Mapping[
     directory: of the launch, absolute. environment: of the ranks, from rank_environment.
     """
     attached = directory / ATTACHED
-    path = [str(SITE), *filter(None, [environment.get("PYTHONPATH")])]
+    own_path = spec.environment.get("PYTHONPATH", environment.get("PYTHONPATH", ""))
+    path = [str(SITE), *filter(None, [own_path])]
     trackers = {"WANDB_DIR": str(directory / OUT), "MLFLOW_TRACKING_URI": (directory / OUT / "mlruns").as_uri()}
     return {
         **OFFLINE,
