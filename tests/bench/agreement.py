@@ -125,15 +125,14 @@ def specs_of(case: str, *, steps: int, epochs: int, **study: Any) -> tuple[RunSp
 
 
 def steps_until_known(case: str, launches: int, folder: Path) -> tuple[list[int], list[int]]:
-    """(steps of our own loop, of the script) after which enough was known, of a training that would take an hour."""
+    """(steps of our own loop, of the script) after which enough was known; the training would take an hour."""
     both = specs_of(case, steps=10**7, epochs=0, measure={"probe_rounds": 0})
     found: tuple[list[int], list[int]] = ([], [])
     for number in range(launches):
         for is_foreign, spec in enumerate(both):
             where = folder / f"{number}-{is_foreign}"
-            record = (
-                launched_script(spec, where) if isinstance(spec, CommandSpec) else succeeded(spec, where)
-            ).record
+            launch = launched_script if isinstance(spec, CommandSpec) else succeeded
+            record = launch(spec, where).record
             assert record.outcome == "ok", record.reason
             assert record.stopping is not None
             found[is_foreign].append(record.stopping.steps)

@@ -13,8 +13,8 @@ from scalestudy.study.spec import CommandSpec
 
 NO_STEP = (
     "no training step was seen: no optimizer of torch.optim made one. A script that updates its parameters itself,"
-    " or by other optimizers, has to say where its steps end (scalestudy.Recorder). One that trains in a process of"
-    " its own has to hand on PYTHONPATH and SCALESTUDY_ATTACH; env -i and containers do not"
+    " or by other optimizers, has to say where its steps end (scalestudy.Recorder). One that trains in another"
+    " process has to hand on PYTHONPATH and SCALESTUDY_ATTACH; env -i and containers do not"
 )
 
 
