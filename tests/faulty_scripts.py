@@ -1,0 +1,112 @@
+"""Training scripts with a fault, as people make them, and what has to be said of each first.
+
+The column `first` was written before any of them was measured. UNTOLD: nothing but more repeats may be asked for, and
+`line` of the script or of the study would show it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+HEAD = """
+import os, sys, time, torch
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel
+from torch.utils.data import DataLoader, Dataset, DistributedSampler
+
+batch, ranks, rank = int(sys.argv[1]), int(os.environ.get("WORLD_SIZE", 1)), int(os.environ.get("RANK", 0))
+if ranks > 1:
+    torch.distributed.init_process_group("gloo")
+torch.manual_seed(1)
+
+class Data(Dataset):
+    def __init__(self, seconds=0.0):
+        self.inputs, self.targets, self.seconds = torch.randn(4096, FEATURES), torch.randn(4096, 4), seconds
+    def __len__(self):
+        return len(self.inputs)
+    def __getitem__(self, index):
+        if self.seconds:
+            time.sleep(self.seconds)
+        return self.inputs[index], self.targets[index]
+
+def build(width=WIDTH, layers=3, **options):
+    inner = [part for _ in range(layers) for part in (nn.Linear(width, width), nn.ReLU())]
+    model = nn.Sequential(nn.Linear(FEATURES, width), nn.ReLU(), *inner, nn.Linear(width, 4))
+    return DistributedDataParallel(model, **options) if ranks > 1 else model
+
+def batches(data):
+    sampler = DistributedSampler(data) if ranks > 1 else None
+    return DataLoader(data, batch_size=batch, sampler=sampler, drop_last=True)
+
+def forever(loader):
+    while True:
+        yield from loader
+"""
+LOOP = """
+model = build(OPTIONS)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+for step, (inputs, targets) in enumerate(forever(batches(Data(SECONDS)))):
+    BEFORE
+    loss = nn.functional.mse_loss(model(inputs), targets)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    AFTER
+"""
+ACCUMULATING = """
+model = build()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.001)
+for step, (inputs, targets) in enumerate(forever(batches(Data()))):
+    (nn.functional.mse_loss(model(inputs), targets) / 4).backward()
+    if step % 4 == 3:
+        optimizer.step()
+        optimizer.zero_grad()
+"""
+UNTOLD = ("unexplained", "healthy", "comm-bound")
+"""Where no line of the script tells: no confident answer that is wrong."""
+
+
+class Fault(NamedTuple):
+    """A script, and what has to be found first."""
+
+    body: str
+    first: tuple[str, ...]
+    changes: dict[str, str] = {}
+    """Words of the script in capitals -> what stands there."""
+    workload: dict[str, Any] = {}
+    line: str = ""
+    """What the report has to name, where a cause cannot be told without it."""
+
+    @property
+    def script(self) -> str:
+        words = {"OPTIONS": "", "SECONDS": "", "BEFORE": "pass", "AFTER": "pass", "WIDTH": "512", "FEATURES": "64"}
+        text = HEAD + self.body
+        for word, value in (words | self.changes).items():
+            text = text.replace(word, value)
+        return text
+
+
+SLOW_LOG = """if step % 1 == 0:
+        print(f"step {step} loss {loss.item():.4f}", flush=True); time.sleep(0.004)"""
+FAULTS = {
+    "slow-loader": Fault(LOOP, ("input-bound",), {"SECONDS": "0.0005"}),
+    "slow-rank": Fault(LOOP, ("straggler",), {"BEFORE": "time.sleep(0.02 if rank == 1 else 0)"}),
+    "unused-parameters": Fault(LOOP, ("unused-params",), {"OPTIONS": "find_unused_parameters=True"}),
+    "tiny-batch": Fault(LOOP, ("comm-bound",), {"WIDTH": "1024"}, {"batch_size": 2}),
+    "frequent-checkpoints": Fault(
+        LOOP,
+        ("checkpointing",),
+        {"AFTER": 'if step % 3 == 2 and rank == 0: torch.save(model.state_dict(), sys.argv[2] + ".pt")'},
+    ),
+    "slow-log": Fault(LOOP, UNTOLD, {"AFTER": SLOW_LOG}, line='with rec.part("logging"):'),
+    "slow-log-that-is-named": Fault(
+        LOOP,
+        ("sync-logging",),
+        {
+            "OPTIONS)": ")\nimport scalestudy\nrec = scalestudy.Recorder()",
+            "AFTER": 'with rec.part("logging"):\n        ' + SLOW_LOG.split("\n        ")[1],
+        },
+    ),
+    "no-no-sync": Fault(ACCUMULATING, ("accum-no-nosync",), {}, {"batch_size": 32, "batches_per_step": 4}),
+    "clean": Fault(LOOP, ("healthy", "unexplained"), {}, {"batch_size": 256}),
+}
