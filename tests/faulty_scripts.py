@@ -6,7 +6,15 @@ The column `first` was written before any of them was measured. UNTOLD: nothing 
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, NamedTuple
+
+import pandas as pd
+from builders import runs_of
+from own_scripts import launched_script
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.spec import CommandSpec
 
 HEAD = """
 import os, sys, time, torch
@@ -110,3 +118,27 @@ FAULTS = {
     "no-no-sync": Fault(ACCUMULATING, ("accum-no-nosync",), {}, {"batch_size": 32, "batches_per_step": 4}),
     "clean": Fault(LOOP, ("healthy", "unexplained"), {}, {"batch_size": 256}),
 }
+
+
+def study_of_script(fault: Fault, folder: Path, **changes: Any) -> dict[str, Any]:
+    """The study of a script, which is written there: one process and two ranks, as `scalestudy run` would write it."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "train.py").write_text(fault.script, encoding="utf-8")
+    workload = {"command": "train.py {batch_per_rank} {out}/model", "directory": str(folder), "batch_size": 16}
+    return {
+        "study": "faulty",
+        "scales": ["1x2"],
+        "repeats": 3,
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "measure": {"min_steps": 60, "max_steps": 120, "warmup_steps": 5, "probe_rounds": 3, "probe_steps": 8},
+        "host": {"device": "cpu", "pin": True},
+        "workloads": {"own": {**workload, "scaling": ["weak"], **fault.workload}},
+        **changes,
+    }
+
+
+def measured(content: dict[str, Any], results: Path) -> tuple[Plan, pd.DataFrame]:
+    """The plan, and runs.csv of all its launches."""
+    plan = make_plan(parse_study(content, source="x"))
+    found = [launched_script(spec, results) for spec in plan.runs.values() if isinstance(spec, CommandSpec)]
+    return plan, runs_of(plan.study, found)

@@ -74,7 +74,7 @@ class Ending:
         stop = os.path.join(self._folder, STOP)
         while not os.path.exists(stop):
             time.sleep(POLL_S)
-        if world_size == 1:
+        if world_size == 1 and not self.probe_steps(1.0):
             self._last = steps() + 1
             return
         while len(others) < world_size - 1:

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import Any, Callable
 
 OF_DDP = ("find_unused_parameters", "broadcast_buffers", "gradient_as_bucket_view", "static_graph")
 OF_LOADERS = ("pin_memory", "persistent_workers", "prefetch_factor")
 MOST_COUNTED = 10
 """Passes that DDP's logger counts one by one; of later ones it counts every hundredth."""
+
+
+def tried(read: Callable[..., dict[str, Any]], *arguments: Any) -> dict[str, Any]:
+    """What a function here finds; nothing where this torch has it otherwise. The looking goes on."""
+    try:
+        return read(*arguments)
+    except Exception:
+        return {}
 
 
 def of_loader(loader: Any) -> dict[str, Any]:
@@ -37,25 +45,33 @@ def of_ddp(ddp: Any) -> dict[str, Any]:
     return {name: bool(getattr(ddp, name)) for name in OF_DDP if hasattr(ddp, name)}
 
 
-def synchronised_passes(ddp: Any) -> int | None:
-    """Backward passes up to now that synchronised gradients; None where there were too many to be counted.
+def of_first_step(ddp: Any, passes: int, so_far: int) -> dict[str, Any]:
+    """Backward passes of a step, and how many of them synchronised gradients; None where these are not known.
 
+    passes: of the step. so_far: those that were made by now, of a second step too. ddp: None where there is none.
     The logger notes its number at the start of each pass but the first.
     """
-    passes = int(ddp._get_ddp_logging_data().get("iteration", 0)) + 1
-    return passes if passes <= MOST_COUNTED else None
+    found: dict[str, Any] = {"passes": passes, "synchronised_passes": None}
+    if ddp is not None and so_far:
+        synchronised = int(ddp._get_ddp_logging_data().get("iteration", 0)) + 1
+        if synchronised <= MOST_COUNTED:
+            found["synchronised_passes"] = round(synchronised * passes / so_far)
+    return found
 
 
 def bucket_bytes(ddp: Any) -> list[int]:
     """Bytes of each gradient bucket, as DDP itself says."""
     facts = ddp._get_ddp_logging_data()
-    sizes = facts.get("rebuilt_bucket_sizes") or facts.get("initial_bucket_sizes") or ""
+    names = ("rebuilt_bucket_sizes", "initial_bucket_sizes", "bucket_sizes")
+    sizes = next((facts[name] for name in names if facts.get(name)), "")
     return [int(size) for size in str(sizes).replace(",", " ").split()]
 
 
 def at_the_end(ddp: Any) -> dict[str, Any]:
-    """What DDP knows once it has trained."""
-    found: dict[str, Any] = {"buckets": len(bucket_bytes(ddp)), "static_graph": bool(getattr(ddp, "static_graph", 0))}
+    """What DDP knows once it has trained, and whether the model was compiled. ddp: None where there is none."""
+    if ddp is None:
+        return {"compiled": is_compiled()}
+    found: dict[str, Any] = {"compiled": is_compiled(), "buckets": len(bucket_bytes(ddp))}
     if ddp.find_unused_parameters:
         size = ddp._get_ddp_logging_data().get("unused_parameter_size")
         found["unused_parameter_bytes"] = None if size is None else int(size)

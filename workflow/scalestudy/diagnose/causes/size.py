@@ -93,7 +93,8 @@ def _larger_batch(case: Case) -> Recommendation:
     samples = inf if known is None else known
     strong = point["scaling"] == "strong"
     wanted = model.batch_for(target, overhead_s, ranks=case.ranks, strong=strong)
-    unit = lcm(ROUND_TO, *(all_ranks if "strong" in workload.scaling else []))
+    parts = case.script.batches_per_step if case.script is not None else 1
+    unit = lcm(ROUND_TO, *(parts * ranks for ranks in all_ranks) if "strong" in workload.scaling else (parts,))
     batch = max(ceil(wanted / unit) * unit, workload.batch_size)
     whose = "global" if strong else "per rank"
     if batch * (1 if strong else max(all_ranks)) > samples:

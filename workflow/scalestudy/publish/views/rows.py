@@ -12,8 +12,8 @@ from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, FACTORS, apart, failure_word, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
+from scalestudy.publish.words.points import ACCURACY, FACTORS, LATE_BY, apart, failure_word, methods, stopped
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
@@ -184,12 +184,8 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     notes += _of_the_speedup(numbers, point, row)
     if waits_for_one(row):
-        late = (
-            f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
-            " buckets, on average {lateness_ms} ms ({lateness_share_percent}% of a step) after those of the other"
-            " ranks"
-        )
-        notes.append(numbers.phrase(point, late))
+        how = LATE_BY.get(row["late_by"], LATE_BY[LateBy.BUCKETS])
+        notes.append(numbers.phrase(point, f"rank {int(row['late_rank'])} is late: {how}"))
     if row["methods"] == Methods.DISAGREE:
         notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
