@@ -249,6 +249,7 @@ def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
     rate = summary["throughput_samples_per_s"]
     derived = {"parts_time_s": parts_s}
     derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}
+    derived["wrapper_share"] = summary["wrapper_time_s"] / summary["step_time_s"]
     derived["lateness_share"] = summary["lateness_s"] / summary["step_time_s"]
     derived["flop_per_s_per_rank"] = summary["flops_per_sample"] * rate / summary["world_size"]
     # The fewer samples a second, the dearer: the limits change places.

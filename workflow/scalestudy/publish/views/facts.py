@@ -20,6 +20,8 @@ from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
+from scalestudy.registry.codes import Wrapper
+from scalestudy.registry.words.points import BASES
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
@@ -70,10 +72,17 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
         "intervals": labels.intervals(study, set(summary["interval"])),
+        "base": _base(summary),
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,
     }
+
+
+def _base(summary: pd.DataFrame) -> str:
+    """What the base cases are: the plain model, or one in a wrapper."""
+    wrappers = set(summary.loc[summary["is_base"], "wrapper"])
+    return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 
 
 def wall_time_view(numbers: NumbersFile) -> Phrase:

@@ -13,7 +13,7 @@ from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.publish.words.points import ACCURACY, FACTORS, LATE_BY, apart, failure_word, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
@@ -183,6 +183,8 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     notes += _of_the_speedup(numbers, point, row)
+    if row["is_base"] and row["wrapper"] != Wrapper.NONE:
+        notes.append(_of_the_wrapper(numbers, point, row))
     if waits_for_one(row):
         how = LATE_BY.get(row["late_by"], LATE_BY[LateBy.BUCKETS])
         notes.append(numbers.phrase(point, f"rank {int(row['late_rank'])} is late: {how}"))
@@ -192,6 +194,17 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))
     return notes
+
+
+def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:
+    """That a base case is no plain model, and what its wrapper takes of the step, where that can be told."""
+    said = f"base includes the {row['wrapper'].upper()} wrapper"
+    if Interval.of(row, "wrapper_time_s").leaves_out(0):
+        taken = "{wrapper_ms} ms of its step ({wrapper_share_percent}%)"
+        return numbers.phrase(point, f"{said}: what it does in the backward pass takes {taken}")
+    if numbers.number(f"{point}.wrapper_ms"):
+        return numbers.phrase(point, f"{said}; its share cannot be told from noise: {{wrapper_ms}} ms of the step")
+    return Phrase(f"{said}; its share was not told apart")
 
 
 def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterator[Phrase]:
