@@ -70,8 +70,14 @@ def _words(change: str, warning: str | None = None) -> Callable[[Recommendation,
 
 
 def _threads(recommendation: Recommendation, case: Case) -> Change:
-    stay = "A script that calls torch.set_num_threads keeps its own number: leave that line out."
-    return Change(recommendation.change, recommendation.patch, f"{recommendation.warning} {stay}".strip())
+    """As many threads as cores are what a script is told, so that more are its own choice."""
+    assert recommendation.patch is not None
+    host, wanted = case.study.host_of(case.point["variant"]), recommendation.patch["host"]
+    own = "leave out torch.set_num_threads in the script, and OMP_NUM_THREADS in its environment"
+    if all(getattr(host, name) == value for name, value in wanted.items()):
+        return Change(f"Let each rank have as many threads as cores, which are its own already: {own}.")
+    more = f"If it has too many threads still: {own}."
+    return Change(recommendation.change, recommendation.patch, f"{recommendation.warning} {more}".strip())
 
 
 def _read_ahead(recommendation: Recommendation, case: Case) -> Change:

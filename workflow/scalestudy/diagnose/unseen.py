@@ -1,7 +1,7 @@
 """Causes that cannot be judged of a script, because what they rest on was not seen; and what would show it.
 
 Only of somebody's own script: our own training is seen whole. Every cause of `causes/` has a line in UNSEEN, or is in
-ALWAYS_SEEN. A test runs every line and option that is named here.
+ALWAYS_SEEN. Lines and options are named as a script and a study have them.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _checkpoints(case: Case) -> Missing:
     few = "fewer than three calls of torch.save were seen"
     named = 'others: `with rec.part("checkpoint"):`'
     assert case.script is not None
-    return (few, named) if case.script.run_to_end else (few, f"`run_to_end: true`, or a larger `measure.min_steps`; {named}")
+    return (few, named) if case.script.run_to_end else (few, f"`run_to_end: true`; {named}")
 
 
 def _samples(case: Case) -> Missing:
@@ -112,7 +112,7 @@ def _accumulation(case: Case) -> Missing:
 def _unused(case: Case) -> Missing:
     if not case.knobs.ddp.find_unused_parameters or not _lacks(case, "unused_parameter_bytes"):
         return None
-    return "DDP did not say whether any parameter had no gradient", "a run of more steps: `measure.min_steps`"
+    return "DDP did not say whether any parameter had no gradient", "longer runs: larger `measure.min_steps` and `measure.max_steps`"
 
 
 def _buckets(case: Case) -> Missing:
@@ -157,7 +157,7 @@ def _small_steps(case: Case) -> Missing:
 def _memory(case: Case) -> Missing:
     if case.point["launches_memory_read"]:
         return None
-    return "memory was read less than eight times", "longer runs: `measure.min_steps`"
+    return "memory was read less than eight times", "longer runs: larger `measure.min_steps` and `measure.max_steps`"
 
 
 def _accuracy(case: Case) -> Missing:
@@ -191,6 +191,6 @@ UNSEEN: dict[str, Callable[[Case], Missing]] = {
     "large-batch": _accuracy,
 }
 ALWAYS_SEEN = frozenset(
-    {"two-modes", "oversubscribed", "numa", "sync-bn", "ddp-oom", "memory-pressure", "fragmentation"}
+    {"two-modes", "oversubscribed", "numa", "sync-bn", "memory-pressure", "fragmentation"}
 )
-"""By step times, threads and cores, layers, outcomes, and torch's own counts of memory."""
+"""By step times, threads and cores, layers, and torch's own counts of memory."""
