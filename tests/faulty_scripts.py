@@ -1,12 +1,14 @@
 """Training scripts with a fault, as people make them, and what has to be said of each first.
 
-The column `first` was written before any of them was measured. UNTOLD: nothing but more repeats may be asked for, and
-`line` of the script or of the study would show it.
+`first` was written before any of them was measured. UNTOLD: nothing but more repeats may be asked for, and `line`
+of the script or of the study would show it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -79,9 +81,9 @@ class Fault(NamedTuple):
 
     body: str
     first: tuple[str, ...]
-    changes: dict[str, str] = {}
+    changes: Mapping[str, str] = MappingProxyType({})
     """Words of the script in capitals -> what stands there."""
-    workload: dict[str, Any] = {}
+    workload: Mapping[str, Any] = MappingProxyType({})
     line: str = ""
     """What the report has to name, where a cause cannot be told without it."""
 
@@ -121,7 +123,7 @@ FAULTS = {
 
 
 def study_of_script(fault: Fault, folder: Path, **changes: Any) -> dict[str, Any]:
-    """The study of a script, which is written there: one process and two ranks, as `scalestudy run` would write it."""
+    """The study of a script, which is written there: one process, and two ranks."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "train.py").write_text(fault.script, encoding="utf-8")
     workload = {"command": "train.py {batch_per_rank} {out}/model", "directory": str(folder), "batch_size": 16}

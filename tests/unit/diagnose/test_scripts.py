@@ -1,4 +1,4 @@
-"""Diagnoses of somebody's own script: every cause, its advice, and what is said of those that could not be judged."""
+"""Diagnoses of somebody's own script: every cause, its advice, and what is said where one could not be judged."""
 
 from __future__ import annotations
 
@@ -236,14 +236,16 @@ NESTED = {*DdpOptions.model_fields, *FsdpOptions.model_fields, *InputOptions.mod
 
 @pytest.mark.parametrize("command", [WITH_BATCH, WITHOUT_BATCH])
 def test_no_advice_for_a_script_is_a_key_that_a_command_does_not_take(command: str) -> None:
-    """A patch is taken by the study and changes it; words name no key of our own training as a study writes it."""
+    """A patch is taken by the study and changes it; words name no key of our own training."""
     met = set()
     for name, (content, diagnosis) in all_diagnoses(command).items():
         for _, advice in diagnosis.recommendations:
             met.add(advice.id)
             assert "would refuse" not in advice.warning, (name, advice)
             if advice.patch:
-                assert parse_study(merge(content, advice.patch), source="patched") != parse_study(content, source="x")
+                assert parse_study(merge(content, advice.patch), source="patched") != parse_study(
+                    content, source="x"
+                )
             said = f"{advice.change} {advice.warning} {advice.unpredicted}"
             for key in REFUSED | NESTED:
                 assert f"{key}: " not in said, (name, said)
@@ -267,7 +269,9 @@ def ids_of_patches() -> set[str]:
 
 def test_a_batch_is_patched_where_the_command_has_a_place_for_it() -> None:
     advice = {
-        command: next(r for _, r in all_diagnoses(command)["comm-bound"][1].recommendations if r.id == "larger_batch")
+        command: next(
+            r for _, r in all_diagnoses(command)["comm-bound"][1].recommendations if r.id == "larger_batch"
+        )
         for command in (WITH_BATCH, WITHOUT_BATCH)
     }
     patch = advice[WITH_BATCH].patch
@@ -348,7 +352,11 @@ def test_lines_that_are_named_are_lines_that_there_are() -> None:
     assert all(part in PARTS for part in ("logging", "checkpoint"))
     for part in texts.split('rec.part("')[1:]:
         assert part.split('"')[0] in PARTS
-    changed = study_of(WITH_BATCH, measure={"probe_rounds": 3, "min_steps": 400, "max_steps": 800}, report={"overhead_reference": True})
+    changed = study_of(
+        WITH_BATCH,
+        measure={"probe_rounds": 3, "min_steps": 400, "max_steps": 800},
+        report={"overhead_reference": True},
+    )
     changed["workloads"]["own"] |= {"run_to_end": True, "scaling": ["strong", "weak"]}
     parse_study(changed, source="as it is advised")
 

@@ -1,4 +1,4 @@
-"""What is known of a script's model and loaders without looking at its steps: read when they are made, and at the end."""
+"""What is known of a model and loaders without looking at steps: read when they are made, and at the end."""
 
 from __future__ import annotations
 

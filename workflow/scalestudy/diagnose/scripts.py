@@ -1,7 +1,7 @@
-"""Advice for somebody's own script: a patch of the study where its command has a place for it, else the line to change.
+"""Advice for somebody's own script: a patch of the study where its command has a place for it, else a line.
 
-The causes give advice as for our own training, whose settings are keys of the study. A workload with a command takes
-none of them: `IN_SCRIPT` says by the id of a recommendation what becomes of it.
+The causes give advice as for our own training, whose settings are keys of the study. A workload with a command
+takes none of them: `IN_SCRIPT` says by the id of a recommendation what becomes of it.
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ def _shard(recommendation: Recommendation, case: Case) -> Change:
 
 def _compile(recommendation: Recommendation, case: Case) -> Change:
     if case.knobs.compile:
-        return Change("Start fewer and larger operations: the model is compiled already, so look at what is left out of it.")
+        return Change(
+            "Start fewer and larger operations: the model is compiled already, so look at what is left out of it."
+        )
     return Change(f"{recommendation.change} In the script: `model = torch.compile(model)`.")
 
 
@@ -172,7 +174,7 @@ IN_SCRIPT: dict[str, Callable[[Recommendation, Case], Change]] = {
     "compile": _compile,
     "scale_learning_rate": _learning_rate,
     "same_settings": _words(
-        "Run the base case with the same arguments, on the same devices, threads and versions, and at the batch that"
-        " the study says."
+        "Run the base case with the same arguments, on the same devices, threads and versions, and at the batch"
+        " that the study says."
     ),
 }

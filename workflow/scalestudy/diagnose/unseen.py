@@ -1,6 +1,6 @@
 """Causes that cannot be judged of a script, because what they rest on was not seen; and what would show it.
 
-Only of somebody's own script: our own training is seen whole. Every cause of `causes/` has a line in UNSEEN, or is in
+Only of somebody's own script: our own training is seen whole. Every cause of `causes/` is in UNSEEN or in
 ALWAYS_SEEN. Lines and options are named as a script and a study have them.
 """
 
@@ -112,7 +112,10 @@ def _accumulation(case: Case) -> Missing:
 def _unused(case: Case) -> Missing:
     if not case.knobs.ddp.find_unused_parameters or not _lacks(case, "unused_parameter_bytes"):
         return None
-    return "DDP did not say whether any parameter had no gradient", "longer runs: larger `measure.min_steps` and `measure.max_steps`"
+    return (
+        "DDP did not say whether any parameter had no gradient",
+        "longer runs: larger `measure.min_steps` and `measure.max_steps`",
+    )
 
 
 def _buckets(case: Case) -> Missing:
@@ -157,7 +160,10 @@ def _small_steps(case: Case) -> Missing:
 def _memory(case: Case) -> Missing:
     if case.point["launches_memory_read"]:
         return None
-    return "memory was read less than eight times", "longer runs: larger `measure.min_steps` and `measure.max_steps`"
+    return (
+        "memory was read less than eight times",
+        "longer runs: larger `measure.min_steps` and `measure.max_steps`",
+    )
 
 
 def _accuracy(case: Case) -> Missing:
@@ -190,7 +196,5 @@ UNSEEN: dict[str, Callable[[Case], Missing]] = {
     "memory-growth": _memory,
     "large-batch": _accuracy,
 }
-ALWAYS_SEEN = frozenset(
-    {"two-modes", "oversubscribed", "numa", "sync-bn", "memory-pressure", "fragmentation"}
-)
+ALWAYS_SEEN = frozenset({"two-modes", "oversubscribed", "numa", "sync-bn", "memory-pressure", "fragmentation"})
 """By step times, threads and cores, layers, and torch's own counts of memory."""

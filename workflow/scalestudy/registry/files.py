@@ -9,7 +9,18 @@ from scalestudy.registry.drawn import COMPARED, TIDY
 from scalestudy.registry.figures import FIGURES
 from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
 from scalestudy.registry.points import FLOOR_COLUMNS, POINT_COLUMNS
-from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, SCRIPT, STEADINESS, WHERE
+from scalestudy.registry.runs import (
+    COMMUNICATION,
+    KNOBS,
+    MEMORY,
+    MODEL,
+    PLACE,
+    RANKS,
+    RUNS,
+    SCRIPT,
+    STEADINESS,
+    WHERE,
+)
 
 _RUN_ID = RUNS[0]
 _SCALING = Column(

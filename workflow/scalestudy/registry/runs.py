@@ -79,7 +79,10 @@ def _probes() -> Iterator[Column]:
 COMMUNICATION = (
     *_probes(),
     Column("methods", "agree, disagree or not_compared_*: whether the methods of measuring communication agree"),
-    Column("late_rank", "rank whose gradients come last for most buckets, or that is slowest in most of what late_by says"),
+    Column(
+        "late_rank",
+        "rank whose gradients come last for most buckets, or that is slowest in most of what late_by says",
+    ),
     Column("late_share", "share of the buckets for which it comes last"),
     Column("lateness_s", "how much later its gradients come than the mean of the others", "s"),
     Column(

@@ -54,7 +54,7 @@ def late_rank(buckets: Table | Grid) -> dict[str, Any]:
 
 
 def late_of_blocks(grid: Grid, own_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-    """LATE, from what ranks take when none waits for another. own_s: (ranks, steps). numbers: of the steps' blocks.
+    """LATE, from what ranks take when none waits for another. own_s: (ranks, steps). numbers: of blocks.
 
     late_share: of the blocks. lateness_s: how much longer a step of that rank takes than the mean of the others'.
     """

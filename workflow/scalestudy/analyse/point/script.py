@@ -15,12 +15,14 @@ WRAPPER = "wrapper_time_s"
 
 
 def script_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """wrapper, seen, checkpoint_apart_s, late_by and how many launches read their memory. good: rows of runs.csv."""
+    """wrapper, seen, late_by, checkpoint_apart_s, launches_memory_read. good: rows of runs.csv."""
     return {
         **first_of(good, good["wrapper"] != Wrapper.NONE, {"wrapper": Wrapper.NONE}),
         **first_of(good, good["seen"] != "{}", {"seen": "{}"}),
         **first_of(good, good["late_by"] != LateBy.NONE, {"late_by": LateBy.NONE}),
-        **mean(launches_of(good, "checkpoint_apart_s", study), confidence=study.level).columns("checkpoint_apart_s"),
+        **mean(launches_of(good, "checkpoint_apart_s", study), confidence=study.level).columns(
+            "checkpoint_apart_s"
+        ),
         "launches_memory_read": int(good["memory_growth_gib_per_1000_steps"].notna().sum()),
     }
 

@@ -60,7 +60,8 @@ def straggler(case: Case) -> Seen | None:
     name, said = {
         LateBy.BLOCKS: (
             f"blocks without synchronisation in which rank {rank} was slowest",
-            f"without synchronisation its steps take {late_ms} longer than those of the others, who otherwise wait.",
+            f"without synchronisation its steps take {late_ms} longer than those of the others, who"
+            " otherwise wait.",
         ),
         LateBy.STEPS: (
             f"steps in which rank {rank} was slowest outside of the backward pass",

@@ -136,9 +136,7 @@ def _row(process: Process, step: Step, logged: Sequence[float]) -> dict[str, Any
     logged: what DDP's logger said of this step, in the next one.
     """
     nothing = {part: 0.0 if part in process.parts_seen else nan for part in PARTS}
-    parts = {
-        f"{part}_time_s": nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS
-    }
+    parts = {f"{part}_time_s": nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
     rest = max(0.0, step.time_s - sum(seconds for seconds in step.parts.values() if not isnan(seconds)))
     values = {name: parts.get(name, rest) for name in PART_COLUMNS}
     return {

@@ -72,7 +72,8 @@ def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile) 
             for finding in diagnosis.findings
         ],
         "not_judged": [
-            f"{', '.join(item.causes)}: {item.unseen}. To see it: {item.shown_by}." for item in diagnosis.not_judged
+            f"{', '.join(item.causes)}: {item.unseen}. To see it: {item.shown_by}."
+            for item in diagnosis.not_judged
         ],
         "recommendations": [
             dict(item) | {"cause": cause, "prediction": _prediction(numbers, point, cause, item)}

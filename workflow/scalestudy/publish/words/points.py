@@ -41,10 +41,10 @@ APART = {
 LATE_BY = {
     LateBy.BUCKETS: "its gradients came last in {late_share_percent}% of the buckets, on average {lateness_ms} ms"
     " ({lateness_share_percent}% of a step) after those of the other ranks",
-    LateBy.BLOCKS: "in {late_share_percent}% of the blocks without synchronisation it was the slowest; its steps took"
-    " {lateness_ms} ms ({lateness_share_percent}% of a step) longer than those of the other ranks",
-    LateBy.STEPS: "in {late_share_percent}% of the steps it was the slowest outside of the backward pass, on average by"
-    " {lateness_ms} ms ({lateness_share_percent}% of a step)",
+    LateBy.BLOCKS: "in {late_share_percent}% of the blocks without synchronisation it was the slowest; its steps"
+    " took {lateness_ms} ms ({lateness_share_percent}% of a step) longer than those of the other ranks",
+    LateBy.STEPS: "in {late_share_percent}% of the steps it was the slowest outside of the backward pass, on"
+    " average by {lateness_ms} ms ({lateness_share_percent}% of a step)",
 }
 """What is said of a late rank, by what it was seen."""
 
