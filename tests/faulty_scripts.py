@@ -113,7 +113,7 @@ FAULTS = {
         LOOP,
         ("sync-logging",),
         {
-            "OPTIONS)": ")\nimport scalestudy\nrec = scalestudy.Recorder()",
+            "model = build()": "import scalestudy\nrec = scalestudy.Recorder()\nmodel = build()",
             "AFTER": 'with rec.part("logging"):\n        ' + SLOW_LOG.split("\n        ")[1],
         },
     ),

@@ -1,4 +1,4 @@
-"""What is seen of a script beside its steps: options of its wrapper and loader, who synchronises, and its base case."""
+"""What is seen of a script beside its steps: options of its wrapper and loader, and the wrapper of its base case."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_memory_is_read_while_a_script_runs(tmp_path: Path) -> None:
     more = MEASURE | {"min_steps": 200, "max_steps": 200, "block_steps": 10}
     row = row_of(Fault(LOOP, (), leak), tmp_path, measure=more)
     assert row["memory_grows"]
-    assert row["memory_growth_gib_per_1000_steps"] == pytest.approx(0.5, rel=0.3)
+    assert 0.4 < row["memory_growth_gib_per_1000_steps"] < 1.0, "half a MiB is kept at every step"
 
 
 WRAPPED = {

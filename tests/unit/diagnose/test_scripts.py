@@ -255,7 +255,7 @@ def test_no_advice_for_a_script_is_a_key_that_a_command_does_not_take(command: s
 
 
 def ids_of_patches() -> set[str]:
-    """Of every recommendation in the code that has a patch of the study; those of a batch are made by `partial`."""
+    """Of every recommendation in the code that has a patch of the study."""
     found = set()
     for path in (Path(scalestudy.__file__).parent / "diagnose").rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -366,3 +366,10 @@ def test_nothing_is_listed_of_our_own_training(content: dict[str, Any]) -> None:
     summary = summary_of(plan, {("mlp", *key[1:]): [time] * 2 for key, time in HEALTHY.items()})
     summary["logging_time_s"] = nan
     assert all(not diagnosis.not_judged for diagnosis in diagnosed(plan, summary))
+
+
+def test_what_is_outside_of_the_parts_that_were_seen_is_asked_for_first() -> None:
+    wide = {"speedup": 1.6, "speedup_low": 1.3, "speedup_high": 1.9, "logging_time_s": nan}
+    for outside_s, first in ((0.0020, "name_logging"), (0.0001, "more_repeats")):
+        found = diagnose(study_of(WITH_BATCH), HEALTHY, wide | {"remainder_time_s": outside_s}, {})
+        assert found.recommendations[0][1].id == first

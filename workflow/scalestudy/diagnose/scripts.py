@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from math import isnan
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pydantic import BaseModel
@@ -15,6 +16,8 @@ from pydantic import BaseModel
 from scalestudy.diagnose.findings import Recommendation
 from scalestudy.study.config.commands import BATCH, placeholders
 from scalestudy.study.config.variants import Variant
+
+LOGGING = 'with rec.part("logging"):'
 
 if TYPE_CHECKING:
     from scalestudy.diagnose.case import Case
@@ -44,6 +47,18 @@ def has_place(case: Case, *names: str) -> bool:
         placeholders((*case.script.command, *case.study.variants[variant].arguments)) & set(names)
         for variant in (case.point["variant"], case.base["variant"])
     )
+
+
+def name_the_rest(case: Case, threshold: float) -> tuple[Recommendation, ...]:
+    """Where much of a step is outside of the parts that were seen: which line says what it is."""
+    outside = case.point["remainder_time_s"] / case.point["step_time_s"]
+    if case.script is None or not isnan(case.point["logging_time_s"]) or not outside >= threshold:
+        return ()
+    change = (
+        f"Say what the script does outside of the parts that were seen: {outside:.0%} of a step. If it logs there:"
+        f" `{LOGGING}` around these lines."
+    )
+    return (Recommendation(id="name_logging", change=change, unpredicted="what that is was not seen."),)
 
 
 class Change(NamedTuple):

@@ -12,9 +12,10 @@ from typing import Any
 
 from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH
 from scalestudy.analyse.costs.buckets import BUCKET_CAP_MIB
+from scalestudy.analyse.point.rows import in_most_launches, mostly_unsteady
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import NotJudged
-from scalestudy.diagnose.scripts import has_place
+from scalestudy.diagnose.scripts import LOGGING, has_place
 from scalestudy.registry.codes import LateBy, Steadiness, Wrapper
 from scalestudy.study.config.commands import BATCH
 
@@ -52,8 +53,8 @@ def _logging(case: Case) -> Missing:
     if not _lacks(case, "logging_time_s"):
         return None
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
-    said = f"what a step takes outside of the parts that were seen is {outside:.0%} of it, logging included"
-    return said, '`with rec.part("logging"):` around the lines that log'
+    said = f"{outside:.0%} of a step is outside of the parts that were seen, logging included"
+    return said, f"`{LOGGING}` around the lines that log"
 
 
 def _checkpoints(case: Case) -> Missing:
@@ -173,9 +174,12 @@ def _accuracy(case: Case) -> Missing:
 
 
 def _clock(case: Case) -> Missing:
-    if case.point["steadiness"] != Steadiness.LEVEL_CHANGE:
+    rises = case.point["steadiness"] == Steadiness.LEVEL_CHANGE and case.point["level_change"] > 0
+    if not (rises and mostly_unsteady(case.point)) or in_most_launches(case.point, "launches_throttled"):
         return None
-    return "the step time changed its level, and no clock was read", "the clock of the device beside a run"
+    host = "`grep MHz /proc/cpuinfo` on the host while the script runs"
+    gpu = "`nvidia-smi --query-gpu=clocks.sm --format=csv --loop=1` while the script runs"
+    return "steps became slower, and no clock was read", host if case.point["device"] == "cpu" else gpu
 
 
 UNSEEN: dict[str, Callable[[Case], Missing]] = {

@@ -8,6 +8,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
+from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Verdict
 from scalestudy.registry.words.points import outcomes, unsteady
@@ -25,6 +26,7 @@ SAME = (
     "threads_per_rank",
 )
 UNPREDICTED = "no cause is established."
+OUTSIDE = 0.05  # of a step, as of logging: not seen to be any part of it
 OFTEN = 10  # steps; what is done more often is worth a look
 
 
@@ -188,6 +190,7 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
+            *name_the_rest(case, OUTSIDE),
             case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED)),
             *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
         ),
