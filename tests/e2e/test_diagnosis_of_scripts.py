@@ -1,4 +1,4 @@
-"""Scripts with a fault, measured and diagnosed: the right cause first, or what would show it; no confident wrong one."""
+"""Scripts with a fault, measured and diagnosed: the right cause first, or what would show it; none that is wrong."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is seen of a script beside its steps: options of its wrapper and loader, and the wrapper of its base case."""
+"""What is seen of a script beside its steps: options of its wrapper and loader, memory, and its base case."""
 
 from __future__ import annotations
 

@@ -27,12 +27,12 @@ from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
 STEPS = (
-    "A step ends when the slowest rank has ended it. Blocks of steps are timed whole, the ranks meeting before each;"
-    " warm-up is dropped by MSER-5, and by the study's minimum. Validation is not part of any step."
+    "A step ends when the slowest rank has ended it. Blocks of steps are timed whole, the ranks meeting before"
+    " each; warm-up is dropped by MSER-5, and by the study's minimum. Validation is not part of any step."
 )
 STEPS_OF_SCRIPTS = (
-    "A step of a script ends with its last update, and when the slowest rank has ended it. Steps with an evaluation, a"
-    " checkpoint or the begin of an epoch are left out; warm-up is dropped by MSER-5, and by the study's minimum."
+    "A step of a script ends with its last update, on the slowest rank. Steps with an evaluation, a checkpoint or"
+    " the begin of an epoch are left out; warm-up is dropped by MSER-5, and by the study's minimum."
 )
 """How steps are timed."""
 MANY_POINTS = 200
