@@ -1,4 +1,4 @@
-"""Scripts with a fault, measured and diagnosed: the right cause first, or what would show it; none that is wrong."""
+"""Scripts with a fault, measured and diagnosed: the right cause first, or what would show it."""
 
 from __future__ import annotations
 
