@@ -150,7 +150,8 @@ def _overhead(case: Case) -> Missing:
 def _small_steps(case: Case) -> Missing:
     if case.point["scaling"] == "strong":
         return _overhead(case)
-    if "strong" in case.study.workloads[case.point["workload"]].scaling:
+    assert case.script is not None
+    if any(way == "strong" for way in case.script.scaling):
         return None  # its rows say it
     unseen = "one process was measured at one batch only"
     if not has_place(case, *BATCH):

@@ -57,7 +57,7 @@ def _of_the_wrapper(seen: dict[str, Any]) -> dict[str, Any]:
 def _of_the_loader(seen: dict[str, Any]) -> dict[str, Any]:
     """Options of the DataLoader that the script trains on, where it has one."""
     loaders = [seen["loaders"][number] for number in seen.get("training_loaders", ())]
-    if len(loaders) != 1 or "workers" not in loaders[0]:
+    if len(loaders) != 1 or loaders[0].get("workers") is None:
         return {}
     names = ("workers", "pin_memory", "persistent_workers", "prefetch_factor")
     return {"input": {"loader": "dataloader", **{name: loaders[0].get(name) for name in names}}}
