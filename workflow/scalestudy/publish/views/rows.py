@@ -12,7 +12,16 @@ from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, FACTORS, LATE_BY, apart, failure_word, methods, stopped
+from scalestudy.publish.words.points import (
+    ACCURACY,
+    FACTORS,
+    FACTORS_BESIDE_A_WRAPPER,
+    LATE_BY,
+    apart,
+    failure_word,
+    methods,
+    stopped,
+)
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
@@ -50,6 +59,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},
         **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
+        "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
         "point": labels.point(row),
@@ -83,9 +93,11 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: Numb
 
     factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
     """
+    wrapped = {row["workload"] for row in rows if row["has_wrapped_base"]}
     trees: dict[str, list[dict[str, Any]]] = {}
     for _, factor in factors.iterrows():
-        key, meaning = factor_key(factor), FACTORS[factor["factor"]]
+        words = FACTORS_BESIDE_A_WRAPPER if factor["workload"] in wrapped else FACTORS
+        key, meaning = factor_key(factor), words[factor["factor"]]
         shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
         trees.setdefault(point_key(factor), []).append({**factor, **shown})
     for row in rows:

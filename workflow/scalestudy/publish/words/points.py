@@ -30,6 +30,8 @@ FACTORS = {
     "transfer": "communication that nothing overlaps with, and the rest",
 }
 """What the factors of efficiency are shares of."""
+FACTORS_BESIDE_A_WRAPPER = FACTORS | {"contention": "what ranks take from each other on a host"}
+"""The same where the base case has the wrapper too."""
 
 APART = {
     "repeats_in_other_jobs": "in different SLURM jobs",
