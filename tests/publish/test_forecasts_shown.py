@@ -116,7 +116,7 @@ def test_the_caption_speaks_of_what_the_figure_shows(
     with paper_style():
         figure = drawing("speedup_efficiency")(plan, "mlp", frames).figure
     facts = document_facts(plan, results, book_of(plan, results))
-    first, *others = shown_figures(plan, tmp_path, facts["forecasts"])
+    first, *others = shown_figures(plan, tmp_path, facts)
     assert not {"accuracy", "epoch_time_detailed"} & {figure.entry.name for figure in others}, "no epoch: empty"
     assert ("Hollow: forecasts" in first.caption) == hollow
     assert ("larger batches" in first.caption) == larger == (len(figure.axes) == 3)

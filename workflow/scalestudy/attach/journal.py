@@ -27,13 +27,14 @@ class Journal:
         """Of the clock of the steps: gives a mark."""
         self.read_at = 0.0
         """On time.perf_counter(): the next hook reads the journal then."""
-        self.at_once = False
-        """Whether events are read as soon as they are noted: near the last step, on which ranks have to agree."""
+        self.at_once = True
+        """Whether events are read as soon as they are noted: in the first step, after which torch is asked what
+        happened in it, and near the last one, on which ranks have to agree."""
 
     def begin_again(self) -> None:
         """In a forked child, which is a process of its own."""
         self.events.clear()
-        self.now, self.read_at, self.at_once = time.perf_counter, 0.0, False
+        self.now, self.read_at, self.at_once = time.perf_counter, 0.0, True
 
     def read_at_once(self) -> None:
         """From here on. May be called by any thread."""

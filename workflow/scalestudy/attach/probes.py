@@ -73,15 +73,12 @@ class Probes:
         facts = self._ddp._get_ddp_logging_data()
         return [1e-9 * facts[field] if field in facts else math.nan for field in FIELDS]
 
-    def bucket_bytes(self) -> list[int]:
-        """Bytes of each gradient bucket, as DDP itself says."""
-        facts = self._ddp._get_ddp_logging_data()
-        sizes = facts.get("rebuilt_bucket_sizes") or facts.get("initial_bucket_sizes") or ""
-        return [int(size) for size in str(sizes).replace(",", " ").split()]
 
+def time_collectives(torch: Any, path: str, messages: list[int], *, broadcast_bytes: int = 0) -> None:
+    """Write a row for each call of each collective at each size. All ranks call it after the same step.
 
-def time_collectives(torch: Any, path: str, messages: list[int]) -> None:
-    """Write a row for each call of each collective at each size. All ranks call it after the same step."""
+    broadcast_bytes: of the buffers that DDP sends in each forward pass; 0 where it sends none.
+    """
     distributed = torch.distributed
     world = distributed.get_world_size()
     device = "cuda" if str(distributed.get_backend()) == "nccl" else "cpu"
@@ -91,6 +88,10 @@ def time_collectives(torch: Any, path: str, messages: list[int]) -> None:
         for name, call in _calls(torch, size // 4, world, device).items():
             times = _times(torch, call, device)
             rows += [(name, size, index, time_s) for index, time_s in enumerate(times)]
+    if broadcast_bytes:
+        buffers = torch.zeros(max(1, broadcast_bytes // 4), device=device)
+        times = _times(torch, lambda: distributed.broadcast(buffers, 0), device)
+        rows += [("broadcast", 4 * buffers.numel(), index, time_s) for index, time_s in enumerate(times)]
     with open(path + ".tmp", "w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows([("collective", "bytes", "call", "time_s"), *rows])
     os.replace(path + ".tmp", path)

@@ -14,6 +14,7 @@ from typing import Any
 from .batches import fingerprint, samples_of, tensors
 from .clock import DeviceClock, HostClock
 from .ending import Ending
+from .facts import at_the_end, bucket_bytes, of_first_step, of_loader, of_model, tried
 from .failure import told_of
 from .journal import Journal
 from .probes import Probes, block_steps, phases_of, time_collectives
@@ -23,6 +24,8 @@ from .steps import Steps
 
 FINGERPRINTS = 3
 """First batches of a rank by which it is seen whether another reads the same."""
+MESSAGES = [2**20, 25 * 2**20]
+"""Bytes of the collectives that are timed where no DDP says how large its buckets are: the same on all ranks."""
 
 
 class Rank:
@@ -144,14 +147,12 @@ class Rank:
             self.read()  # what has marks of the host
             self.steps.use_clock(DeviceClock(self.torch))  # only now is it known where the script computes
             self.journal.now = self.steps.clock.now
+            self.report.allocated = self.torch.cuda.memory_allocated
         self.report.facts.setdefault("optimizers", []).append(type(optimizer).__name__)
 
     def loader(self, loader: Any) -> None:
         """A DataLoader begins: how large its batches are meant to be."""
-        size = getattr(loader, "batch_size", None)
-        if size is None:
-            size = getattr(getattr(loader, "batch_sampler", None), "batch_size", None)
-        self._loaders[id(loader.dataset)] = {"batch_size": size, "workers": getattr(loader, "num_workers", 0)}
+        self._loaders[id(loader.dataset)] = tried(of_loader, loader)
 
     def wrapped(self, module: Any, strategy: str) -> None:
         """A model was wrapped; module: a weak reference to it."""
@@ -159,10 +160,7 @@ class Rank:
         self._wrapped.append((strategy, module))
         if strategy not in facts["strategies"]:
             facts["strategies"].append(strategy)
-        model = module()
-        facts["buffer_bytes"] = sum(buffer.numel() * buffer.element_size() for buffer in model.buffers())
-        if strategy == "ddp":
-            facts["bucket_cap_mb"] = getattr(model, "bucket_bytes_cap", 0) / 2**20
+        facts.update(tried(of_model, module(), strategy, self.torch))
 
     def joined(self) -> None:
         """The script has a process group."""
@@ -184,14 +182,18 @@ class Rank:
 
     def _probe_steps(self, step_time_s: float) -> int:
         """Steps of a block of probes; 0 where communication cannot be left out of the script's steps."""
-        alive = [module() for strategy, module in self._wrapped if strategy == "ddp"]
-        alone = len([one for one in alive if one is not None]) == 1 and len(self._wrapped) == 1
         asked = self.asked["probe_rounds"] and len(self.optimizers) == 1 and self.steps.backward_passes == 1
-        return block_steps(self.asked["probe_steps"], step_time_s) if asked and alone else 0
+        return block_steps(self.asked["probe_steps"], step_time_s) if asked and self._ddp is not None else 0
+
+    @property
+    def _ddp(self) -> Any:
+        """The only model that was wrapped, where that is a DistributedDataParallel; else None."""
+        strategy, module = self._wrapped[0] if len(self._wrapped) == 1 else ("", lambda: None)
+        return module() if strategy == "ddp" else None
 
     def _announced(self, last: int, steps: int) -> int:
         """The last step of the script's own is known: the last of all, after the probes."""
-        ddp = self._wrapped[0][1]() if steps else None
+        ddp = self._ddp if steps else None
         if ddp is None:
             return last
         phases = phases_of(self.asked["probe_rounds"], steps, self.asked["seed"])
@@ -202,8 +204,12 @@ class Rank:
 
     def _time_collectives(self) -> None:
         """After the last step, which is the same on all ranks."""
-        if self._probes is not None:
-            time_collectives(self.torch, self.report.path("collectives"), self._probes.bucket_bytes())
+        if self.asked["probe_rounds"] and self.group and self.world_size > 1:
+            ddp, sizes, buffers = self._ddp, MESSAGES, 0
+            if ddp is not None:
+                sizes = bucket_bytes(ddp)
+                buffers = self.report.facts.get("buffer_bytes", 0) if ddp.broadcast_buffers else 0
+            time_collectives(self.torch, self.report.path("collectives"), sizes, broadcast_bytes=buffers)
 
     def _ended(self, row: Row) -> None:
         """A step of the script ended. Raises Enough after the last one that is asked for."""
@@ -216,8 +222,11 @@ class Rank:
             logged=probes.logged if probes else (),
         )
         if first:
+            self.journal.at_once = False
             if not self.group:
                 self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
+            passes = self.steps.backward_passes
+            self.report.facts.update(tried(of_first_step, self._ddp, passes, passes + self.steps.open_passes))
             self.write(final=False)
         if self.ending.is_last(self.report.steps):
             self.write(enough=True)
@@ -234,6 +243,7 @@ class Rank:
             self.see(self.read, at_the_end=True)
             self.steps.clock.settle()
             self.steps.finish()
+            self.report.facts.update(tried(at_the_end, self._ddp))
         if not (self.direct or self.report.steps or self.group):
             return
         self.report.flush(self.steps)

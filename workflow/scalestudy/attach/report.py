@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from typing import Any, Sequence, TextIO
+from typing import Any, Callable, Sequence, TextIO
 
 from .row import Row
 from .steps import Steps
@@ -28,6 +28,8 @@ COLUMNS = (
         "extra",
         "phase",
         "logged",
+        "resident_gib",
+        "allocated_gib",
     ),
 )
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -54,6 +56,8 @@ class Report:
         self._next_s = 0.0
         self._loaders: dict[int, int] = {}
         self._resident: list[int] = []
+        self.allocated: Callable[[], int] | None = None
+        """Bytes that a CUDA device has allocated; None on another device."""
 
     @property
     def mean_resident_gib(self) -> float | None:
@@ -91,6 +95,9 @@ class Report:
             return
         with open("/proc/self/statm", encoding="ascii") as memory:
             self._resident.append(int(memory.read().split()[1]))
+        allocated = "%.9g" % (self.allocated() / 2**30) if self.allocated is not None else ""
+        lines = [f"{line},,\n" for line in lines]  # memory is known at the last of them
+        lines[-1] = "%s%.9g,%s\n" % (lines[-1][:-2], self._resident[-1] * PAGE / 2**30, allocated)
         if self._file is None:
             self._file = open(self.path("csv"), "w", encoding="utf-8")
             self._file.write(",".join(COLUMNS) + "\n")
@@ -111,7 +118,7 @@ class Report:
         whole = "%d,%.9g,%.9g" % (number, clock.between(self._first, row.end), clock.between(row.begin, row.end))
         words = ";".join(sorted(ends)), ";".join(sorted(row.extra)), phase
         said = ";".join(["%.9g" % value for value in logged])
-        return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said}\n"
+        return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said}"
 
     def _loader(self, loader: int) -> int:
         """A number of its own for each loader, from 0."""

@@ -89,6 +89,11 @@ class Steps:
         passes = self._closed.passes if self._closed is not None else []
         return sum(part == "backward" for part, _, _ in passes)
 
+    @property
+    def open_passes(self) -> int:
+        """Backward passes of the step under way."""
+        return sum(part == "backward" for part, _, _ in self._row.passes) if self._row is not None else 0
+
     def finish(self) -> None:
         """The script is over: the last step has nothing after it."""
         if self._updated and not self._stack:

@@ -1,6 +1,7 @@
 """One point with what it is compared with: all that a cause may look at."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import isnan
 from typing import Any
 
@@ -11,7 +12,9 @@ from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of,
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Variant
@@ -40,10 +43,17 @@ class Case:
         """The target per doubling, compounded over the doublings up to this many ranks."""
         return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
 
-    @property
+    @cached_property
     def knobs(self) -> Variant:
-        """How the point was run."""
-        return self.study.variants[self.point["variant"]]
+        """How the point was run: as the study says, and of a script what was seen of it."""
+        variant = self.study.variants[self.point["variant"]]
+        return variant if self.script is None else with_seen(variant, self.point["seen"])
+
+    @property
+    def script(self) -> CommandWorkload | None:
+        """The workload, where it is somebody's own script."""
+        workload = self.study.workloads[self.point["workload"]]
+        return workload if isinstance(workload, CommandWorkload) else None
 
     def interval(self, column: str) -> Interval:
         """A quantity of the point with its limits."""
@@ -54,7 +64,12 @@ class Case:
         return {"variants": {self.point["variant"]: change}}
 
     def accepted(self, recommendation: Recommendation) -> Recommendation:
-        """The recommendation; without its patch, and with the reason, where the study would refuse that."""
+        """The recommendation; without its patch, and with the reason, where the study would refuse that.
+
+        Of a script it says which line to change, where that is no key of the study.
+        """
+        if self.script is not None:
+            recommendation = for_script(recommendation, self)
         if not recommendation.patch:
             return recommendation
         try:

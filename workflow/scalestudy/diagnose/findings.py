@@ -86,6 +86,16 @@ class Finding(Part):
     """Worth knowing, and not what holds the point back."""
 
 
+class NotJudged(Part):
+    """Causes that could not be judged of a script, and what would show them."""
+
+    causes: tuple[str, ...]
+    unseen: str
+    """What was not seen, as a sentence."""
+    shown_by: str
+    """A line of the script or an option of the study, in backquotes."""
+
+
 class Bottleneck(Part):
     """What most of a step's time goes to, or `memory` where there is too little; '' where that is not known."""
 
@@ -112,6 +122,7 @@ class Diagnosis(Part):
     """What is usual, to be read beside what was measured and never instead of it."""
     findings: tuple[Finding, ...]
     """The first is to be put right first."""
+    not_judged: tuple[NotJudged, ...] = ()
 
     @property
     def recommendations(self) -> list[tuple[str, Recommendation]]:

@@ -12,6 +12,7 @@ from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import find_causes
 from scalestudy.diagnose.causes.fsdp import ddp_oom
 from scalestudy.diagnose.findings import Bottleneck, Diagnosis, Finding
+from scalestudy.diagnose.unseen import not_judged
 from scalestudy.diagnose.verdicts import find_confounded, judge_point
 from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.study import Study
@@ -46,6 +47,7 @@ def _diagnose(case: Case) -> Diagnosis:
         bottleneck=find_bottleneck(case),
         context=usual(case),
         findings=findings,
+        not_judged=not_judged(case),
     )
 
 

@@ -8,6 +8,7 @@ from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
+from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Verdict
 from scalestudy.registry.words.points import outcomes, unsteady
@@ -25,6 +26,7 @@ SAME = (
     "threads_per_rank",
 )
 UNPREDICTED = "no cause is established."
+OUTSIDE = 0.05  # of a step, as of logging: not seen to be any part of it
 OFTEN = 10  # steps; what is done more often is worth a look
 
 
@@ -101,7 +103,7 @@ def find_confounded(case: Case) -> Finding | None:
         explanation="Not the same work: " + "; ".join(reasons) + ".",
         evidence=(Evidence.of("speedup", "speedup", case.interval("speedup"), "x", beyond),),
         refuted_by="rows that differ in the number of ranks alone and give the same ratio",
-        recommendations=(alike,),
+        recommendations=(case.accepted(alike),),
     )
 
 
@@ -188,7 +190,8 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",
         recommendations=(
-            Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED),
+            *name_the_rest(case, OUTSIDE),
+            case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED)),
             *(_worth_trying(case) if verdict != Verdict.UNDECIDED else ()),
         ),
     )
@@ -210,9 +213,10 @@ def _worth_trying(case: Case) -> list[Recommendation]:
         names = (case.point["variant"], case.base["variant"])
         patch = {"variants": {name: {"accumulation_steps": parts} for name in names}}
         found.append(("larger_micro_batches", f"{change}, as far as memory goes.", patch))
-    if not knobs.input.workers:
+    if not knobs.input.workers and case.script is None:  # how long a script waits for data is known
         patch = case.variant_patch({"input": {"loader": "dataloader", "workers": 2}})
         found.append(("read_ahead", "Let processes read ahead.", patch))
     return [
-        Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED) for key, change, patch in found
+        case.accepted(Recommendation(id=key, change=change, patch=patch, unpredicted=UNPREDICTED))
+        for key, change, patch in found
     ]

@@ -2,7 +2,9 @@
 
 import textwrap
 
+from scalestudy.registry.codes import Wrapper
 from scalestudy.registry.figures import FIGURES, FigureEntry
+from scalestudy.registry.words.points import BASES
 
 
 def captions() -> dict[str, str]:
@@ -13,4 +15,5 @@ def captions() -> dict[str, str]:
 def _said(entry: FigureEntry) -> str:
     """All that may hold: Snakemake's report shows captions as they are, whatever the figure has."""
     bars = "Bars: intervals over launches." if entry.intervals else ""
-    return " ".join(filter(None, [entry.caption, bars, entry.if_forecast, entry.if_larger_batches]))
+    caption = entry.caption.replace("{base}", BASES[Wrapper.NONE])
+    return " ".join(filter(None, [caption, bars, entry.if_forecast, entry.if_larger_batches]))

@@ -40,6 +40,13 @@ fail; `no` while more are made."""
 Methods = StrEnum("Methods", "NONE AGREE DISAGREE NOT_COMPARED_FSDP NOT_COMPARED_ONE_ROUND")
 """What methods of measuring communication say of each other."""
 
+LateBy = StrEnum("LateBy", "NONE BUCKETS BLOCKS STEPS")
+"""By what it was seen which rank is late: timestamps of gradient buckets, blocks of steps without synchronisation,
+or the time that steps take outside of the backward pass."""
+
+Wrapper = StrEnum("Wrapper", "NONE DDP FSDP")
+"""What is around the model."""
+
 AccuracyKept = StrEnum("AccuracyKept", "NONE EQUIVALENT LOWER HIGHER NOT_SHOWN")
 """What the test of equivalence shows of two accuracies."""
 

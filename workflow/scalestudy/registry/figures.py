@@ -44,7 +44,7 @@ _ENTRIES = (
         "speedup_efficiency",
         "scaling.speedup",
         "speedup and efficiency",
-        "Speedup and efficiency over the plain model in one process. Dashed: ideal. Dotted: the study's target of"
+        "Speedup and efficiency over {base}. Dashed: ideal. Dotted: the study's target of"
         " efficiency per doubling of ranks.",
         if_forecast="Hollow: forecasts, no measurements.",
         if_larger_batches="Last panel: efficiency forecast at larger batches of a rank.",

@@ -9,13 +9,24 @@ from scalestudy.registry.drawn import COMPARED, TIDY
 from scalestudy.registry.figures import FIGURES
 from scalestudy.registry.observation import BLOCKS, BUCKETS, CALLS, EPOCHS, STEPS
 from scalestudy.registry.points import FLOOR_COLUMNS, POINT_COLUMNS
-from scalestudy.registry.runs import COMMUNICATION, KNOBS, MEMORY, MODEL, PLACE, RANKS, RUNS, STEADINESS, WHERE
+from scalestudy.registry.runs import (
+    COMMUNICATION,
+    KNOBS,
+    MEMORY,
+    MODEL,
+    PLACE,
+    RANKS,
+    RUNS,
+    SCRIPT,
+    STEADINESS,
+    WHERE,
+)
 
 _RUN_ID = RUNS[0]
 _SCALING = Column(
     "scaling", "strong, weak, or reference for one process at a batch that strong scaling gives a rank"
 )
-_WITH_LIMITS = ("lateness_s", "all_reduce_latency_s", "buffer_broadcast_s")
+_WITH_LIMITS = ("lateness_s", "checkpoint_apart_s", "all_reduce_latency_s", "buffer_broadcast_s")
 """Times that have an interval over launches, and none in a launch."""
 
 
@@ -55,10 +66,12 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),
         *MEMORY,
         Column("launches_growing", "launches whose memory grows"),
+        Column("launches_memory_read", "launches whose memory was read often enough to tell"),
         Column("accuracy_kept", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
         Column("launches_at_accuracy", "launches that reached the target accuracy"),
         *MODEL,
         *RANKS,
+        *SCRIPT,
         *PLACE,
     )
     known = {column.name: column for column in others} | {column.name: column for column in POINT_COLUMNS}

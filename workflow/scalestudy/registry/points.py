@@ -151,6 +151,12 @@ POINT_COLUMNS: tuple[Column, ...] = (
     time("parts_time", "all parts of a step, mean over ranks", limits="none", key="parts"),
     time("rank_skew", "slowest rank's step less the fastest one's, mean over steps", limits="none"),
     time("differential", f"synchronisation of gradients, {_PRICE}"),
+    time(
+        "wrapper_time",
+        "of one process whose model is in a wrapper: what DDP does in its backward pass",
+        key="wrapper",
+    ),
+    percent("wrapper_share", "the same over the step time", share=True),
     time("interference", "backward computation slowed by the communication that it overlaps with"),
     time("remainder", "differential less exposed communication and interference", key="synchronisation_remainder"),
     time("exposed_hook", "exposed communication by the timestamps of gradient buckets"),

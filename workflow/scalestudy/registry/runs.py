@@ -79,9 +79,17 @@ def _probes() -> Iterator[Column]:
 COMMUNICATION = (
     *_probes(),
     Column("methods", "agree, disagree or not_compared_*: whether the methods of measuring communication agree"),
-    Column("late_rank", "rank whose gradients come last for most buckets"),
+    Column(
+        "late_rank",
+        "rank whose gradients come last for most buckets, or that is slowest in most of what late_by says",
+    ),
     Column("late_share", "share of the buckets for which it comes last"),
     Column("lateness_s", "how much later its gradients come than the mean of the others", "s"),
+    Column(
+        "late_by",
+        "buckets, blocks (of steps without synchronisation), steps (outside of the backward pass) or none: by what"
+        " the late rank was seen",
+    ),
     Column("buckets", "gradient buckets of a step"),
     Column("all_reduce_latency_s", "latency of the all-reduce on the idle network, fitted", "s"),
     Column("buffer_broadcast_s", "broadcast of the model's buffers on the idle network", "s"),
@@ -89,6 +97,15 @@ COMMUNICATION = (
     Column("all_reduce_bus_gib_per_s", "bus bandwidth of the all-reduce at the largest message", "GiB/s"),
     Column(
         "all_reduce_small_share", "time of an all-reduce of 1/8 of the largest message over that of the largest"
+    ),
+)
+SCRIPT = (
+    Column("wrapper", "none, ddp or fsdp: what is around the model"),
+    Column("seen", "settings of a script as far as they were seen, by the names of a variant's keys, as JSON"),
+    Column(
+        "checkpoint_apart_s",
+        "seconds of checkpoints for each step of a script, whose steps with one are left out of the step time",
+        "s",
     ),
 )
 RANKS = (
@@ -144,6 +161,7 @@ RUNS: tuple[Column, ...] = (
     Column("backward_compute_time_s", "backward pass less exposed communication", "s"),
     *COMMUNICATION,
     *RANKS,
+    *SCRIPT,
     Column("memory_grows", "whether memory grows over the steady steps"),
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
     Column(

@@ -17,6 +17,7 @@ from scalestudy.record.tables import Table
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
 """Columns of a run; over launches the last has limits."""
+NOBODY_LATE: dict[str, Any] = dict.fromkeys(LATE, nan)
 
 
 def buckets_grid(buckets: Table | Grid) -> Grid:
@@ -48,14 +49,27 @@ def late_rank(buckets: Table | Grid) -> dict[str, Any]:
     """
     grid = buckets_grid(buckets)
     if not len(grid):
-        return dict.fromkeys(LATE, nan)
-    last_for = np.bincount(grid["ready_s"].argmax(axis=0))
+        return NOBODY_LATE
+    return _last(grid["rank"], grid["ready_s"], _at_end(grid, "ready_s"))
+
+
+def late_of_blocks(grid: Grid, own_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
+    """LATE, from what ranks take when none waits for another. own_s: (ranks, steps). numbers: of blocks.
+
+    late_share: of the blocks. lateness_s: how much longer a step of that rank takes than the mean of the others'.
+    """
+    of_blocks_s = means(own_s, firsts(numbers))
+    return _last(grid["rank"], of_blocks_s, of_blocks_s)
+
+
+def _last(rank: np.ndarray, often: np.ndarray, late_s: np.ndarray) -> dict[str, Any]:
+    """LATE. often, late_s: (ranks, times), by which is told how often a rank is last, and by how much."""
+    last_for = np.bincount(often.argmax(axis=0))
     late = int(last_for.argmax())
-    at_end_s = _at_end(grid, "ready_s")
-    lateness_s = at_end_s[late] - np.delete(at_end_s, late, axis=0).mean(axis=0)
+    lateness_s = late_s[late] - np.delete(late_s, late, axis=0).mean(axis=0)
     return {
-        "late_rank": int(grid["rank"][late, 0]),
-        "late_share": float(last_for[late] / len(grid)),
+        "late_rank": int(rank[late, 0]),
+        "late_share": float(last_for[late] / often.shape[1]),
         "lateness_s": float(lateness_s.mean()),
     }
 

@@ -6,11 +6,11 @@ from typing import Any, TypeAlias
 
 import pandas as pd
 
-from scalestudy.analyse.communication.probes import communication_row
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.launches import among, by_block, by_repeat, first_of, launches_of, plain_text
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
+from scalestudy.analyse.point.script import probed_row, script_row
 from scalestudy.analyse.point.speedup import NOT_COMPARED, Times, compare_with_base, ratio_of_launches
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
@@ -149,7 +149,8 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **alone.columns("step_time_alone_s"),
         **_parts(good, study),
         "rank_skew_s": good["rank_skew_s"].mean(),
-        **communication_row(good, confidence=confidence),
+        **probed_row(good, ranks=point.world_size, confidence=confidence),
+        **script_row(good, study),
         **{name: good[name].max() for name in Memory.model_fields},
         **first_of(good, good["memory_grows"], NO_GROWTH),
         "launches_growing": int(good["memory_grows"].sum()),
@@ -248,6 +249,7 @@ def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
     rate = summary["throughput_samples_per_s"]
     derived = {"parts_time_s": parts_s}
     derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}
+    derived["wrapper_share"] = summary["wrapper_time_s"] / summary["step_time_s"]
     derived["lateness_share"] = summary["lateness_s"] / summary["step_time_s"]
     derived["flop_per_s_per_rank"] = summary["flops_per_sample"] * rate / summary["world_size"]
     # The fewer samples a second, the dearer: the limits change places.

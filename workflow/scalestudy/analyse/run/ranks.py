@@ -42,7 +42,8 @@ def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
     ]
     found = {"numa_ranks": json.dumps(across), "numa_excess_s": nan}
     if across and len(steady):
-        host_s = sum(steady[part].mean(axis=1) for part in HOST_PARTS)
+        parts_s = [steady[part].mean(axis=1) for part in HOST_PARTS]
+        host_s = sum(part_s for part_s in parts_s if not np.isnan(part_s).all())  # not all is seen of a script
         is_across = np.isin(steady["rank"][:, 0], across)
         if not is_across.all():
             found["numa_excess_s"] = float(host_s[is_across].mean() - host_s[~is_across].mean())

@@ -16,6 +16,7 @@ from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
+from scalestudy.analyse.run.scripts import script_columns
 from scalestudy.analyse.run.steady import clock_change
 from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
 from scalestudy.record.observation import HELD_DEVICES, Memory, RankReport
@@ -69,8 +70,8 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
-        **late_rank(buckets),
         "buckets": len(np.unique(buckets.table["bucket"])) or nan,
+        **script_columns(observation, all_steps, late_rank(buckets)),
         **network_of(collectives),
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),

@@ -87,7 +87,7 @@ def page(results: Path) -> int:
 
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
-    shown = shown_figures(plan, results / "figures", facts["forecasts"])
+    shown = shown_figures(plan, results / "figures", facts)
     processes = 1 if len(shown) < MANY_FIGURES else cores()
     facts |= {"figures": spread(_embedded, None, shown, processes=processes, at_once=5), "numbers": book}
     print(_write(results / RESULTS["page"], "report.html", facts))
@@ -112,7 +112,7 @@ def documents(results: Path, called: str) -> int:
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
     printing = printing_tables(results, NAMES)
-    figures = shown_figures(plan, results / "figures", facts["forecasts"])
+    figures = shown_figures(plan, results / "figures", facts)
     views = {
         "report": report_view(plan, found, facts, tables=printing, figures=figures),
         "proposal": proposal_view(plan, found, facts, tables=printing, figures=figures),

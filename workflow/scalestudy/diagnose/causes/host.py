@@ -15,6 +15,7 @@ from scalestudy.registry.words.points import numa_ranks
 
 THREADS_PER_CORE = 1.0
 NUMA_SHARE = 0.02  # of a step
+CHECKPOINTS = 0.05  # of a step
 TEN_TIMES = 10  # how much rarer something is to be done
 RARER = "if nothing takes the place of what is saved; the base case may gain likewise"
 
@@ -125,9 +126,10 @@ def sync_logging(case: Case) -> Seen | None:
         return None
     logged_s, evidence = found
     every = (case.knobs.log_every_steps or 1) * TEN_TIMES
+    often = f"logged every {case.knobs.log_every_steps} steps" if case.knobs.log_every_steps else "on average"
     return Seen(
         f"Reading the loss and printing it takes {logged_s.value / case.point['step_time_s']:.0%} of every step,"
-        f" logged every {case.knobs.log_every_steps} steps; on a GPU it also waits for all that was queued.",
+        f" {often}; on a GPU it also waits for all that was queued.",
         evidence,
         (
             Recommendation(
@@ -145,11 +147,13 @@ def sync_logging(case: Case) -> Seen | None:
 @cause("checkpointing", Stage.HOST, refuted_by="the same step time with rarer checkpoints")
 def checkpointing(case: Case) -> Seen | None:
     """Checkpoints >= 5 % of a step (calibrated by injection)."""
-    found = _part(case, "checkpoint_time_s", "checkpoints", 0.05)
+    found = _part(case, "checkpoint_time_s", "checkpoints", CHECKPOINTS)
     if found is None:
-        return None
+        return _checkpoints_apart(case)
     saved_s, evidence = found
     every = (case.knobs.checkpoint_every_steps or 1) * TEN_TIMES
+    often = "on average" if case.knobs.checkpoint_every_steps is None else ""
+    often = often or f"one every {case.knobs.checkpoint_every_steps} steps"
     rarer = Recommendation(
         id="save_less_often",
         change=f"Write a checkpoint every {every} steps.",
@@ -164,12 +168,47 @@ def checkpointing(case: Case) -> Seen | None:
         unpredicted="the copy stays in the step, and writing takes a core of the host.",
     )
     return Seen(
-        f"Writing checkpoints takes {saved_s.value / case.point['step_time_s']:.0%} of the steps' time, one every"
-        f" {case.knobs.checkpoint_every_steps} steps.",
+        f"Writing checkpoints takes {saved_s.value / case.point['step_time_s']:.0%} of the steps' time, {often}.",
         evidence,
         (rarer,) if case.knobs.checkpoint_async else (rarer, beside),
         saved_s,
         case.beyond_alone("checkpoint_time_s"),
+    )
+
+
+def _checkpoints_apart(case: Case) -> Seen | None:
+    """Of a script, whose steps with a checkpoint are left out of the step time: the share is of both together."""
+    apart = case.interval("checkpoint_apart_s")
+    step_s, every = case.point["step_time_s"], case.knobs.checkpoint_every_steps
+    least = apart.value if isnan(apart.low) else apart.low
+    if every is None or not least >= CHECKPOINTS * (step_s + apart.value):
+        return None
+    share = apart.value / (step_s + apart.value)
+    kept_out = "the step time leaves out steps with a checkpoint, so it does not show what is gained"
+    return Seen(
+        f"Writing checkpoints takes {share:.0%} of the training, one every {every} steps. Step time, speedup and"
+        " efficiency leave these steps out.",
+        (
+            Evidence.of("checkpoint_time", "checkpoints, for each step", apart, "ms"),
+            Evidence.of("share_of_training", "share of the training", share, "%", f">= {CHECKPOINTS:.0%}"),
+        ),
+        (
+            Recommendation(
+                id="save_less_often",
+                change=f"Write a checkpoint every {every * TEN_TIMES} steps.",
+                patch=case.variant_patch({"checkpoint_every_steps": every * TEN_TIMES}),
+                unpredicted=f"{kept_out}.",
+                warning=f"A run that is ended loses up to {every * TEN_TIMES} steps.",
+            ),
+            Recommendation(
+                id="save_asynchronously",
+                change="Write checkpoints while training goes on.",
+                patch=case.variant_patch({"checkpoint_async": True}),
+                unpredicted=f"{kept_out}.",
+            ),
+        ),
+        apart,
+        of_overhead_s=0.0,
     )
 
 

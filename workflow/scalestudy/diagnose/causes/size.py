@@ -11,6 +11,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
 from scalestudy.diagnose.predict import as_measured, peak_memory_at
+from scalestudy.registry.codes import Wrapper
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import world_size
 
@@ -42,9 +43,10 @@ def comm_bound(case: Case) -> Seen | None:
             " on the host; these were not told apart."
         )
     else:
+        alike = case.base["wrapper"] != Wrapper.NONE
         holds = (
             "The probes tell what of the overhead is synchronisation; the rest is what ranks take from each other"
-            " on the host, and what a single process has not: the wrapper."
+            f" on the host{'' if alike else ', and what a single process has not: the wrapper'}."
         )
     alone = case.interval("step_time_alone_s")
     evidence = (
@@ -93,7 +95,8 @@ def _larger_batch(case: Case) -> Recommendation:
     samples = inf if known is None else known
     strong = point["scaling"] == "strong"
     wanted = model.batch_for(target, overhead_s, ranks=case.ranks, strong=strong)
-    unit = lcm(ROUND_TO, *(all_ranks if "strong" in workload.scaling else []))
+    parts = case.script.batches_per_step if case.script is not None else 1
+    unit = lcm(ROUND_TO, *(parts * ranks for ranks in all_ranks) if "strong" in workload.scaling else (parts,))
     batch = max(ceil(wanted / unit) * unit, workload.batch_size)
     whose = "global" if strong else "per rank"
     if batch * (1 if strong else max(all_ranks)) > samples:

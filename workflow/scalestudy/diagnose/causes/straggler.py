@@ -6,6 +6,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.registry.codes import LateBy
 
 EXCESS = 0.05  # of the mean rank's samples
 
@@ -42,7 +43,8 @@ def straggler(case: Case) -> Seen | None:
     """A rank last in most buckets and late by >= 10 % of a step, the same one in the launches.
 
     Critical from 20 % (TraceML). By the stamps of gradient buckets; step times cannot tell, for ranks in step are
-    equally slow.
+    equally slow. Of a script by blocks of steps without synchronisation, in which no rank waits for another; or by
+    what its steps take outside of the backward pass, where there are no such blocks.
     """
     point = case.point
     if point["samples_excess"] >= EXCESS and point["late_rank"] == point["heaviest_rank"]:
@@ -50,10 +52,24 @@ def straggler(case: Case) -> Seen | None:
     if not waits_for_one(point):
         return None
     rank, share, lateness_s = int(point["late_rank"]), point["late_share"], case.interval("lateness_s")
-    name, often = f"buckets for which rank {rank} came last", f">= {last_often(case.ranks):.0%}"
+    often, late_ms = f">= {last_often(case.ranks):.0%}", f"{lateness_s.value * 1e3:.3g} ms"
+    by_buckets = (
+        f"buckets for which rank {rank} came last",
+        f"its gradients come last in {share:.0%} of the buckets, {late_ms} after those of the others, who wait.",
+    )
+    name, said = {
+        LateBy.BLOCKS: (
+            f"blocks without synchronisation in which rank {rank} was slowest",
+            f"without synchronisation its steps take {late_ms} longer than those of the others, who"
+            " otherwise wait.",
+        ),
+        LateBy.STEPS: (
+            f"steps in which rank {rank} was slowest outside of the backward pass",
+            f"outside of the backward pass its steps take {late_ms} longer than those of the others, who wait.",
+        ),
+    }.get(point["late_by"], by_buckets)
     return Seen(
-        f"Rank {rank} is late: its gradients come last in {share:.0%} of the buckets,"
-        f" {lateness_s.value * 1e3:.3g} ms after those of the others, who wait.",
+        f"Rank {rank} is late: {said}",
         (
             Evidence.of("last_share", name, share, "%", often),
             Evidence.of("lateness", "its lateness", lateness_s, "ms a step"),

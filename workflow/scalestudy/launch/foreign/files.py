@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,8 @@ class Step:
     """Of a step that was made for the probes of communication; '' for the script's own."""
     logged: tuple[float, ...]
     """Seconds that DDP's logger gave at the end of this step, of the one before it; DDP_COLUMNS, or none."""
+    memory_gib: tuple[float, float]
+    """(resident, allocated on the device) at the end of this step; nan where they were not read."""
 
 
 PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint")
@@ -72,6 +74,11 @@ class Process:
         return frozenset(
             number for number, seen in loaders if seen["own"] or 2 * seen["backward_after"] >= seen["fetches"] > 0
         )
+
+    @cached_property
+    def parts_seen(self) -> frozenset[str]:
+        """Parts that were seen in any of its steps: in a step without one that part took no time."""
+        return frozenset(part for part in PARTS if any(not isnan(step.parts[part]) for step in self.steps))
 
     def samples(self, step: Step) -> int:
         """Training samples of a step; 0 where no loader was seen."""
@@ -159,4 +166,5 @@ def parse_step(row: dict[str, str]) -> Step:
         extra=tuple(filter(None, row["extra"].split(";"))),
         phase=row["phase"],
         logged=tuple(map(float, filter(None, row["logged"].split(";")))),
+        memory_gib=(float(row["resident_gib"] or nan), float(row["allocated_gib"] or nan)),
     )

@@ -6,19 +6,17 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isnan, nan
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from scalestudy.launch.foreign.environment import environment_of
 from scalestudy.launch.foreign.files import PARTS, Process, Step, read_processes, reason_of_error
 from scalestudy.launch.foreign.start import ATTACHED
-from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import (
     DDP_COLUMNS,
     EPOCH_COLUMNS,
     PART_COLUMNS,
-    SEEN,
     TABLES,
     Memory,
     Outcome,
@@ -27,7 +25,6 @@ from scalestudy.record.observation import (
 )
 from scalestudy.record.parts import Parts
 from scalestudy.study.spec import CommandSpec
-from scalestudy.study.traffic import bytes_sent
 
 if TYPE_CHECKING:
     from scalestudy.measure.stopping import Look
@@ -55,7 +52,7 @@ def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts
     tables |= steps
     return Parts(
         reports=tuple(_report(process, common_steps(processes)) for process in reporting),
-        environment=_environment(spec, facts, processes) if facts else {},
+        environment=environment_of(spec, facts, processes) if facts else {},
         stopping=_stopping(spec, look, len(processes[0].own_steps)) if processes else None,
         tables=tables,
         epochs=epochs,
@@ -92,7 +89,7 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
     for process in processes:
         for number, at in enumerate(kept):
             step, following = process.steps[at], process.steps[at + 1 : at + 2]
-            row = _row(step, process.samples(step), following[0].logged if following else ())
+            row = _row(process, step, following[0].logged if following else ())
             row |= {"rank": process.rank, "epoch": 0 if said[at] else epochs[at]}
             row |= {"block": blocks[number], "step": number, "phase": phases[number]}
             for name, values in steps.items():
@@ -101,6 +98,8 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
             first, count = blocks.index(block), blocks.count(block)
             known = {"rank": process.rank, "block": block, "phase": phases[first + count - 1]}
             known |= {"first_step": first, "steps": count}
+            steps_of_block = [process.steps[at] for at in kept[first : first + count]]
+            known |= dict(zip(("resident_gib", "allocated_gib"), _memory(steps_of_block), strict=True))
             for name, values in of_blocks.items():
                 values.append(known.get(name))
         for call in process.collectives:
@@ -125,19 +124,26 @@ def _typed(columns: dict[str, list[Any]]) -> pa.Table:
     )
 
 
-def _row(step: Step, samples: int, logged: Sequence[float]) -> dict[str, Any]:
+def _memory(steps: Sequence[Step]) -> tuple[float, float]:
+    """(resident, allocated) at the last step of a block where they were read; nan where they were at none."""
+    read = [step.memory_gib for step in steps if not isnan(step.memory_gib[0])]
+    return read[-1] if read else (nan, nan)
+
+
+def _row(process: Process, step: Step, logged: Sequence[float]) -> dict[str, Any]:
     """What is not seen from outside (copies to the device, logging, the loss) is nan.
 
     logged: what DDP's logger said of this step, in the next one.
     """
-    parts = {f"{part}_time_s": step.parts[part] for part in PARTS}
+    nothing = {part: 0.0 if part in process.parts_seen else nan for part in PARTS}
+    parts = {f"{part}_time_s": nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
     rest = max(0.0, step.time_s - sum(seconds for seconds in step.parts.values() if not isnan(seconds)))
     values = {name: parts.get(name, rest) for name in PART_COLUMNS}
     return {
         **values,
         **(dict(zip(DDP_COLUMNS, logged, strict=True)) if logged else dict.fromkeys(DDP_COLUMNS, nan)),
         "step_time_s": step.time_s,
-        "samples": samples,
+        "samples": process.samples(step),
         "loss": nan,
     }
 
@@ -233,55 +239,3 @@ def _stopping(spec: CommandSpec, look: Look | None, steps: int) -> Stopping:
         return Stopping(steps=steps, warmup_steps=0, half_width=None, reason="the script came to its own end")
     width = look.half_width if look.half_width != float("inf") else None
     return Stopping(steps=steps, warmup_steps=look.warmup_steps, half_width=width, reason=look.reason)
-
-
-def _environment(spec: CommandSpec, facts: dict[str, Any], processes: Sequence[Process]) -> dict[str, Any]:
-    """Versions and device of the ranks, what was seen of the model, and what happened between ordinary steps."""
-    environment = host_environment()
-    device = facts.get("device") or "cpu"
-    alone = spec.world_size == 1
-    steps, every = processes[0].own_steps, processes[0].steps
-    environment["python"] = facts["python"]
-    environment["packages"] = environment["packages"] | {"torch": facts["torch"]}
-    parameters = facts["parameters"] or None
-    sent = bytes_sent(spec, parameters) if parameters and facts["strategies"] else None
-    return environment | {
-        "device_type": device,
-        "device": facts.get("device_name") or device,
-        "device_choice": "the script's own choice",
-        "backend": facts.get("backend"),
-        "threads_per_rank": facts["threads"],
-        "interconnect": "none: one process"
-        if alone
-        else f"the script's own process group ({facts.get('backend')})",
-        "cuda": None,
-        "nccl": None,
-        "data_sha256": None,
-        "parameters": parameters,
-        "gradient_bytes": None if alone else facts["gradient_bytes"] or None,
-        "bytes_sent_per_step": 0.0 if alone else sent,
-        "buffer_bytes": facts.get("buffer_bytes"),
-        "training_wall_time_s": steps[-1].begin_s + steps[-1].time_s if steps else 0.0,
-        "probe_wall_time_s": sum(step.time_s for step in every[len(steps) :]),
-        SEEN: {
-            "strategies": facts["strategies"],
-            "optimizers": facts.get("optimizers", []),
-            "skipped_updates": facts["skipped"],
-            "metrics": facts.get("metrics", {}),
-            "loaders": facts["loaders"],
-            "other_time_s": _other_time_s(processes[0]),
-        },
-    }
-
-
-def _other_time_s(process: Process) -> dict[str, float]:
-    """Seconds of rank 0 between its steps, by what happened: the time of those steps beyond an ordinary one's."""
-    plain = [step.time_s for step in process.own_steps if process.is_ordinary(step)]
-    usual = median(plain) if plain else 0.0
-    found: dict[str, float] = {}
-    for step in process.own_steps:
-        if process.is_ordinary(step):
-            continue
-        what = next((kind for kind in ("checkpoint", "evaluation", "loader") if kind in step.extra), "evaluation")
-        found[what] = found.get(what, 0.0) + max(0.0, step.time_s - usual)
-    return found

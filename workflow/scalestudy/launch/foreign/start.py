@@ -81,7 +81,7 @@ def prepare(spec: CommandSpec, directory: Path) -> None:
         "devices_per_node": spec.devices_per_node,
         "ranks": spec.world_size,
         "starts_ranks": spec.starts_ranks,
-        "probe_rounds": 0 if spec.run_to_end or spec.world_size == 1 else spec.measure.probe_rounds,
+        "probe_rounds": 0 if spec.run_to_end else spec.measure.probe_rounds,
         "probe_steps": spec.measure.probe_steps,
         "seed": spec.seed,
     }

@@ -30,7 +30,7 @@ def placed(figure: ShownFigure, study: Mapping[str, Any], known: Known) -> Place
         raise UserError(f"{path}: missing; `scalestudy stage plot` draws it")
     said = [f"Workload {figure.workload}." if figure.workload else "", figure.caption]
     if figure.entry.has_base:
-        said.append(f"Base case: the plain model in one process ({study['base_variants']}).")
+        said.append(f"Base case: {study['base']} ({study['base_variants']}).")
     if figure.entry.intervals:
         said += [study["intervals"], "Bars: these intervals." if known["intervals"] else ""]
     else:

@@ -1,6 +1,6 @@
 """Which figures of a study a document shows, and what it says of each."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,16 +26,17 @@ class ShownFigure:
         return self.folder / f"{file_of(self.entry, self.workload)}{suffix}"
 
 
-def shown_figures(plan: Plan, folder: Path, forecasts: Sequence[Mapping[str, Any]]) -> list[ShownFigure]:
-    """The figures in which something is drawn, by the CSV beside each. forecasts: facts of forecasts_view.
+def shown_figures(plan: Plan, folder: Path, facts: Mapping[str, Any]) -> list[ShownFigure]:
+    """The figures in which something is drawn, by the CSV beside each. facts: of document_facts.
 
     Raises UserError that names a CSV that is missing.
     """
     found = []
     for entry, workload in figures_of(plan):
-        made = [item for item in forecasts if item["workload"] == workload and not item["refused"]]
+        made = [item for item in facts["forecasts"] if item["workload"] == workload and not item["refused"]]
         batches = any(item["of"] == "batch" for item in made)
-        said = [entry.caption, entry.if_forecast if made else "", entry.if_larger_batches if batches else ""]
+        caption = entry.caption.replace("{base}", facts["study"]["base"])
+        said = [caption, entry.if_forecast if made else "", entry.if_larger_batches if batches else ""]
         figure = ShownFigure(entry, workload, folder, " ".join(filter(None, said)))
         if shows_something(figure.path(".csv")):
             found.append(figure)

@@ -71,6 +71,10 @@ def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile) 
             | {"evidence": [_evidence(numbers, point, finding.cause, item) for item in finding.evidence]}
             for finding in diagnosis.findings
         ],
+        "not_judged": [
+            f"{', '.join(item.causes)}: {item.unseen}. To see it: {item.shown_by}."
+            for item in diagnosis.not_judged
+        ],
         "recommendations": [
             dict(item) | {"cause": cause, "prediction": _prediction(numbers, point, cause, item)}
             for cause, item in diagnosis.recommendations

@@ -20,9 +20,21 @@ from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
+from scalestudy.registry.codes import Wrapper
+from scalestudy.registry.words.points import BASES
+from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
+STEPS = (
+    "A step ends when the slowest rank has ended it. Blocks of steps are timed whole, the ranks meeting before"
+    " each; warm-up is dropped by MSER-5, and by the study's minimum. Validation is not part of any step."
+)
+STEPS_OF_SCRIPTS = (
+    "A step of a script ends with its last update, on the slowest rank. Steps with an evaluation, a checkpoint or"
+    " the begin of an epoch are left out; warm-up is dropped by MSER-5, and by the study's minimum."
+)
+"""How steps are timed."""
 MANY_POINTS = 200
 """The page of more has a part of its own for each workload, closed at first."""
 
@@ -70,10 +82,22 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
         "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
         "intervals": labels.intervals(study, set(summary["interval"])),
+        "base": _base(summary),
+        "steps": STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
         "base_variants": ", ".join(sorted(set(distributed["base_variant"]))) or DASH,
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,
     }
+
+
+def _is_of_scripts(plan: Plan) -> bool:
+    return any(isinstance(workload, CommandWorkload) for workload in plan.study.workloads.values())
+
+
+def _base(summary: pd.DataFrame) -> str:
+    """What the base cases are: the plain model, or one in a wrapper."""
+    wrappers = set(summary.loc[summary["is_base"], "wrapper"])
+    return ", or ".join(said for wrapper, said in BASES.items() if wrapper in wrappers) or BASES[Wrapper.NONE]
 
 
 def wall_time_view(numbers: NumbersFile) -> Phrase:

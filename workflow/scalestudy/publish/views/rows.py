@@ -12,8 +12,17 @@ from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.publish.words.points import ACCURACY, FACTORS, apart, failure_word, methods, stopped
-from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Methods
+from scalestudy.publish.words.points import (
+    ACCURACY,
+    FACTORS,
+    FACTORS_BESIDE_A_WRAPPER,
+    LATE_BY,
+    apart,
+    failure_word,
+    methods,
+    stopped,
+)
+from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
 from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
@@ -50,6 +59,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         **{name: row[name] for name in ("workload", "variant", "scaling", "is_base")},
         **{name: row[name] for name in ("nodes", "batch_per_rank", "global_batch")},
         "key": point,
+        "has_wrapped_base": bool(row["is_base"]) and row["wrapper"] != Wrapper.NONE,
         "ranks": row["world_size"],
         "ranks_text": labels.ranks(row["world_size"], row["nodes"]),
         "point": labels.point(row),
@@ -83,9 +93,11 @@ def add_factors(rows: list[dict[str, Any]], factors: pd.DataFrame, numbers: Numb
 
     factors: efficiency_factors.csv. A tree without a second level says nothing that the row does not.
     """
+    wrapped = {row["workload"] for row in rows if row["has_wrapped_base"]}
     trees: dict[str, list[dict[str, Any]]] = {}
     for _, factor in factors.iterrows():
-        key, meaning = factor_key(factor), FACTORS[factor["factor"]]
+        words = FACTORS_BESIDE_A_WRAPPER if factor["workload"] in wrapped else FACTORS
+        key, meaning = factor_key(factor), words[factor["factor"]]
         shown = {"key": key, "share_percent": numbers.shown(key), "meaning": meaning}
         trees.setdefault(point_key(factor), []).append({**factor, **shown})
     for row in rows:
@@ -183,19 +195,28 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
     notes += _of_the_speedup(numbers, point, row)
+    if row["is_base"] and row["wrapper"] != Wrapper.NONE:
+        notes.append(_of_the_wrapper(numbers, point, row))
     if waits_for_one(row):
-        late = (
-            f"rank {int(row['late_rank'])} is late: its gradients came last in {{late_share_percent}}% of the"
-            " buckets, on average {lateness_ms} ms ({lateness_share_percent}% of a step) after those of the other"
-            " ranks"
-        )
-        notes.append(numbers.phrase(point, late))
+        how = LATE_BY.get(row["late_by"], LATE_BY[LateBy.BUCKETS])
+        notes.append(numbers.phrase(point, f"rank {int(row['late_rank'])} is late: {how}"))
     if row["methods"] == Methods.DISAGREE:
         notes.append(Phrase(f"methods of measuring communication {methods(row)}"))
     if row["allocation_retries"] > 0:
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))
     return notes
+
+
+def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:
+    """That a base case is no plain model, and what its wrapper takes of the step, where that can be told."""
+    said = f"base includes the {row['wrapper'].upper()} wrapper"
+    if Interval.of(row, "wrapper_time_s").leaves_out(0):
+        taken = "{wrapper_ms} ms of its step ({wrapper_share_percent}%)"
+        return numbers.phrase(point, f"{said}: what it does in the backward pass takes {taken}")
+    if numbers.number(f"{point}.wrapper_ms"):
+        return numbers.phrase(point, f"{said}; its share cannot be told from noise: {{wrapper_ms}} ms of the step")
+    return Phrase(f"{said}; its share was not told apart")
 
 
 def _of_the_speedup(numbers: NumbersFile, point: str, row: pd.Series) -> Iterator[Phrase]:

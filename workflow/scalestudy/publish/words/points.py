@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Prediction
-from scalestudy.registry.codes import AccuracyKept, Methods, Stopped, Verdict
+from scalestudy.registry.codes import AccuracyKept, LateBy, Methods, Stopped, Verdict
 from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import ends
 
@@ -30,6 +30,8 @@ FACTORS = {
     "transfer": "communication that nothing overlaps with, and the rest",
 }
 """What the factors of efficiency are shares of."""
+FACTORS_BESIDE_A_WRAPPER = FACTORS | {"contention": "what ranks take from each other on a host"}
+"""The same where the base case has the wrapper too."""
 
 APART = {
     "repeats_in_other_jobs": "in different SLURM jobs",
@@ -37,6 +39,16 @@ APART = {
     "repeats_days_apart": "more than a day apart",
 }
 """How launches of a repeat were not made together."""
+
+LATE_BY = {
+    LateBy.BUCKETS: "its gradients came last in {late_share_percent}% of the buckets, on average {lateness_ms} ms"
+    " ({lateness_share_percent}% of a step) after those of the other ranks",
+    LateBy.BLOCKS: "in {late_share_percent}% of the blocks without synchronisation it was the slowest; its steps"
+    " took {lateness_ms} ms ({lateness_share_percent}% of a step) longer than those of the other ranks",
+    LateBy.STEPS: "in {late_share_percent}% of the steps it was the slowest outside of the backward pass, on"
+    " average by {lateness_ms} ms ({lateness_share_percent}% of a step)",
+}
+"""What is said of a late rank, by what it was seen."""
 
 
 class Predicted(NamedTuple):

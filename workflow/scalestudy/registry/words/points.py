@@ -2,9 +2,15 @@
 
 import json
 
-from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness
+from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness, Wrapper
 from scalestudy.registry.column import Row
 
+BASES = {
+    Wrapper.NONE: "the plain model in one process",
+    Wrapper.DDP: "one process, which includes the DDP wrapper",
+    Wrapper.FSDP: "one process, which includes the FSDP wrapper",
+}
+"""What a base case is, by what is around its model."""
 WORDS = {"too_short": "ok but too short"}
 """Where an end of a launch is not called as its column is."""
 
