@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .paths import Paths
 from .said import SaidByScript
 
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
@@ -55,16 +56,28 @@ class Attachment:
         self.rank: Any = None
         self._pid = os.getpid()
         self._handler: Any = None
+        self._paths = Paths(folder, self._phase)
 
     def wait(self) -> None:
         """Until torch is imported."""
-        sys.meta_path.insert(0, After({"torch": self._torch, "torch.distributed.fsdp": self._fsdp}))
+        then = {"torch": self._torch, "torch.distributed.fsdp": self._fsdp}
+        sys.meta_path.insert(0, After({**then, **self._paths.modules()}))
+        atexit.register(self._paths.write)
+        self._paths.begin()
+
+    def _phase(self) -> str:
+        """When a file is opened, as paths.py has it."""
+        rank = self.rank
+        if rank is None or not (rank.updates or rank.report.steps):
+            return "b"
+        return "f" if rank.steps.fetching else "t"
 
     def _torch(self, torch: Any) -> None:
         from .hooks import hook_torch
 
         self._make_rank(torch)
         hook_torch(torch, self)
+        self._paths.torch(torch)
         self._see_to_the_end()
 
     def _fsdp(self, fsdp: Any) -> None:
@@ -99,6 +112,7 @@ class Attachment:
     def _close(self) -> None:
         if os.getpid() == self._pid:
             self.rank.close()
+            self._paths.write()
 
     def _told(self, signum: int, _frame: Any) -> None:
         """Told to end, by a script that does not care: report, and end as it would have."""

@@ -24,6 +24,8 @@ FLAGS = {
 }
 """Options of launchers without a value."""
 MODULE = "-m"
+ALLOW_SHARED = "    allow_shared: true"
+"""Line of a study file that an option adds."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +129,7 @@ def study_text(
     cores_per_rank: int,
     run_to_end: bool,
     epochs: int,
+    allow_shared: bool = False,
 ) -> str:
     """The text of a study file."""
     base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
@@ -144,6 +147,7 @@ def study_text(
         *([f"    batches_per_step: {batches_per_step}"] if batches_per_step > 1 else []),
         *([f"    epochs: {epochs}"] if epochs else []),
         *(["    run_to_end: true"] if run_to_end else []),
+        *([ALLOW_SHARED] if allow_shared else []),
         f"    scaling: [{', '.join(scaling)}]",
         f"host: {{device: {device}, cores_per_rank: {cores_per_rank}}}",
     ]
@@ -151,8 +155,16 @@ def study_text(
 
 
 def write_study(path: Path, text: str) -> None:
-    """Write the file, or leave one that says the same. Raises UserError where another is there."""
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    """Write the file, or leave one that says the same. Raises UserError where another is there.
+
+    One that differs only in `allow_shared` says the same; the line is added where the text has it.
+    """
+    there = path.read_text(encoding="utf-8") if path.exists() else text
+    if there == text.replace(f"{ALLOW_SHARED}\n", ""):
+        there = text
+    if there.replace(f"{ALLOW_SHARED}\n", "") == text:
+        return
+    if there != text:
         raise UserError(
             f"{path}: is there already, and says something else. Run it with `scalestudy run --study {path}`, or"
             " give the new study another --name"

@@ -1,0 +1,293 @@
+"""Files that a process writes, reads, or looks for in vain: they show whether launches feed each other.
+
+Functions of the standard library that open, list or rename files are wrapped, and those of libraries that open
+files without Python. No audit hook is used: Python would call it at every id(). A step that opens nothing costs
+nothing. A process appends lines to a file in the folder of the launch, as soon as it has written somewhere:
+
+    KIND PHASE SECONDS PATH          SECONDS since 1970, the first time only
+    > PHASE SECONDS SOURCE NUL PATH  renamed
+
+KIND is w (written), a (appended to), u (opened to be changed), r (read), l (a folder was listed), m (looked for,
+and missing). PHASE is b before the first update of the model, t after it, f while a batch is fetched.
+"""
+
+from __future__ import annotations
+
+import builtins
+import io
+import os
+import site
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from typing import Any
+
+ENDING = "paths"
+MOST = 4000
+"""Paths of a kind that are noted for each process."""
+MOST_OF_A_FOLDER = 64
+"""Of these in one folder: a data set may be a million files."""
+WRITTEN, READ = "wau", "rlm"
+NOT_COUNTED = ("/dev", "/proc", "/sys", "/run", "/usr", "/lib", "/etc", "/opt/conda")
+CACHES = (
+    *("XDG_CACHE_HOME", "HF_HOME", "HF_HUB_CACHE", "HF_DATASETS_CACHE", "TRANSFORMERS_CACHE", "TORCH_HOME"),
+    *("TORCH_EXTENSIONS_DIR", "TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR", "TRITON_HOME", "CUDA_CACHE_PATH"),
+    *("MPLCONFIGDIR", "NUMBA_CACHE_DIR", "WANDB_CACHE_DIR", "NLTK_DATA", "KERAS_HOME"),
+)
+"""Variables that name the folder of a cache."""
+HIDDEN = (f"{os.sep}__pycache__{os.sep}", f"{os.sep}.git{os.sep}", f"{os.sep}.snakemake{os.sep}", "site-packages")
+
+
+class Wrapped:
+    """In the place of a function. Unlike a function, it stays one where a class has it as an attribute."""
+
+    def __init__(self, original: Any, call: Any, name: str) -> None:
+        self._call, self.__wrapped__ = call, original
+        self.__name__ = self.__qualname__ = name
+        self.__doc__ = original.__doc__
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._call(*arguments, **named)
+
+    def __reduce__(self) -> str:
+        return self.__name__
+
+
+class Paths:
+    """Of this process. folder: `attached` of the launch. phase: a letter, as above."""
+
+    def __init__(self, folder: str, phase: Callable[[], str]) -> None:
+        self._folder, self._phase = folder, phase
+        self._own = (os.getcwd() + os.sep, os.path.dirname(os.path.abspath(sys.argv[0] or ".")) + os.sep)
+        self._apart = apart(os.path.dirname(folder), self._own)
+        self._elsewhere = not_counted()
+        self._seen: dict[str, set[str]] = {WRITTEN: set(), READ: set()}
+        self._counted: dict[tuple[str, str], int] = {}
+        self._lines: list[str] = []
+        self._open, self._stat, self._file = os.open, os.stat, -1
+
+    def begin(self) -> None:
+        """Wrap what opens files."""
+        builtins.open = io.open = self._opening(io.open, "open")
+        self._put(os, "open", self._opening_flags)
+        for name in ("stat", "lstat"):
+            self._put(os, name, self._looking)
+        for name in ("listdir", "scandir"):
+            self._put(os, name, self._listing)
+        for name in ("rename", "replace", "link", "symlink"):
+            self._put(os, name, self._renaming)
+        self._put(os, "chdir", self._changing)
+        os.register_at_fork(after_in_child=self._forked)
+
+    def modules(self) -> dict[str, Callable[[Any], None]]:
+        """What to call with a module once it was imported: libraries that open files without Python."""
+        return {"safetensors.torch": self._safetensors, "sqlite3": self._sqlite, "h5py": self._h5py}
+
+    def torch(self, torch: Any) -> None:
+        """torch.save writes in C++ where it is given a name."""
+        writer = getattr(torch.serialization, "_open_zipfile_writer_file", None)
+        if writer is not None:
+            begin = writer.__init__
+
+            def opened(this: Any, name: Any, *arguments: Any, **named: Any) -> None:
+                self.note("w", name)
+                begin(this, name, *arguments, **named)
+
+            writer.__init__ = opened
+
+    def note(self, kind: str, path: Any, source: Any = None) -> None:
+        """A path in one of the ways above. Whatever goes wrong, the script goes on."""
+        try:
+            phase = self._phase()
+            of = WRITTEN if kind in WRITTEN or kind == ">" else READ
+            key = f"{kind}{phase}{path}" if source is None else f"{kind}{phase}{source}\0{path}"
+            seen = self._seen[of]
+            if key in seen or len(seen) >= MOST:
+                return
+            seen.add(key)
+            whole = self._counts(path, of)
+            if whole:
+                if of is WRITTEN:  # what is read from here on is what was written
+                    self._seen[READ].difference_update({f"r{letter}{path}" for letter in "btf"})
+                begun = "" if source is None else os.path.abspath(os.fsdecode(source)) + "\0"
+                self._lines.append(f"{kind} {phase} {time.time():.3f} {begun}{whole}\n")
+                if of is WRITTEN or len(self._lines) > 100:
+                    self.write()
+        except Exception:
+            return
+
+    def write(self) -> None:
+        """Append what was noted to the file of this process."""
+        text, self._lines = "".join(self._lines), []
+        if text:
+            if self._file < 0:
+                name = f"{os.getpid()}-{time.time_ns():x}.{ENDING}"
+                flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+                self._file = self._open(os.path.join(self._folder, name), flags, 0o666)
+            os.write(self._file, text.encode("utf-8", "surrogateescape"))
+
+    def _counts(self, path: Any, of: str) -> str:
+        """The absolute path, where it is to be noted."""
+        if isinstance(path, int):
+            return ""
+        whole = os.path.abspath(os.fsdecode(path))
+        if "\n" in whole or whole.startswith(self._apart) or any(part in whole + os.sep for part in HIDDEN):
+            return ""
+        if not (whole + os.sep).startswith(self._own) and whole.startswith(self._elsewhere):
+            return ""
+        place = (of, os.path.dirname(whole))
+        self._counted[place] = count = self._counted.get(place, 0) + 1
+        return whole if count <= MOST_OF_A_FOLDER else ""
+
+    def _put(self, owner: Any, name: str, make: Any) -> None:
+        original = getattr(owner, name, None)
+        if original is None:
+            return
+        wrapper = make(original, name)
+        wrapper.__module__ = owner.__name__
+        setattr(owner, name, wrapper)
+        for supported in (os.supports_dir_fd, os.supports_fd, os.supports_follow_symlinks):
+            if original in supported:
+                supported.add(wrapper)
+
+    def _opening(self, original: Any, name: str) -> Any:
+        note = self.note
+
+        def call(file: Any, mode: Any = "r", *arguments: Any, **named: Any) -> Any:
+            try:
+                found = original(file, mode, *arguments, **named)
+            except FileNotFoundError:
+                note("m", file)
+                raise
+            if "r" in mode:
+                note("r", file)
+                if "+" in mode:
+                    note("u", file)
+            else:
+                note("a" if "a" in mode else "w", file)
+            return found
+
+        wrapper = Wrapped(original, call, name)
+        wrapper.__module__ = "io"
+        return wrapper
+
+    def _opening_flags(self, original: Any, name: str) -> Any:
+        note = self.note
+
+        def call(path: Any, flags: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                found = original(path, flags, *arguments, **named)
+            except FileNotFoundError:
+                note("m", path)
+                raise
+            if not flags & (os.O_WRONLY | os.O_RDWR):
+                note("l" if flags & os.O_DIRECTORY else "r", path)
+            elif flags & os.O_APPEND:
+                note("a", path)
+            else:
+                note("w" if flags & (os.O_CREAT | os.O_TRUNC) else "u", path)
+            return found
+
+        return Wrapped(original, call, name)
+
+    def _looking(self, original: Any, name: str) -> Any:
+        note = self.note
+
+        def call(path: Any, *arguments: Any, **named: Any) -> Any:
+            try:
+                return original(path, *arguments, **named)
+            except FileNotFoundError:
+                note("m", path)
+                raise
+
+        return Wrapped(original, call, name)
+
+    def _listing(self, original: Any, name: str) -> Any:
+        note = self.note
+
+        def call(path: Any = None, *arguments: Any, **named: Any) -> Any:
+            note("l", "." if path is None else path)
+            return original(path, *arguments, **named)
+
+        return Wrapped(original, call, name)
+
+    def _renaming(self, original: Any, name: str) -> Any:
+        note, moved = self.note, name in ("rename", "replace")
+
+        def call(src: Any, dst: Any, *arguments: Any, **named: Any) -> Any:
+            found = original(src, dst, *arguments, **named)
+            if moved:
+                note(">", dst, source=src)
+            else:
+                note("w", dst)
+            return found
+
+        return Wrapped(original, call, name)
+
+    def _changing(self, original: Any, name: str) -> Any:
+        def call(path: Any) -> Any:
+            found = original(path)
+            for seen in self._seen.values():  # a relative path is another one from here on
+                seen.clear()
+            return found
+
+        return Wrapped(original, call, name)
+
+    def _forked(self) -> None:
+        """A child writes a file of its own; what it reads as a worker is noted again."""
+        self._file, self._lines = -1, []
+
+    def _safetensors(self, module: Any) -> None:
+        save, load = module.save_file, module.load_file
+
+        def save_file(tensors: Any, filename: Any, *arguments: Any, **named: Any) -> Any:
+            self.note("w", filename)
+            return save(tensors, filename, *arguments, **named)
+
+        def load_file(filename: Any, *arguments: Any, **named: Any) -> Any:
+            self.note("r", filename)
+            return load(filename, *arguments, **named)
+
+        module.save_file, module.load_file = save_file, load_file
+
+    def _sqlite(self, module: Any) -> None:
+        connect = module.connect
+
+        def connected(database: Any, *arguments: Any, **named: Any) -> Any:
+            name = os.fsdecode(database)
+            if name and name != ":memory:" and not name.startswith("file:"):
+                self.note("r" if os.path.exists(name) else "m", name)
+                self.note("u", name)
+            return connect(database, *arguments, **named)
+
+        module.connect = connected
+
+    def _h5py(self, module: Any) -> None:
+        begin = module.File.__init__
+
+        def opened(this: Any, name: Any, mode: Any = "r", *arguments: Any, **named: Any) -> None:
+            begin(this, name, mode, *arguments, **named)
+            if isinstance(name, (str, bytes, os.PathLike)):
+                self.note("r" if mode == "r" else "w" if mode in ("w", "w-", "x") else "u", name)
+
+        module.File.__init__ = opened
+
+
+def apart(launch: str, own: tuple[str, ...]) -> tuple[str, ...]:
+    """Folders that are no part of what the script shares: the launch's own, Python's, and caches.
+
+    own: folders of the script. What is hidden in the user's home is a cache, unless the script lies there.
+    """
+    folders = [launch, sys.prefix, sys.exec_prefix, sys.base_prefix, *site.getsitepackages()]
+    folders += [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    folders += [os.environ[name] for name in CACHES if os.environ.get(name)]
+    hidden = os.path.join(os.path.expanduser("~"), ".")
+    known = {folder.rstrip(os.sep) + os.sep for folder in folders}
+    return tuple(known if any(place.startswith(hidden) for place in own) else {*known, hidden})
+
+
+def not_counted() -> tuple[str, ...]:
+    """Folders of the system and of temporary files. They count where the script itself lies in one."""
+    folders = (*NOT_COUNTED, tempfile.gettempdir(), "/tmp", "/var/tmp")
+    return tuple({folder.rstrip(os.sep) + os.sep for folder in folders})
