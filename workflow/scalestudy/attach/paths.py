@@ -8,7 +8,7 @@ nothing. A process appends lines to a file in the folder of the launch, as soon 
     > PHASE SECONDS SOURCE NUL PATH  renamed
 
 KIND is w (written), a (appended to), u (opened to be changed), r (read), l (a folder was listed), m (looked for,
-and missing). PHASE is b before the first update of the model, t after it, f while a batch is fetched.
+and missing), + (a folder: what else is written in it is not noted). PHASE is b before the first update of the model, t after it, f while a batch is fetched.
 """
 
 from __future__ import annotations
@@ -65,6 +65,7 @@ class Paths:
         self._seen: dict[str, set[str]] = {WRITTEN: set(), READ: set()}
         self._counted: dict[tuple[str, str], int] = {}
         self._lines: list[str] = []
+        self._quiet = False
         self._open, self._stat, self._file = os.open, os.stat, -1
 
     def begin(self) -> None:
@@ -78,6 +79,7 @@ class Paths:
         for name in ("rename", "replace", "link", "symlink"):
             self._put(os, name, self._renaming)
         self._put(os, "chdir", self._changing)
+        self._put(os, "makedirs", self._making)
         os.register_at_fork(after_in_child=self._forked)
 
     def modules(self) -> dict[str, Callable[[Any], None]]:
@@ -103,7 +105,7 @@ class Paths:
             of = WRITTEN if kind in WRITTEN or kind == ">" else READ
             key = f"{kind}{phase}{path}" if source is None else f"{kind}{phase}{source}\0{path}"
             seen = self._seen[of]
-            if key in seen or len(seen) >= MOST:
+            if key in seen or self._quiet or len(seen) >= MOST:
                 return
             seen.add(key)
             whole = self._counts(path, of)
@@ -111,7 +113,7 @@ class Paths:
                 if of is WRITTEN:  # what is read from here on is what was written
                     self._seen[READ].difference_update({f"r{letter}{path}" for letter in "btf"})
                 begun = "" if source is None else os.path.abspath(os.fsdecode(source)) + "\0"
-                self._lines.append(f"{kind} {phase} {time.time():.3f} {begun}{whole}\n")
+                self._lines.append(f"{kind} {phase} {time.time():.6f} {begun}{whole}\n")
                 if of is WRITTEN or len(self._lines) > 100:
                     self.write()
         except Exception:
@@ -138,6 +140,8 @@ class Paths:
             return ""
         place = (of, os.path.dirname(whole))
         self._counted[place] = count = self._counted.get(place, 0) + 1
+        if count == MOST_OF_A_FOLDER + 1 and of is WRITTEN:
+            self._lines.append(f"+ {self._phase()} {time.time():.6f} {place[1]}\n")
         return whole if count <= MOST_OF_A_FOLDER else ""
 
     def _put(self, owner: Any, name: str, make: Any) -> None:
@@ -231,6 +235,16 @@ class Paths:
             for seen in self._seen.values():  # a relative path is another one from here on
                 seen.clear()
             return found
+
+        return Wrapped(original, call, name)
+
+    def _making(self, original: Any, name: str) -> Any:
+        def call(*arguments: Any, **named: Any) -> Any:
+            quiet, self._quiet = self._quiet, True  # it looks for the folders above
+            try:
+                return original(*arguments, **named)
+            finally:
+                self._quiet = quiet
 
         return Wrapped(original, call, name)
 

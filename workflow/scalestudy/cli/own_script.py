@@ -159,12 +159,11 @@ def write_study(path: Path, text: str) -> None:
 
     One that differs only in `allow_shared` says the same; the line is added where the text has it.
     """
-    there = path.read_text(encoding="utf-8") if path.exists() else text
-    if there == text.replace(f"{ALLOW_SHARED}\n", ""):
-        there = text
-    if there.replace(f"{ALLOW_SHARED}\n", "") == text:
+    there = path.read_text(encoding="utf-8") if path.exists() else None
+    line = f"{ALLOW_SHARED}\n"
+    if there is not None and there.replace(line, "") == text:
         return
-    if there != text:
+    if there is not None and there.replace(line, "") != text.replace(line, ""):
         raise UserError(
             f"{path}: is there already, and says something else. Run it with `scalestudy run --study {path}`, or"
             " give the new study another --name"

@@ -78,9 +78,8 @@ def feeds(path: TouchedPath) -> Feeds | None:
     """
     if not path.written:
         return None
-    if not (path.appended or path.in_training or path.read) and (
-        path.looked_for or path.listed or path.read_again
-    ):
+    kept = path.looked_for or path.listed or path.read_again or path.folder_looked_for
+    if kept and not (path.appended or path.in_training or path.read):
         return None
     if path.read:
         return Feeds.READ

@@ -46,6 +46,8 @@ class TouchedPath(Part):
     """Read before it was written, or without being written."""
     listed: bool
     """Its folder was listed before it was written."""
+    folder_looked_for: bool
+    """Its folder, or another file in it, was looked for while it was not there, before it was written."""
     read_again: bool
     """Read after it was written."""
     appended: bool
@@ -89,12 +91,17 @@ def gather_touched(
     (directory / BEFORE).unlink()
     trained = min(_trained(attached), default=float("inf"))
     for name in _files(place, results):
-        if name not in before and name not in known:
-            known[name] = _Known(written=_changed(name), unseen=True)
-        elif name not in before and not known[name].written:
-            known[name].written, known[name].unseen = _changed(name), True
+        seen = known.setdefault(name, _Known())
+        folder = known.get(name.rpartition(os.sep)[0])
+        if name not in before and not seen.written and not (folder and folder.full):
+            seen.written, seen.unseen = _changed(name), True
     listed = {path: seen.listed for path, seen in known.items() if seen.listed}
-    paths = [_described(path, seen, listed, place, start, trained) for path, seen in known.items()]
+    missing: dict[str, float] = {}
+    for path, seen in known.items():
+        if seen.missing:
+            for name in (path, path.rpartition(os.sep)[0]):
+                missing[name] = min(seen.missing, missing.get(name, seen.missing))
+    paths = [_described(path, seen, (listed, missing), place, start, trained) for path, seen in known.items()]
     found = [path for path in paths if path.written]
     others = [path for path in paths if not path.written and (path.looked_for or path.read)]
     return FilesTouched(
@@ -129,15 +136,21 @@ class _Known:
     appended: bool = False
     phases: set[str] = field(default_factory=set)
     unseen: bool = False
+    full: bool = False
+    """Of a folder: not every file in it was noted."""
 
     def add(self, kind: str, phase: str, at: float) -> None:
         """An event of a process; they come in the order of time."""
         if kind in WRITES:
+            again = kind == "u" and self.written  # as numpy.memmap opens what it only reads
+            self.appended |= kind == "a" or (kind == "u" and not again)
             self.written = self.written or at
-            self.appended |= kind in "au"
-            self.phases.add(phase)
+            if not again:
+                self.phases.add(phase)
         elif kind == "m":
             self.missing = self.missing or at
+        elif kind == "+":
+            self.full = True
         elif kind == "l":
             self.listed = self.listed or at
         else:
@@ -172,8 +185,15 @@ def _together(events: Iterable[tuple[float, str, str, str, str]]) -> dict[str, _
 
 
 def _described(
-    path: str, seen: _Known, listed: dict[str, float], place: Path, start: float, trained: float
+    path: str,
+    seen: _Known,
+    of_folders: tuple[dict[str, float], dict[str, float]],
+    place: Path,
+    start: float,
+    trained: float,
 ) -> TouchedPath:
+    """of_folders: when each was listed, and when it or a file in it was looked for and not there."""
+    listed, missing = of_folders
     written = seen.written if _changed(path) >= start else 0.0
     name = Path(path)
     inside = name.is_relative_to(place)
@@ -187,6 +207,7 @@ def _described(
         looked_for=0 < seen.missing < until,
         read=0 < seen.read < until and not seen.unseen,
         listed=any(0 < listed.get(str(folder), 0.0) < until for folder in folders),
+        folder_looked_for=any(0 < missing.get(str(folder), 0.0) < until for folder in folders),
         read_again=bool(seen.written) and (seen.last_read > seen.written or (seen.unseen and seen.read > 0)),
         appended=seen.appended,
         in_training=written >= trained if seen.unseen else "t" in seen.phases,
