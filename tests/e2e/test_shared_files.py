@@ -312,7 +312,127 @@ SCRIPTS: dict[str, tuple[int, str, dict[str, Feeds]]] = {
         {},
     ),
     "writes nothing": (1, "train(1)", {}),
+    # From here on the scripts were written after the rules.
+    "weights that it fetches once": (
+        1,
+        """
+        if not Path("weights/base.pth").is_file():
+            Path("weights").mkdir(exist_ok=True)
+            torch.save(plain.state_dict(), "weights/base.pth.part")
+            os.rename("weights/base.pth.part", "weights/base.pth")
+        plain.load_state_dict(torch.load("weights/base.pth", mmap=True))
+        train(1)
+        """,
+        {},
+    ),
+    "a log of the logging module": (
+        1,
+        """
+        import logging
+        logging.basicConfig(filename="train.log", level=logging.INFO)
+        train(2, after=lambda epoch, loss: logging.info("%d %f", epoch, loss))
+        """,
+        {"train.log": APPENDED},
+    ),
+    "words that it counts once": (
+        1,
+        """
+        import pickle
+        try:
+            with open("vocab.pkl", "rb") as file:
+                words = pickle.load(file)
+        except FileNotFoundError:
+            words = {"a": 1}
+            with open("vocab.pkl", "wb") as file:
+                pickle.dump(words, file)
+        train(1)
+        """,
+        {},
+    ),
+    "goes on at the epoch that a file says": (
+        1,
+        """
+        state = Path("state.json")
+        first = json.loads(state.read_text())["epoch"] if state.exists() else 0
+        train(first + 2, after=lambda epoch, loss: state.write_text(json.dumps({"epoch": epoch})))
+        """,
+        {"state.json": RESUMED},
+    ),
+    "takes the newest of a pattern": (
+        1,
+        """
+        found = sorted(glob.glob("ckpts/*.pt"))
+        if found:
+            plain.load_state_dict(torch.load(found[-1]))
+        def save(epoch, loss):
+            os.makedirs("ckpts", exist_ok=True)
+            with open(f"ckpts/epoch{epoch:03}.pt", "wb") as file:
+                torch.save(plain.state_dict(), file)
+        train(2, after=save)
+        """,
+        {"ckpts/": LISTED},
+    ),
+    "a trace that torch writes": (
+        1,
+        """
+        with torch.profiler.profile() as profile:
+            train(1)
+        profile.export_chrome_trace("trace.json")
+        """,
+        {"trace.json": OUTPUT},
+    ),
+    "ranks that it spawns": (
+        2,
+        """
+        import torch.multiprocessing as mp
+        def main(rank, ranks):
+            os.environ.update(RANK=str(rank), WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT="29583")
+            torch.distributed.init_process_group("gloo", rank=rank, world_size=ranks)
+            globals().update(ranks=ranks, rank=rank)
+            if os.path.exists("model.pt"):
+                plain.load_state_dict(torch.load("model.pt"))
+            def save(epoch, loss):
+                if rank == 0:
+                    torch.save(plain.state_dict(), "model.pt")
+            train(1, after=save)
+            torch.distributed.destroy_process_group()
+        if __name__ == "__main__":
+            mp.spawn(main, args=(2,), nprocs=2)
+        """,
+        {"model.pt": RESUMED},
+    ),
+    "keeps a copy of its code": (
+        1,
+        """
+        import shutil
+        shutil.copytree(".", Path(sys.argv[2]) / "code")
+        train(1)
+        """,
+        {},
+    ),
+    "reads a table that was there": (
+        1,
+        """
+        with open("pretrained.pt", "r+b") as file:
+            file.read(16)
+        train(1)
+        """,
+        {},
+    ),
+    "a link to its newest folder": (
+        1,
+        """
+        train(1)
+        torch.save(plain.state_dict(), Path(sys.argv[2]) / "model.pt")
+        if os.path.islink("latest.pt"):
+            os.remove("latest.pt")
+        os.symlink(Path(sys.argv[2]) / "model.pt", "latest.pt")
+        """,
+        {"latest.pt": RESUMED},
+    ),
 }
+SPAWNS = "ranks that it spawns"
+SPAWNING = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "launcher": "python"}}
 QUICK = ("resumes where a checkpoint is", "tokens that rank 0 maps", "a program copies the result")
 
 
@@ -344,7 +464,8 @@ def touched_by(found: Observation, folder: Path) -> FilesTouched:
 def test_what_launches_share_is_seen_after_the_first(name: str, tmp_path: Path) -> None:
     ranks, script, expected = SCRIPTS[name]
     folder = folder_with(script, tmp_path)
-    found = launch(folder, ranks)
+    changes = {"variants": SPAWNING} if name == SPAWNS else {}
+    found = launch(folder, ranks, **changes)
     assert (found.record.outcome, found.record.reason) == ("ok", "")
     shared = shared_files(touched_by(found, folder))
     seen = {next((name for name in expected if one.name.startswith(name)), one.name): one.how for one in shared}

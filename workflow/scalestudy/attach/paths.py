@@ -8,7 +8,8 @@ nothing. A process appends lines to a file in the folder of the launch, as soon 
     > PHASE SECONDS SOURCE NUL PATH  renamed
 
 KIND is w (written), a (appended to), u (opened to be changed), r (read), l (a folder was listed), m (looked for,
-and missing), + (a folder: what else is written in it is not noted). PHASE is b before the first update of the model, t after it, f while a batch is fetched.
+and missing), + (a folder: what else is written in it is not noted). PHASE is b before the first update of the
+model, t after it, f while a batch is fetched.
 """
 
 from __future__ import annotations

@@ -101,7 +101,11 @@ def gather_touched(
         if seen.missing:
             for name in (path, path.rpartition(os.sep)[0]):
                 missing[name] = min(seen.missing, missing.get(name, seen.missing))
-    paths = [_described(path, seen, (listed, missing), place, start, trained) for path, seen in known.items()]
+    paths = [
+        _described(path, seen, (listed, missing), place, start, trained)
+        for path, seen in known.items()
+        if seen.written or seen.missing or seen.read
+    ]
     found = [path for path in paths if path.written]
     others = [path for path in paths if not path.written and (path.looked_for or path.read)]
     return FilesTouched(
