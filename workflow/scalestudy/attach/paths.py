@@ -135,9 +135,10 @@ class Paths:
         if isinstance(path, int):
             return ""
         whole = os.path.abspath(os.fsdecode(path))
-        if "\n" in whole or whole.startswith(self._apart) or any(part in whole + os.sep for part in HIDDEN):
+        ended = whole + os.sep
+        if "\n" in whole or ended.startswith(self._apart) or any(part in ended for part in HIDDEN):
             return ""
-        if not (whole + os.sep).startswith(self._own) and whole.startswith(self._elsewhere):
+        if ended.startswith(self._elsewhere) and not ended.startswith(self._own):
             return ""
         place = (of, os.path.dirname(whole))
         self._counted[place] = count = self._counted.get(place, 0) + 1
