@@ -5,14 +5,19 @@ Each script is written as people write them. The verdict beside it was written b
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
+import yaml
+from conftest import BIN, planned
 from own_scripts import command_spec, launched_script
-from scalestudy.launch.foreign.shared import SHARED_FILES, Feeds, shared_files
+from scalestudy.errors import UserError
+from scalestudy.launch.foreign.shared import ALLOWED, SHARED_FILES, Feeds, shared_files
 from scalestudy.launch.foreign.touched import FILE, FilesTouched
 from scalestudy.record.document import read_document
 from scalestudy.record.tables import Observation
@@ -433,7 +438,7 @@ SCRIPTS: dict[str, tuple[int, str, dict[str, Feeds]]] = {
 }
 SPAWNS = "ranks that it spawns"
 SPAWNING = {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "launcher": "python"}}
-QUICK = ("resumes where a checkpoint is", "tokens that rank 0 maps", "a program copies the result")
+QUICK = ("tokens that rank 0 maps", "a program copies the result")
 
 
 def folder_with(script: str, tmp_path: Path) -> Path:
@@ -472,3 +477,132 @@ def test_what_launches_share_is_seen_after_the_first(name: str, tmp_path: Path) 
     assert seen == expected, shared
     warnings = [warning for warning in found.record.environment["warnings"] if warning["kind"] == SHARED_FILES]
     assert len(warnings) == bool(expected)
+
+
+def shared_warning(found: Observation) -> str:
+    """The sentence of the run's warning; empty for none."""
+    kept = found.record.environment["warnings"]
+    return next((warning["text"] for warning in kept if warning["kind"] == SHARED_FILES), "")
+
+
+def test_the_second_launch_is_refused_and_leaves_nothing_unless_it_is_allowed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, runs = folder_with(SCRIPTS["resumes where a checkpoint is"][1], tmp_path), tmp_path / "results/runs"
+    first = launch(folder, 1)
+    assert first.record.outcome == "ok"
+    assert "checkpoint.pt: the script looked for it first" in shared_warning(first)
+    with pytest.raises(UserError, match=rf"Run {first.record.run_id} left these .*\n  checkpoint\.pt: "):
+        launch(folder, 2)
+    assert [path.name for path in runs.glob("*-r1-*")] == [first.record.run_id]
+    assert not (tmp_path / "results/superseded").exists()
+    assert launch(folder, 1).record.started_at == first.record.started_at, "it is kept"
+    monkeypatch.setenv(ALLOWED, "own")
+    second = launch(folder, 2)
+    assert second.record.outcome == "ok"
+    assert f"read checkpoint.pt, which run {first.record.run_id} wrote" in shared_warning(second)
+
+
+def scalestudy_run(folder: Path, *words: str, status: int = 0) -> str:
+    """What `scalestudy run` prints in a folder."""
+    path = os.pathsep.join([str(BIN), os.environ["PATH"]])
+    done = subprocess.run(
+        [str(BIN / "scalestudy"), "run", *words],
+        cwd=folder,
+        env=os.environ | {"PATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == status, done.stdout
+    return done.stdout
+
+
+def test_a_first_look_that_leaves_a_checkpoint_is_told_before_there_is_a_study(tmp_path: Path) -> None:
+    script = """
+        if os.path.exists("checkpoint.pt"):
+            plain.load_state_dict(torch.load("checkpoint.pt"))
+        train(100000, after=lambda epoch, loss: rank or torch.save(plain.state_dict(), "checkpoint.pt"))
+    """
+    folder = folder_with(script, tmp_path)
+    words = ("--scales", "1x2", "--batch-size", "8", "--device", "cpu", "--", "train.py", "{batch_per_rank}")
+    said = scalestudy_run(folder, *words, status=2)
+    assert "The first look at the script left these outside its own folder ({out}):\n  checkpoint.pt: " in said
+    assert "remove what the look left, or the first run begins with it: checkpoint.pt" in said
+    assert {path.name for path in folder.iterdir()} == {"train.py", "pretrained.pt", "checkpoint.pt"}
+
+
+def write_study(folder: Path, name: str, command: str, **changes: Any) -> dict[str, Any]:
+    workload = {"command": command, "batch_size": 8, "scaling": ["weak"], "run_to_end": True}
+    study = {
+        "study": name,
+        "repeats": 1,
+        "scales": ["1x2"],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "host": {"device": "cpu"},
+        "workloads": {"own": workload | changes},
+    }
+    (folder / f"{name}.yaml").write_text(yaml.safe_dump(study))
+    return study
+
+
+def records(folder: Path, study: str) -> dict[str, bytes]:
+    return {path.parent.name: path.read_bytes() for path in folder.glob(f"results/{study}/runs/*/run.json")}
+
+
+@pytest.mark.slow
+def test_a_study_stops_after_the_first_launch_and_goes_on_where_it_is_allowed(tmp_path: Path) -> None:
+    folder, summary = folder_with(SCRIPTS["resumes where a checkpoint is"][1], tmp_path), "--until=aggregate_runs"
+    write_study(folder, "s", "train.py {batch_per_rank}")
+    said = scalestudy_run(folder, "--study", "s.yaml", summary, status=2)
+    assert "Building DAG of jobs" in said
+    assert said.rstrip().splitlines()[-1].startswith("- or accept it: `scalestudy run` with --allow-shared")
+    first = records(folder, "s")
+    assert [json.loads(content)["outcome"] for content in first.values()] == ["ok"]
+
+    again = scalestudy_run(folder, "--study", "s.yaml", summary, status=2)
+    assert "checkpoint.pt: the script looked for it first" in again
+    assert "Building DAG of jobs" not in again, "it is known before"
+    assert records(folder, "s") == first
+
+    write_study(folder, "s", "train.py {batch_per_rank}", allow_shared=True)
+    scalestudy_run(folder, "--study", "s.yaml", summary)
+    both = records(folder, "s")
+    assert len(both) == 2
+    assert first.items() <= both.items()
+    found = json.loads((folder / "results/s/environment.json").read_text())["warnings"]
+    assert [(one["kind"], one["launches"]) for one in found if one["kind"] == SHARED_FILES] == [(SHARED_FILES, 2)]
+    # The key is no reason to measure again.
+    write_study(folder, "s", "train.py {batch_per_rank}")
+    for words in ((), ("--allow-shared",)):
+        jobs = planned(scalestudy_run(folder, "--study", "s.yaml", summary, "-n", *words))
+        assert not {name for name in jobs if name.startswith("train_")}
+
+
+@pytest.mark.slow
+def test_two_studies_of_a_script_run_in_one_folder_at_once(tmp_path: Path) -> None:
+    script = """
+        out = Path(sys.argv[2])
+        assert not (out / "checkpoint.pt").exists()
+        train(2, after=lambda epoch, loss: rank or torch.save(plain.state_dict(), out / "checkpoint.pt"))
+    """
+    folder = folder_with(script, tmp_path)
+    running = []
+    for name in ("a", "b"):
+        write_study(folder, name, "train.py {batch_per_rank} {out}")
+        command = [str(BIN / "scalestudy"), "run", "--study", f"{name}.yaml", "--until=aggregate_runs"]
+        env = os.environ | {"PATH": os.pathsep.join([str(BIN), os.environ["PATH"]])}
+        running.append(
+            subprocess.Popen(
+                command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
+        )
+    for process in running:
+        said, _ = process.communicate(timeout=500)
+        assert process.returncode == 0, said
+    for name in ("a", "b"):
+        kept = [json.loads(content) for content in records(folder, name).values()]
+        assert [record["outcome"] for record in kept] == ["ok", "ok"]
+        assert not [w for record in kept for w in record["environment"]["warnings"] if w["kind"] == SHARED_FILES]
+        assert len(list(folder.glob(f"results/{name}/runs/*/out/checkpoint.pt"))) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -153,12 +154,5 @@ def test_notes_are_bounded(tmp_path: Path) -> None:
 
 
 def paths_constant(name: str) -> int:
-    """A constant of attach/paths.py, which is loaded by its path."""
-    import importlib.util
-
-    spec = importlib.util.spec_from_file_location("attached_paths", ATTACH / "paths.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return int(getattr(module, name))
+    """A constant of attach/paths.py, which a script's process loads by its path too."""
+    return int(getattr(importlib.import_module("scalestudy.attach.paths"), name))
