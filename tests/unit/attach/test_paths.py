@@ -138,6 +138,26 @@ def test_a_forked_child_leaves_a_file_of_its_own(tmp_path: Path) -> None:
     assert len(list((tmp_path / "launch/attached").glob("*.paths"))) == 2
 
 
+def test_libraries_and_programs_are_noted_before_they_open_anything(tmp_path: Path) -> None:
+    body = """
+        import sqlite3, subprocess
+        from attached import libraries
+        libraries.of_programs(noted.note)
+        libraries.of_modules(noted.note)["sqlite3"](sqlite3)
+        sqlite3.connect("new.db").execute("create table t (x)")
+        sqlite3.connect(":memory:")
+        subprocess.run(["cp", "-p", "there.txt", "copied.txt"], check=True)
+        assert os.system("cp there.txt --target-directory=.") != 0
+        assert os.path.exists("copied.txt") and os.path.exists("new.db")
+    """
+    found = notes(tmp_path, body)
+    place = str(tmp_path / "place")
+    wanted = [("m", "new.db"), ("u", "new.db"), ("x", "there.txt"), ("x", "copied.txt"), ("x", place)]
+    assert [
+        (kind, path) for kind, _, path in found if path in ("new.db", "there.txt", "copied.txt", place)
+    ] == wanted
+
+
 def test_notes_are_bounded(tmp_path: Path) -> None:
     body = """
         os.mkdir("many")

@@ -56,7 +56,9 @@ CASES: list[tuple[dict[str, bool], Feeds | None]] = [
     ({"listed": True, **EARLY}, None),
     ({"read_again": True, **EARLY}, None),
     ({"folder_looked_for": True, **EARLY}, None),
-    ({"opened": False}, Feeds.OUTPUT),
+    ({"opened": False}, None),
+    ({"opened": False, "looked_for": True}, Feeds.RESUMED),
+    ({"opened": False, "read_again": True}, Feeds.OUTPUT),
 ]
 
 
@@ -172,6 +174,28 @@ def test_files_that_no_process_was_seen_to_write_are_found(tmp_path: Path) -> No
     (tmp_path / "env/pyvenv.cfg").touch()
     touched = gather_touched(spec, launch, attached, results)
     assert [(path.path, path.written, path.opened) for path in touched.paths] == [("final.pt", True, False)]
+
+
+def test_a_file_that_nobody_names_is_not_held_against_the_script(tmp_path: Path) -> None:
+    """As the log of a shell in the same folder. One that a program was given counts, also in a folder."""
+    place, launch = tmp_path / "place", tmp_path / "launch"
+    place.mkdir()
+    spec = a_spec(place)
+    attached = launch / "attached"
+    attached.mkdir(parents=True)
+    (attached / "asked.json").write_text("{}")
+    remember(spec, launch)
+    (place / "exported").mkdir()
+    for name in ("shell.log", "final.pt", "exported/part.bin"):
+        (place / name).write_text("x")
+    (attached / "1-a.paths").write_text(f"x t 9.0 {place}/final.pt\nx t 9.0 {place}/exported\nx t 9.0 {place}\n")
+    touched = gather_touched(spec, launch, attached)
+    assert {path.path: path.opened for path in touched.paths} == {
+        "shell.log": False,
+        "final.pt": True,
+        "exported/part.bin": True,
+    }
+    assert [one.name for one in shared_files(touched)] == ["exported/part.bin", "final.pt"]
 
 
 def test_a_renamed_folder_takes_what_was_written_in_it_along(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from .libraries import of_modules, of_programs, of_torch
 from .paths import Paths
 from .said import SaidByScript
 
@@ -61,9 +62,10 @@ class Attachment:
     def wait(self) -> None:
         """Until torch is imported."""
         then = {"torch": self._torch, "torch.distributed.fsdp": self._fsdp}
-        sys.meta_path.insert(0, After({**then, **self._paths.modules()}))
+        sys.meta_path.insert(0, After({**then, **of_modules(self._paths.note)}))
         atexit.register(self._paths.write)
         self._paths.begin()
+        of_programs(self._paths.note)
 
     def _phase(self) -> str:
         """When a file is opened, as paths.py has it."""
@@ -77,7 +79,7 @@ class Attachment:
 
         self._make_rank(torch)
         hook_torch(torch, self)
-        self._paths.torch(torch)
+        of_torch(torch, self._paths.note)
         self._see_to_the_end()
 
     def _fsdp(self, fsdp: Any) -> None:

@@ -8,7 +8,8 @@ nothing. A process appends lines to a file in the folder of the launch, as soon 
     > PHASE SECONDS SOURCE NUL PATH  renamed
 
 KIND is w (written), a (appended to), u (opened to be changed), r (read), l (a folder was listed), m (looked for,
-and missing), + (a folder: what else is written in it is not noted). PHASE is b before the first update of the
+and missing), x (a word that a program was started with), + (a folder: what else is written in it is not noted).
+PHASE is b before the first update of the
 model, t after it, f while a batch is fetched.
 """
 
@@ -29,7 +30,7 @@ MOST = 4000
 """Paths of a kind that are noted for each process."""
 MOST_OF_A_FOLDER = 64
 """Of these in one folder: a data set may be a million files."""
-WRITTEN, READ = "wau", "rlm"
+WRITTEN, READ = "wau", "rlmx"
 
 
 class Wrapped:
@@ -74,22 +75,6 @@ class Paths:
         self._put(os, "chdir", self._changing)
         self._put(os, "makedirs", self._making)
         os.register_at_fork(after_in_child=self._forked)
-
-    def modules(self) -> dict[str, Callable[[Any], None]]:
-        """What to call with a module once it was imported: libraries that open files without Python."""
-        return {"safetensors.torch": self._safetensors, "sqlite3": self._sqlite, "h5py": self._h5py}
-
-    def torch(self, torch: Any) -> None:
-        """torch.save writes in C++ where it is given a name."""
-        writer = getattr(torch.serialization, "_open_zipfile_writer_file", None)
-        if writer is not None:
-            begin = writer.__init__
-
-            def opened(this: Any, name: Any, *arguments: Any, **named: Any) -> None:
-                self.note("w", name)
-                begin(this, name, *arguments, **named)
-
-            writer.__init__ = opened
 
     def note(self, kind: str, path: Any, source: Any = None) -> None:
         """A path in one of the ways above. Whatever goes wrong, the script goes on."""
@@ -245,38 +230,3 @@ class Paths:
     def _forked(self) -> None:
         """A child writes a file of its own; what it reads as a worker is noted again."""
         self._file, self._lines = -1, []
-
-    def _safetensors(self, module: Any) -> None:
-        save, load = module.save_file, module.load_file
-
-        def save_file(tensors: Any, filename: Any, *arguments: Any, **named: Any) -> Any:
-            self.note("w", filename)
-            return save(tensors, filename, *arguments, **named)
-
-        def load_file(filename: Any, *arguments: Any, **named: Any) -> Any:
-            self.note("r", filename)
-            return load(filename, *arguments, **named)
-
-        module.save_file, module.load_file = save_file, load_file
-
-    def _sqlite(self, module: Any) -> None:
-        connect = module.connect
-
-        def connected(database: Any, *arguments: Any, **named: Any) -> Any:
-            name = os.fsdecode(database)
-            if name and name != ":memory:" and not name.startswith("file:"):
-                self.note("r" if os.path.exists(name) else "m", name)
-                self.note("u", name)
-            return connect(database, *arguments, **named)
-
-        module.connect = connected
-
-    def _h5py(self, module: Any) -> None:
-        begin = module.File.__init__
-
-        def opened(this: Any, name: Any, mode: Any = "r", *arguments: Any, **named: Any) -> None:
-            begin(this, name, mode, *arguments, **named)
-            if isinstance(name, (str, bytes, os.PathLike)):
-                self.note("r" if mode == "r" else "w" if mode in ("w", "w-", "x") else "u", name)
-
-        module.File.__init__ = opened

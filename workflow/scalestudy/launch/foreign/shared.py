@@ -76,8 +76,8 @@ def feeds(path: TouchedPath) -> Feeds | None:
     Data and caches do not count: written before the first step or while a batch was read, and then read by the
     same launch, or looked for before. The next launch finds them as this one left them.
     """
-    if not path.written:
-        return None
+    if not path.written or not (path.opened or path.looked_for or path.read_again):
+        return None  # somebody else may have written it, such as the user's shell
     kept = path.looked_for or path.listed or path.read_again or path.folder_looked_for
     if kept and not (path.appended or path.in_training or path.read):
         return None

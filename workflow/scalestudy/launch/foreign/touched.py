@@ -55,7 +55,8 @@ class TouchedPath(Part):
     in_training: bool
     """Written after the first step, and not while a batch was read."""
     opened: bool
-    """Whether a process of the launch was seen to write it; else it was found by comparing folders."""
+    """Whether a process of the launch was seen to write it, or a program that it started was given its name. Else
+    it was found by comparing folders: somebody else may have written it."""
 
 
 class FilesTouched(Document):
@@ -95,14 +96,18 @@ def gather_touched(
         folder = known.get(name.rpartition(os.sep)[0])
         if name not in before and not seen.written and not (folder and folder.full):
             seen.written, seen.unseen = _changed(name), True
+    for name, seen in known.items():
+        if seen.named and not seen.written and _changed(name) >= start:
+            seen.written, seen.unseen = _changed(name), True
     listed = {path: seen.listed for path, seen in known.items() if seen.listed}
+    named = {path for path, seen in known.items() if seen.named}
     missing: dict[str, float] = {}
     for path, seen in known.items():
         if seen.missing:
             for name in (path, path.rpartition(os.sep)[0]):
                 missing[name] = min(seen.missing, missing.get(name, seen.missing))
     paths = [
-        _described(path, seen, (listed, missing), place, start, trained)
+        _described(path, seen, (listed, missing, named), place, start, trained)
         for path, seen in known.items()
         if seen.written or seen.missing or seen.read
     ]
@@ -140,6 +145,8 @@ class _Known:
     appended: bool = False
     phases: set[str] = field(default_factory=set)
     unseen: bool = False
+    named: bool = False
+    """Whether a program was started with it."""
     full: bool = False
     """Of a folder: not every file in it was noted."""
 
@@ -153,8 +160,9 @@ class _Known:
                 self.phases.add(phase)
         elif kind == "m":
             self.missing = self.missing or at
-        elif kind == "+":
-            self.full = True
+        elif kind in "+x":
+            self.full |= kind == "+"
+            self.named |= kind == "x"
         elif kind == "l":
             self.listed = self.listed or at
         else:
@@ -191,13 +199,14 @@ def _together(events: Iterable[tuple[float, str, str, str, str]]) -> dict[str, _
 def _described(
     path: str,
     seen: _Known,
-    of_folders: tuple[dict[str, float], dict[str, float]],
+    of_folders: tuple[dict[str, float], dict[str, float], set[str]],
     place: Path,
     start: float,
     trained: float,
 ) -> TouchedPath:
-    """of_folders: when each was listed, and when it or a file in it was looked for and not there."""
-    listed, missing = of_folders
+    """of_folders: when each was listed, and when it or a file in it was looked for and not there,
+    and those that programs were given."""
+    listed, missing, named = of_folders
     written = seen.written if _changed(path) >= start else 0.0
     name = Path(path)
     inside = name.is_relative_to(place)
@@ -215,7 +224,7 @@ def _described(
         read_again=bool(seen.written) and (seen.last_read > seen.written or (seen.unseen and seen.read > 0)),
         appended=seen.appended,
         in_training=written >= trained if seen.unseen else "t" in seen.phases,
-        opened=not seen.unseen,
+        opened=not seen.unseen or seen.named or any(str(folder) in named for folder in folders),
     )
 
 
