@@ -11,6 +11,7 @@ from snakemake.logging import logger
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
     allocation_now,
+    allowing,
     matching_runs,
     refuse_unequal_requests,
     refuse_what_does_not_fit,
@@ -18,7 +19,7 @@ from scalestudy.chain.launches import (
     reserve_arguments,
 )
 from scalestudy.errors import UserError
-from scalestudy.launch.foreign.shared import ALLOWED, allowing
+from scalestudy.launch.foreign.shared import ALLOWED
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex

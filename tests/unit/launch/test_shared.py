@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 from own_scripts import command_spec
+from scalestudy.chain.launches import allowing
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import (
     ALLOWED,
     Feeds,
     Shared,
-    allowing,
     feeds,
     refuse_shared,
     shared_files,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from scalestudy.errors import UserError
-from scalestudy.launch.foreign.shared import allowing, refuse_shared
+from scalestudy.chain.launches import allowing
+from scalestudy.launch.foreign.shared import refuse_shared
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import CommandSpec
 
@@ -20,9 +20,3 @@ def refuse_shared_files(plan: Plan, results: Path) -> None:
 def has_scripts(plan: Plan) -> bool:
     """Whether a workload of the study is somebody's own script."""
     return any(isinstance(spec, CommandSpec) for spec in plan.runs.values())
-
-
-def refuse_needless_option(plan: Plan) -> None:
-    """Raise UserError where --allow-shared has nothing to allow."""
-    if not has_scripts(plan):
-        raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")

@@ -101,7 +101,8 @@ def _asked(
         if results is None:
             raise UserError("--spec needs --results: a spec does not name the folder of its study")
         return parse_spec(spec_json), results, Limits()
-    from scalestudy.launch.foreign.shared import ALLOWED, allowing
+    from scalestudy.chain.launches import allowing
+    from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.study.plan import make_plan  # a job brings its spec, and need not wait for it
 
     study = find_study(study_files, results)

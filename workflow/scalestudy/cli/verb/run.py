@@ -113,11 +113,10 @@ def run(
         study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None),)
     elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
         raise UserError(f"--{given[0].replace('_', '-')}: is for a script of your own, which stands after `--`")
-    if wishes["allow_shared"]:
-        from scalestudy.launch.foreign.shared import ALLOWED, EVERY
-
-        os.environ[ALLOWED] = EVERY  # jobs of a cluster get the variables of whoever submits them
-    return run_study(study, results, profile, dry_run, arguments, to_the_end=bool(script))
+    allow_shared = wishes["allow_shared"]
+    return run_study(
+        study, results, profile, dry_run, arguments, to_the_end=bool(script), allow_shared=allow_shared
+    )
 
 
 def run_study(
@@ -128,15 +127,22 @@ def run_study(
     arguments: tuple[str, ...],
     *,
     to_the_end: bool,
+    allow_shared: bool,
 ) -> int:
-    """Run a study with Snakemake. to_the_end: print the verdicts when it is over."""
+    """Run a study with Snakemake. to_the_end: print the verdicts when it is over.
+
+    allow_shared: runs of a script may share files.
+    """
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
+    from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)
     scripts = False
+    if allow_shared:
+        os.environ[ALLOWED] = EVERY  # jobs of a cluster get the variables of whoever submits them
     files = study_files(study, results)
     if not files:  # named by its results
         if results and results.resolve() != results_of(asked).resolve():
@@ -147,6 +153,8 @@ def run_study(
         planned = make_plan(asked)
         print("\n".join(cost_lines(planned)), flush=True)
         scripts = has_scripts(planned)
+        if allow_shared and not scripts:
+            raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
         if scripts and not dry_run:
             refuse_shared_files(planned, results_of(asked))
         if not dry_run and not profile and words.isdisjoint(ELSEWHERE):

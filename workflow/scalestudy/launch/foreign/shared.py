@@ -13,7 +13,6 @@ from scalestudy.errors import UserError
 from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.launch.foreign.touched import FILE, FilesTouched, TouchedPath, gather_touched, script_sha256
 from scalestudy.record.document import read_document, write_document
-from scalestudy.study.config.study import Study
 from scalestudy.study.spec import CommandSpec
 
 ALLOWED = "SCALESTUDY_ALLOW_SHARED"
@@ -101,12 +100,6 @@ def refuse_shared(spec: CommandSpec, results: Path, *, allowed: str | None = Non
     for touched in finished_launches(spec, results):
         if shared := shared_files(touched):
             raise UserError(refusal(spec.workload, shared, run=touched.run, command=spec.command, results=results))
-
-
-def allowing(study: Study) -> str:
-    """Value of the variable: workloads of a study whose launches may share files, and those it has already."""
-    names = {name for name, workload in study.workloads.items() if getattr(workload, "allow_shared", False)}
-    return ",".join(sorted(names | set(filter(None, os.environ.get(ALLOWED, "").split(",")))))
 
 
 def finished_launches(spec: CommandSpec, results: Path) -> list[FilesTouched]:
