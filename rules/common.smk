@@ -11,6 +11,7 @@ from snakemake.logging import logger
 from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
 from scalestudy.chain.launches import (
     allocation_now,
+    allowing,
     matching_runs,
     refuse_unequal_requests,
     refuse_what_does_not_fit,
@@ -18,6 +19,7 @@ from scalestudy.chain.launches import (
     reserve_arguments,
 )
 from scalestudy.errors import UserError
+from scalestudy.launch.foreign.shared import ALLOWED
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
@@ -51,6 +53,8 @@ PLAN = or_one_message(make_checked_plan)
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)
+# Not a parameter of launches, since it is no reason to measure again; launches read it when they start.
+os.environ[ALLOWED] = allowing(PLAN.study)
 LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation for allocation in ALLOCATIONS for run in allocation.runs}

@@ -149,12 +149,14 @@ def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Ins
     (installed.place / "_count.py").write_text("def count(*_, **__):\n    pass\n")
     options = ["--scales", "1x2", "--batch-size", "16", "--scaling", "weak", "--repeats", "1", "--device", "cpu"]
     script = ["train me.py", "--epochs", "100", "--batch-size", "{batch_per_rank}"]
-    said = installed.run("scalestudy", "run", *options, "--", *script)
+    refused = installed.run("scalestudy", "run", *options, "--", *script, status=2)
+    assert "checkpoint.pt: each run writes there" in refused
+    said = installed.run("scalestudy", "run", *options, "--allow-shared", "--", *script)
     assert "on one process: 16 samples a step" in said
     assert "on 2 ranks: 16 samples a step on each" in said
     assert "study train-me: 2 launches (2 ok)" in said
     study = yaml.safe_load((installed.place / "train-me.yaml").read_text())
-    assert len((installed.place / "train-me.yaml").read_text().splitlines()) <= 12
+    assert len((installed.place / "train-me.yaml").read_text().splitlines()) <= 13
     assert study["workloads"]["train-me"]["command"] == "'train me.py' --epochs 100 --batch-size {batch_per_rank}"
     assert (installed.place / "results/train-me/report.html").stat().st_size > 0
     written = {path.name for path in installed.place.iterdir()} - {"__pycache__"}

@@ -133,6 +133,18 @@ def test_another_study_is_not_overwritten(tmp_path: Path) -> None:
     assert path.read_text() == text_of()
 
 
+def test_an_option_adds_its_line_to_a_study_that_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "train.yaml"
+    write_study(path, text_of())
+    write_study(path, text_of(allow_shared=True))
+    assert path.read_text() == text_of(allow_shared=True)
+    assert parse_study(yaml.safe_load(path.read_text()), source="test").workloads["train"].allow_shared
+    write_study(path, text_of())
+    assert path.read_text() == text_of(allow_shared=True), "it is kept where the option is left out"
+    with pytest.raises(UserError, match="is there already"):
+        write_study(path, text_of(allow_shared=True, batch_size=64))
+
+
 @pytest.mark.parametrize(
     ("command", "name"),
     [(("src/Train_GPT.py",), "train-gpt"), (("-m", "pkg.train.main"), "main"), (("ü.py",), "training")],

@@ -30,6 +30,12 @@ def test_a_checkout_is_run_from_anywhere_in_it(checkout: Checkout, below: str) -
     assert done.startswith("4 launches, at most 2 ranks at once"), "the cost comes first"
 
 
+def test_an_option_for_scripts_is_refused_where_there_is_none(checkout: Checkout) -> None:
+    done = checkout.run("scalestudy", "run", "-n", "--allow-shared", check=False)
+    assert done.returncode == 2
+    assert "--allow-shared: is for workloads with a `command`, and this study has none" in done.stdout
+
+
 def test_a_study_is_named_by_files_or_by_results(checkout: Checkout) -> None:
     (checkout.root / "more.yaml").write_text(yaml.safe_dump({"study": "more", "repeats": 2}))
     done = checkout.run("scalestudy", "run", "--study", "config/config.yaml", "more.yaml", "-n").stdout

@@ -101,3 +101,16 @@ def test_a_damaged_plan_has_no_defaults(text: str, tmp_path: Path, monkeypatch: 
 def test_the_key_defaults_changes_no_run_id(content: dict[str, Any]) -> None:
     plans = [make_plan(parse_study(given, source="x")) for given in (content, content | {"defaults": 1})]
     assert list(plans[0].runs) == list(plans[1].runs)
+
+
+def test_what_a_user_allows_a_script_changes_no_run_id() -> None:
+    """A run that was measured before stays valid where `allow_shared` is added."""
+    workload = {"command": "train.py", "batch_size": 8}
+    content = {"study": "s", "scales": ["1x2"], "variants": {"ddp": {"strategy": "ddp"}}}
+    content["variants"] |= {"single": {"strategy": "single"}}
+    plans = [
+        make_plan(parse_study(content | {"workloads": {"own": workload | more}}, source="x"))
+        for more in ({}, {"allow_shared": True}, {"allow_shared": False})
+    ]
+    lines = [[(run, spec.to_json()) for run, spec in plan.runs.items()] for plan in plans]
+    assert lines[0] == lines[1] == lines[2]

@@ -17,5 +17,7 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     report.py              the files that a process leaves
     ending.py              the last step, on all ranks the same
     probes.py              what communication costs, in the script's last steps
+    paths.py, apart.py     files that the script writes, reads and looks for, and folders that do not count
+    libraries.py           the same of libraries and programs that open files without Python
     said.py                what the script itself says, with scalestudy.Recorder
 """

@@ -14,6 +14,8 @@ from typing import Any, NoReturn
 
 from .failure import told_of
 from .journal import Journal
+from .libraries import of_modules, of_programs, of_torch
+from .paths import Paths
 from .said import SaidByScript
 
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
@@ -58,17 +60,30 @@ class Attachment:
         self.journal = Journal()
         self._pid = os.getpid()
         self._handler: Any = None
+        self._paths = Paths(folder, self._phase)
 
     def wait(self) -> None:
         """Until torch is imported."""
-        sys.meta_path.insert(0, After({"torch": self._torch, "torch.distributed.fsdp": self._fsdp}))
+        then = {"torch": self._torch, "torch.distributed.fsdp": self._fsdp}
+        sys.meta_path.insert(0, After({**then, **of_modules(self._paths.note)}))
         self._see_errors()
+        atexit.register(self._paths.write)
+        self._paths.begin()
+        of_programs(self._paths.note)
+
+    def _phase(self) -> str:
+        """When a file is opened, as paths.py has it."""
+        rank = self.rank
+        if rank is None or not (rank.updates or rank.report.steps):
+            return "b"
+        return "f" if rank.fetching else "t"
 
     def _torch(self, torch: Any) -> None:
         from .hooks import hook_torch
 
         self._make_rank(torch)
         hook_torch(torch, self)
+        of_torch(torch, self._paths.note)
         self._see_to_the_end()
 
     def _fsdp(self, fsdp: Any) -> None:
@@ -113,6 +128,7 @@ class Attachment:
     def _close(self) -> None:
         if os.getpid() == self._pid:
             self.rank.close()
+            self._paths.write()
 
     def _told(self, signum: int, _frame: Any) -> None:
         """Told to end, by a script that does not care: report, and end as it would have."""

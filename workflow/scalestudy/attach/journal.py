@@ -36,6 +36,11 @@ class Journal:
         self.events.clear()
         self.now, self.read_at, self.at_once = time.perf_counter, 0.0, True
 
+    @property
+    def last(self) -> str:
+        """What happened last, of what is not read yet; empty for nothing."""
+        return self.events[-3] if self.events else ""
+
     def read_at_once(self) -> None:
         """From here on. May be called by any thread."""
         self.at_once, self.read_at = True, 0.0

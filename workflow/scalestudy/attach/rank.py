@@ -70,6 +70,12 @@ class Rank:
             strategies=[],
         )
 
+    @property
+    def fetching(self) -> bool:
+        """Whether a batch is being made ready just now."""
+        last = self.journal.last
+        return last == "fetch_begins" if last else self.steps.fetching
+
     def see(self, act: Callable[..., Any], *arguments: Any, **named: Any) -> None:
         """Do something of our own in the middle of the script: whatever goes wrong, the script goes on."""
         if self._blind:

@@ -88,6 +88,7 @@ class Report:
                 break
             if self._first is None:
                 self._first = row.begin
+                self.facts["trained_from"] = time.time()
             lines.append(self._line(number, row, phase, logged, clock))
             done += 1
         del self._rows[:done]

@@ -84,6 +84,11 @@ class Steps:
         return bool(self._stack)
 
     @property
+    def fetching(self) -> bool:
+        """Whether a batch is asked for right now."""
+        return self._fetching > 0
+
+    @property
     def backward_passes(self) -> int:
         """Of the last step."""
         passes = self._closed.passes if self._closed is not None else []

@@ -1,15 +1,18 @@
 """What a launch asks of the hosts it runs on, and which launches a rule is for."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from itertools import permutations
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.launch.foreign.shared import ALLOWED
 from scalestudy.launch.starters import make_starter
 from scalestudy.registry.results import DECISIONS
 from scalestudy.study.allocations import Allocation, needed_part
 from scalestudy.study.config.scales import nodes_and_devices
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
 from scalestudy.study.spec import RunSpec
 
@@ -132,3 +135,9 @@ def reserve_arguments(plan: Plan, run: str) -> list[str | float]:
     if plan.decided_after(run):
         return ["--after", plan.decided_after(run)]
     return ["--confidence", plan.study.report.confidence, "--reserve-of", *plan.reserve_of(run)]
+
+
+def allowing(study: Study) -> str:
+    """Value of the variable ALLOWED: workloads whose launches may share files, and those that it has already."""
+    names = {name for name, workload in study.workloads.items() if getattr(workload, "allow_shared", False)}
+    return ",".join(sorted(names | set(filter(None, os.environ.get(ALLOWED, "").split(",")))))

@@ -42,6 +42,8 @@ OTHER_LAUNCHERS = (
     "apptainer",
 )
 """Programs in front of a training script that we do not take apart."""
+ALLOW_SHARED = "    allow_shared: true"
+"""Line of a study file that an option adds."""
 
 
 @dataclass(frozen=True)
@@ -169,6 +171,7 @@ def study_text(
     run_to_end: bool,
     epochs: int,
     environment: Sequence[tuple[str, str]] = (),
+    allow_shared: bool = False,
 ) -> str:
     """The text of a study file."""
     base = "{strategy: single}" if base_launcher == "python" else "{strategy: single, launcher: torchrun}"
@@ -187,6 +190,7 @@ def study_text(
         *([f"    epochs: {epochs}"] if epochs else []),
         *(["    run_to_end: true"] if run_to_end else []),
         *([f"    environment: {json.dumps(dict(environment), ensure_ascii=False)}"] if environment else []),
+        *([ALLOW_SHARED] if allow_shared else []),
         f"    scaling: [{', '.join(scaling)}]",
         f"host: {{device: {device}, cores_per_rank: {cores_per_rank}}}",
     ]
@@ -194,8 +198,15 @@ def study_text(
 
 
 def write_study(path: Path, text: str) -> None:
-    """Write the file, or leave one that says the same. Raises UserError where another is there."""
-    if path.exists() and path.read_text(encoding="utf-8") != text:
+    """Write the file, or leave one that says the same. Raises UserError where another is there.
+
+    One that differs only in `allow_shared` says the same; the line is added where the text has it.
+    """
+    there = path.read_text(encoding="utf-8") if path.exists() else None
+    line = f"{ALLOW_SHARED}\n"
+    if there is not None and there.replace(line, "") == text:
+        return
+    if there is not None and there.replace(line, "") != text.replace(line, ""):
         raise UserError(
             f"{path}: is there already, and says something else. Run it with `scalestudy run --study {path}`, or"
             " give the new study another --name"

@@ -13,6 +13,7 @@ from scalestudy.errors import UserError
 if TYPE_CHECKING:
     from scalestudy.launch.foreign.look import Seen
     from scalestudy.study.config.study import Study
+    from scalestudy.study.spec import CommandSpec
 
 LOOK_LIMIT_S = 600.0
 NEEDS_RANKS = (
@@ -39,6 +40,7 @@ class Wishes:
     cores_per_rank: int | None
     epochs: int
     run_to_end: bool
+    allow_shared: bool
 
 
 def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> Path:
@@ -81,6 +83,7 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             "run_to_end": wishes.run_to_end,
             "epochs": wishes.epochs,
             "environment": asked.environment,
+            "allow_shared": wishes.allow_shared,
         }
         return study_text(**known | found)
 
@@ -106,14 +109,15 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     from scalestudy.launch.foreign.look import look
 
     found: dict[str, Any] = {}
-    alone = look(_spec(study(), ranks=1), time_limit_s=LOOK_LIMIT_S)
+    spec = _spec(study(), ranks=1)
+    alone = look(spec, time_limit_s=LOOK_LIMIT_S)
     if any(words in alone.problem.lower() for words in NEEDS_RANKS):
         found["base_launcher"] = "torchrun"
         print(
             "the script needs torchrun's variables: its base case is one rank, with the wrapper around its model"
         )
         alone = look(_spec(study(**found), ranks=1), time_limit_s=LOOK_LIMIT_S)
-    _refuse(alone, "one process")
+    _refuse(alone, "one process", spec=spec, allow_shared=wishes.allow_shared)
     if alone.batches > 1 and alone.samples:
         print(f"the script accumulates {alone.batches} batches for a step, which has {alone.samples} samples then")
         found |= {"batches_per_step": alone.batches, "batch_size": alone.samples}
@@ -123,7 +127,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
         raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")
     print(f"on one process: {_said(alone)}")
     several = look(_spec(study(**found), ranks=0), time_limit_s=LOOK_LIMIT_S)
-    _refuse(several, f"{several.ranks} ranks")
+    _refuse(several, f"{several.ranks} ranks", spec=spec, allow_shared=wishes.allow_shared)
     print(f"on {several.ranks} ranks: {_said(several)}")
     if "fsdp" in several.strategies:
         found["strategy"] = "fsdp"
@@ -140,10 +144,14 @@ def _spec(study: Study, *, ranks: int) -> Any:
     return next(spec for spec in runs if (spec.world_size == 1) == (ranks == 1))
 
 
-def _refuse(seen: Seen, where: str) -> None:
+def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) -> None:
     if seen.problem:
         printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
         raise UserError(f"the script was tried on {where}: {seen.problem}{printed}")
+    if seen.shared and not allow_shared:
+        from scalestudy.launch.foreign.shared import refusal
+
+        raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
 
 
 def _said(seen: Seen) -> str:

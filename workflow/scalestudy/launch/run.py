@@ -14,7 +14,9 @@ from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, 
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error
 from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.foreign.judge import flaw
+from scalestudy.launch.foreign.shared import record_touched, refuse_shared
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
+from scalestudy.launch.foreign.touched import remember
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -52,12 +54,16 @@ def measure_run(
 
     A run that is there already is kept as it is, whatever code and protocol measured it. One that was preempted is
     set aside under results/superseded/ once the new one is whole. Raises UserError where what is there cannot be
-    read, Interrupted (process.py) when told to end; then nothing new is in results/runs. Told to end by a
-    scheduler it records that instead.
+    read, or where another launch of a script left files that this one would share; Interrupted (process.py) when
+    told to end. Then nothing new is in results/runs. Told to end by a scheduler it records that instead.
     """
-    return _keep_or_record(
-        spec, results, lambda partial, code, earlier: _launch(spec, partial, code, earlier, limits, data, probed)
-    )
+
+    def make(partial: Path, code: str, earlier: Earlier) -> RunRecord:
+        if isinstance(spec, CommandSpec):
+            refuse_shared(spec, results)
+        return _launch(spec, partial, code, earlier, limits, data, probed)
+
+    return _keep_or_record(spec, results, make)
 
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
@@ -132,6 +138,7 @@ def _launch(
     """Start the ranks, wait for them, and describe what became of them; data files are left in `partial`."""
     write_text(partial / PLANNED, spec.to_json())
     write_text(partial / "spec.json", (spec if probed else spec.without_probes).to_json())
+    results = partial.parents[2]
     if isinstance(spec, CommandSpec):
         prepare(spec, partial)
     starter = make_starter(forks=spec.host.start == "fork")
@@ -143,10 +150,12 @@ def _launch(
         refused = starter.refuse(spec) or (guard.refused if guard else None)
         if isinstance(spec, CommandSpec):
             refused = refused or refusal(spec)
+            remember(spec, partial, results)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
         ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data)
         wall_time_s = time.monotonic() - begin
+        shared = record_touched(spec, partial, results) if isinstance(spec, CommandSpec) else []
     processes: list[Process] = []
     if isinstance(spec, CommandSpec):
         parts, processes = gather(spec, partial, ended.look)
@@ -174,7 +183,7 @@ def _launch(
     if isinstance(spec, CommandSpec) and outcome == "ok" and (wrong := flaw(spec, partial, processes)):
         outcome, reason = "failed", wrong
     place = guard.environment if guard else gathered(read_nodes(partial))
-    place["warnings"] = [*place["warnings"], *repeated(earlier)]
+    place["warnings"] = [*place["warnings"], *repeated(earlier), *shared]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
     if not probed:

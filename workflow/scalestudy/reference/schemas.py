@@ -10,6 +10,7 @@ from scalestudy.analyse.trace.summary import TracesFile
 from scalestudy.compare.model import ComparisonFile
 from scalestudy.diagnose.audit import AuditFile
 from scalestudy.diagnose.findings import FindingsFile
+from scalestudy.launch.foreign.touched import FilesTouched
 from scalestudy.measure.batch_search import BatchSearchFile
 from scalestudy.prepare.store import Manifest
 from scalestudy.publish.numbers.model import NumbersFile
@@ -19,6 +20,7 @@ from scalestudy.study.plan import Plan
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "plan": Plan,
     "run": RunRecord,
+    "files": FilesTouched,
     "environment": StudyEnvironment,
     "traces": TracesFile,
     "decision": DecisionFile,

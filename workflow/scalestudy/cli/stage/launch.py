@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from math import isnan
 from pathlib import Path
@@ -100,9 +101,12 @@ def _asked(
         if results is None:
             raise UserError("--spec needs --results: a spec does not name the folder of its study")
         return parse_spec(spec_json), results, Limits()
+    from scalestudy.chain.launches import allowing
+    from scalestudy.launch.foreign.shared import ALLOWED
     from scalestudy.study.plan import make_plan  # a job brings its spec, and need not wait for it
 
     study = find_study(study_files, results)
+    os.environ[ALLOWED] = allowing(study)
     runs = make_plan(study).runs
     if run_id not in runs:
         raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")

@@ -74,6 +74,7 @@ SCRIPT = "scalestudy.script"
 @click.option("--cores-per-rank", type=click.IntRange(min=1), help="Default: cores of this host over its ranks.")
 @click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
 @click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
+@click.option("--allow-shared", is_flag=True, help="Let runs of a script share files outside {out}.")
 @click.option("--python", type=options.PATH, help="The Python that runs the script. Default: this one.")
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED, metavar="[SNAKEMAKE ARGUMENTS]... [-- SCRIPT]")
 @click.pass_context
@@ -110,9 +111,12 @@ def run(
         from scalestudy.cli.own_study import Wishes, make_study_of
 
         study = (make_study_of(script, Wishes(**wishes), elsewhere=profile is not None),)
-    elif given := [name for name, value in wishes.items() if value and name != "device"]:
+    elif given := [name for name, value in wishes.items() if value and name not in ("device", "allow_shared")]:
         raise UserError(f"--{given[0].replace('_', '-')}: is for a script of your own, which stands after `--`")
-    return run_study(study, results, profile, dry_run, arguments, to_the_end=bool(script))
+    allow_shared = wishes["allow_shared"]
+    return run_study(
+        study, results, profile, dry_run, arguments, to_the_end=bool(script), allow_shared=allow_shared
+    )
 
 
 def run_study(
@@ -123,13 +127,22 @@ def run_study(
     arguments: tuple[str, ...],
     *,
     to_the_end: bool,
+    allow_shared: bool,
 ) -> int:
-    """Run a study with Snakemake. to_the_end: print the verdicts when it is over."""
+    """Run a study with Snakemake. to_the_end: print the verdicts when it is over.
+
+    allow_shared: runs of a script may share files.
+    """
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
+    from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)
+    scripts = False
+    if allow_shared:
+        os.environ[ALLOWED] = EVERY  # jobs of a cluster get the variables of whoever submits them
     files = study_files(study, results)
     if not files:  # named by its results
         if results and results.resolve() != results_of(asked).resolve():
@@ -139,15 +152,25 @@ def run_study(
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
         print("\n".join(cost_lines(planned)), flush=True)
+        scripts = has_scripts(planned)
+        if allow_shared and not scripts:
+            raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
+        if scripts and not dry_run:
+            refuse_shared_files(planned, results_of(asked))
         if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
             _refuse_without_torch(results_of(asked), planned.runs)
     line = snakemake_line(files, home(), profile)
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
-    if not to_the_end or dry_run:
+    if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
-    status = subprocess.run([*line, "--quiet", "rules", "host", "reason"]).returncode
+    quiet = ["--quiet", "rules", "host", "reason"] if to_the_end else []
+    status = subprocess.run([*line, *quiet]).returncode
+    if status and scripts:
+        refuse_shared_files(planned, folder)
+    if not to_the_end:
+        return status
     if status:
         print(f"Snakemake ended with {status}; {folder / 'logs'} has the log of each step", file=sys.stderr)
     return status or summarise(folder)

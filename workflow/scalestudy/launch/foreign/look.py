@@ -11,7 +11,9 @@ from scalestudy.launch.command import launch_environment, rank_command
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error, read_processes
 from scalestudy.launch.foreign.gather import end_of, usual_samples
 from scalestudy.launch.foreign.judge import not_seen, stated_batch
+from scalestudy.launch.foreign.shared import Shared, shared_files
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
+from scalestudy.launch.foreign.touched import gather_touched, remember
 from scalestudy.launch.foreign.watch import CommandWatch
 from scalestudy.launch.process import run_group
 from scalestudy.study.config.conditions import Measure
@@ -38,6 +40,8 @@ class Seen:
     """Why nothing was seen, or how it ended badly; empty where all is well."""
     log: str
     """The last lines that it printed, where there is a problem."""
+    shared: tuple[Shared, ...] = ()
+    """Files that it left and that runs would share."""
 
 
 def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
@@ -48,6 +52,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
     with tempfile.TemporaryDirectory(prefix="scalestudy-") as folder:
         directory = Path(folder)
         prepare(brief, directory)
+        remember(brief, directory)
         watch = CommandWatch(brief, directory, stall_limit_s=time_limit_s)
         code, late = 0, False
         with contextlib.suppress(AllReportedError):
@@ -59,6 +64,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
                 watch=watch.check,
                 directory=brief.directory,
             )
+        shared = shared_files(gather_touched(brief, directory, directory / ATTACHED))
         processes = read_processes(directory / ATTACHED)
         log = (directory / "log.txt").read_text(encoding="utf-8", errors="replace")
         problem = _what_went_wrong(brief, directory, processes, code, late=late)
@@ -74,6 +80,7 @@ def look(spec: CommandSpec, *, time_limit_s: float) -> Seen:
         step_time_s=times[len(times) // 2],
         problem="",
         log="",
+        shared=tuple(shared),
     )
 
 

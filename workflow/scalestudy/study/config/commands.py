@@ -77,6 +77,9 @@ class CommandWorkload(Entry):
     allow_equal_batches: bool = False
     """Let ranks read identical samples. Unless set, a run of that kind fails: the usual cause is a forgotten
     DistributedSampler."""
+    allow_shared: bool = False
+    """Let runs share files outside `{out}`. Unless set, no second run starts where the first one left a checkpoint
+    or output that the second would read, overwrite or append to."""
 
     @property
     def known_train_samples(self) -> None:
