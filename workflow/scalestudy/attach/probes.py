@@ -30,11 +30,15 @@ def block_steps(most: int, step_time_s: float) -> int:
 
 
 def phases_of(rounds: int, steps: int, seed: int) -> list[str]:
-    """The phase of each step of the probes, the same on all ranks."""
+    """The phase of each step of the probes, the same on all ranks.
+
+    Ranks that do not synchronise drift apart. They wait for each other in the first step that does, which counts to
+    no kind.
+    """
     shuffle, found = random.Random(seed), [SETTLE] * SETTLE_STEPS
     for _ in range(rounds):
         for kind in shuffle.sample((SYNC, NO_SYNC, LOGGER), 3):
-            found += [kind] * steps
+            found += [kind] * steps + [SETTLE] * (kind == NO_SYNC)
     return found
 
 
