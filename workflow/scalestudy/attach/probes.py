@@ -32,8 +32,8 @@ def block_steps(most: int, step_time_s: float) -> int:
 def phases_of(rounds: int, steps: int, seed: int) -> list[str]:
     """The phase of each step of the probes, the same on all ranks.
 
-    Ranks that do not synchronise drift apart. They wait for each other in the first step that does, which counts to
-    no kind.
+    Ranks that do not synchronise drift apart. They wait for each other in the first step that does, which counts
+    to no kind.
     """
     shuffle, found = random.Random(seed), [SETTLE] * SETTLE_STEPS
     for _ in range(rounds):
