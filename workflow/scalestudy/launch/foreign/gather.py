@@ -89,10 +89,11 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
     steps: dict[str, list[Any]] = {name: [] for name in TABLES["steps"]}
     of_blocks: dict[str, list[Any]] = {name: [] for name in TABLES["blocks"]}
     calls: dict[str, list[Any]] = {name: [] for name in TABLES["collectives"]}
+    logs = any(not isnan(step.parts["logging"]) for process in processes for step in process.steps)
     for process in processes:
         for number, at in enumerate(kept):
             step, following = process.steps[at], process.steps[at + 1 : at + 2]
-            row = _row(step, process.samples(step), following[0].logged if following else ())
+            row = _row(step, process.samples(step), following[0].logged if following else (), logs=logs)
             row |= {"rank": process.rank, "epoch": 0 if said[at] else epochs[at]}
             row |= {"block": blocks[number], "step": number, "phase": phases[number]}
             for name, values in steps.items():
@@ -125,12 +126,15 @@ def _typed(columns: dict[str, list[Any]]) -> pa.Table:
     )
 
 
-def _row(step: Step, samples: int, logged: Sequence[float]) -> dict[str, Any]:
+def _row(step: Step, samples: int, logged: Sequence[float], *, logs: bool) -> dict[str, Any]:
     """What is not seen from outside (copies to the device, logging, the loss) is nan.
 
-    logged: what DDP's logger said of this step, in the next one.
+    logged: what DDP's logger said of this step, in the next one. logs: whether the script says when it logs; then
+    a step without logging has 0 s of it.
     """
     parts = {f"{part}_time_s": step.parts[part] for part in PARTS}
+    if logs and isnan(step.parts["logging"]):
+        parts["logging_time_s"] = 0.0
     rest = max(0.0, step.time_s - sum(seconds for seconds in step.parts.values() if not isnan(seconds)))
     values = {name: parts.get(name, rest) for name in PART_COLUMNS}
     return {
