@@ -67,8 +67,6 @@ def main():
     for entry in trainer.state.log_history:
         if "eval_accuracy" in entry and trainer.is_world_process_zero():
             print(f"epoch {entry['epoch']:g}: accuracy {entry['eval_accuracy']:.4f}", flush=True)
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

@@ -16,4 +16,5 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     ending.py              the last step, on all ranks the same
     probes.py              what communication costs, in the script's last steps
     said.py                what the script itself says, with scalestudy.Recorder
+    arguments.py           no launch: a script is begun, to see whether it takes its arguments
 """

@@ -127,6 +127,7 @@ def run_study(
     """Run a study with Snakemake. to_the_end: print the verdicts when it is over."""
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.study.plan import make_plan
 
     asked = find_study(study, results)
@@ -145,6 +146,9 @@ def run_study(
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
+    if words.isdisjoint(CHANGES) and not dry_run and (profile or not to_the_end):  # else it was tried just now
+        for said in check_arguments(planned, results_of(asked)):
+            print(said, flush=True)
     if not to_the_end or dry_run:
         os.execv(sys.executable, line)
     status = subprocess.run([*line, "--quiet", "rules", "host", "reason"]).returncode
