@@ -36,7 +36,7 @@ BEFORE = {
 """What a block of Python takes for given."""
 AFTER = {
     "adapters.huggingface": "trainer.train()",
-    "adapters.lightning": "from lightning.pytorch.demos.boring_classes import BoringModel\ntrainer.fit(BoringModel())",
+    "adapters.lightning": "from lightning.pytorch.demos import boring_classes as demo\ntrainer.fit(demo.BoringModel())",
 }
 
 
@@ -115,6 +115,6 @@ def test_the_refusal_is_what_is_printed(tmp_path: Path) -> None:
         "  more: {strategy: ddp, arguments: --evaluation_strategy epoch}\nworkloads:\n"
         "  w: {command: 'train.py --output_dir {out}', batch_size: 8, scaling: [weak]}\n"
     )
-    said = run("scalestudy run --study own.yaml", tmp_path, status=1)
-    expected = re.escape(" ".join(block.split())).replace(r"train\.py:46", r"\S+train\.py:\d+")
+    said = run("scalestudy run --study own.yaml", tmp_path, status=2)
+    expected = re.escape(" ".join(block.split())).replace(r"train\.py:46", r"\S*train\.py:\d+")
     assert re.search(expected, " ".join(said.split()))
