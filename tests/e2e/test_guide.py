@@ -29,14 +29,14 @@ BEFORE = {
         def compute_metrics(prediction):
             return {"accuracy": 0.5}
     """,
-    "adapters.lightning": "import lightning as L",
+    "adapters.lightning": "import lightning as L\nfrom lightning.pytorch.demos import boring_classes",
     "adapters.accelerate": "from accelerate import Accelerator\naccuracy, loss = 0.5, 1.0",
     "scalestudy.Recorder": "loader, accuracy = [[1, 2], [3, 4]], 0.5",
 }
 """What a block of Python takes for given."""
 AFTER = {
     "adapters.huggingface": "trainer.train()",
-    "adapters.lightning": "from lightning.pytorch.demos import boring_classes as demo\ntrainer.fit(demo.BoringModel())",
+    "adapters.lightning": "trainer.fit(boring_classes.BoringModel())",
 }
 
 
