@@ -56,11 +56,11 @@ check: env
 	$(BIN)/mypy
 
 # The frameworks that our loop is compared with, in an environment of their own. ROUNDS=5 for a quick look.
-$(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt constraints/bench.txt
+$(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(if $(TORCH),$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt $(TORCH))
-	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable '.[study,huggingface]'
-	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --requirement constraints/bench.txt
+	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable '.[study,huggingface]' \
+		accelerate lightning
 	touch $@
 
 bench: $(BENCH)/ready

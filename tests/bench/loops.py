@@ -2,7 +2,7 @@
 
     python -m bench.loops --rounds 20 --out loops.json
 
-Needs `.venv-bench` (constraints/bench.txt). Every loop trains the same network on the same batches from the same
+Needs `.venv-bench`. Every loop trains the same network on the same batches from the same
 parameters, which is checked; each peer's file says what was switched off in it. The peers train MLPs of two sizes.
 The other classes of workloads, and micro-batches, are for ours and the hand-written loop alone.
 """

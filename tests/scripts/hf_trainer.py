@@ -71,8 +71,6 @@ def main():
     result = trainer.train()
     print(result.metrics)
     print(trainer.evaluate())
-    if torch.distributed.is_initialized():
-        torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":

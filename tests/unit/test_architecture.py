@@ -28,6 +28,7 @@ FLOORS = {
     "train": 1,
     "launch": 1,
     "attach": 1,
+    "adapters": 1,
     "importers": 1,
     "chain": 2,
     "demo": 2,

@@ -13,6 +13,7 @@ The package is a house of floors; a module imports from lower floors only, and
     2  chain, demo     what the workflow's rules decide; studies with a known fault
     1  train, launch   train: our own training, with torch; launch: processes and outcomes
     1  attach          what runs inside somebody's own script: the standard library and torch, nothing of ours
+    1  adapters        callbacks of frameworks: the framework and the standard library
     0  study, record   study: config model and plan; record: the observation on disk
     0  registry        every column, table and figure, declared once
     0  recorder        what a script can say by itself, with the standard library alone

@@ -159,6 +159,17 @@ def test_a_checkout_is_found_from_below(tmp_path: Path, monkeypatch: pytest.Monk
     assert home() == Path()
 
 
+def test_an_example_is_a_place_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its script is found where its study is run, in a clone as in a copy of its folder."""
+    for folder in ("workflow", "rules", "examples/ddp"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "workflow/Snakefile").write_text("# the workflow of scalestudy\n")
+    monkeypatch.chdir(tmp_path / "examples/ddp")
+    assert home() == Path()
+    monkeypatch.chdir(tmp_path / "examples")
+    assert home() == Path("..")
+
+
 def test_another_workflow_is_no_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "workflow").mkdir()
     (tmp_path / "rules/deep").mkdir(parents=True)

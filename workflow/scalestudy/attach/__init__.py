@@ -20,4 +20,5 @@ loaded by its path, under the name `scalestudy_attach`, and its modules import e
     paths.py, apart.py     files that the script writes, reads and looks for, and folders that do not count
     libraries.py           the same of libraries and programs that open files without Python
     said.py                what the script itself says, with scalestudy.Recorder
+    arguments.py           no launch: a script is begun, to see whether it takes its arguments
 """

@@ -32,6 +32,12 @@ def begin() -> None:
     with open(os.path.join(folder, ASKED), encoding="utf-8") as file:
         asked = json.load(file)
     direct, local_rank = DIRECT in os.environ, os.environ.get("LOCAL_RANK")
+    if asked.get("arguments"):
+        from .arguments import Check
+
+        os.environ.pop(DIRECT, None)
+        Check(folder, direct=direct).begin()
+        return
     if direct and local_rank is None and not asked["starts_ranks"]:
         return  # what starts the ranks, such as torchrun: no rank itself
     os.environ.pop(DIRECT, None)

@@ -18,9 +18,14 @@ CONFIG = Path("config/config.yaml")
 
 
 def home() -> Path:
-    """The checkout of the workflow that the working directory is in, else that directory; a relative path."""
+    """The checkout of the workflow that the working directory is in, else that directory; a relative path.
+
+    A folder in `examples/` of the checkout is a place of its own, as it is when somebody copies it.
+    """
     here = Path.cwd()
     for folder in (here, *here.parents):
+        if folder.name == "examples" and folder != here and is_checkout(folder.parent):
+            return Path()
         if is_checkout(folder) and (folder / "rules").is_dir():
             return Path(os.path.relpath(folder))
     return Path()

@@ -135,6 +135,7 @@ def run_study(
     """
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.study.plan import make_plan
@@ -163,6 +164,9 @@ def run_study(
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
+    if words.isdisjoint(CHANGES) and not dry_run and (profile or not to_the_end):  # else it was tried just now
+        for said in check_arguments(planned, results_of(asked)):
+            print(said, flush=True)
     if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
     quiet = ["--quiet", "rules", "host", "reason"] if to_the_end else []

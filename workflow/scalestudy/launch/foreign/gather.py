@@ -133,7 +133,8 @@ def _memory(steps: Sequence[Step]) -> tuple[float, float]:
 def _row(process: Process, step: Step, logged: Sequence[float]) -> dict[str, Any]:
     """What is not seen from outside (copies to the device, logging, the loss) is nan.
 
-    logged: what DDP's logger said of this step, in the next one.
+    logged: what DDP's logger said of this step, in the next one. A part that the script names in other steps takes
+    0 s where it does not.
     """
     nothing = {part: 0.0 if part in process.parts_seen else nan for part in PARTS}
     parts = {f"{part}_time_s": nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
