@@ -18,7 +18,7 @@ from typing import Any, NoReturn
 
 from .begin import After
 from .hooks import wrap
-from .rank import is_library
+from .failure import is_library
 
 FRAMEWORKS = ("transformers", "trl", "lightning", "pytorch_lightning", "accelerate", "torch")
 LATER = FRAMEWORKS[:-1]
