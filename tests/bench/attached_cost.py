@@ -25,12 +25,11 @@ import numpy as np
 from scalestudy.analyse.statistics.intervals import mean
 from scalestudy.launch.foreign.start import SITE
 
-SIZES = {"about 1.4 ms": (256, 3, 96), "about 20 ms": (1024, 3, 128)}
-"""Width, layers and batch of an MLP."""
-BLOCK = 30
+SIZES = {"about 1.4 ms": (256, 3, 96, 30), "about 20 ms": (1280, 3, 128, 5)}
+"""Width, layers and batch of an MLP, and steps of a block: short ones alternate faster than the host drifts."""
 
 
-def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float]:
+def measure(width: int, layers: int, batch: int, steps: int, rounds: int) -> dict[str, float]:
     """Of one process that is attached: median step times in seconds, with and without hooks."""
     import torch
     from torch import nn
@@ -58,7 +57,7 @@ def measure(width: int, layers: int, batch: int, rounds: int) -> dict[str, float
         *(module for _ in range(layers - 1) for module in (nn.Linear(width, width), nn.ReLU())),
         nn.Linear(width, 10),
     )
-    data = TensorDataset(torch.randn(batch * BLOCK, 64), torch.randint(10, (batch * BLOCK,)))
+    data = TensorDataset(torch.randn(batch * steps, 64), torch.randint(10, (batch * steps,)))
     loader = DataLoader(data, batch_size=batch)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
 
@@ -117,14 +116,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=60)
     parser.add_argument("--launches", type=int, default=5)
-    parser.add_argument("--one", nargs=4, type=int, help="width, layers, batch, rounds: measure in this process")
+    parser.add_argument("--one", nargs=5, type=int, help="width, layers, batch, steps, rounds: in this process")
     arguments = parser.parse_args()
     if arguments.one:
         print(json.dumps(measure(*arguments.one)))
         return
     print("| step | off (ms) | | on - off (us) | on / off - 1 |\n| --- | --- | --- | --- | --- |")
     for name, size in SIZES.items():
-        words = ["-m", "bench.attached_cost", "--one", *map(str, size), str(arguments.rounds)]
+        rounds = arguments.rounds * 30 // size[-1]
+        words = ["-m", "bench.attached_cost", "--one", *map(str, size), str(rounds)]
         found = [json.loads(launch(*words, attached=True)) for _ in range(arguments.launches)]
         for of in ("median", "mean"):
             off = np.array([one[f"{of}_off"] for one in found])

@@ -284,3 +284,22 @@ def test_a_step_keeps_its_samples_where_the_clock_changes_in_it() -> None:
     rows, _ = steps_of(script)
     assert [row.loaders for row in rows] == [{TRAIN: 8}] * 2
     assert [sum(part == "forward" for part, _, _ in row.passes) for row in rows] == [0, 1]
+
+
+def test_what_the_script_says_of_its_steps_is_not_cut_by_what_happens_in_them() -> None:
+    """A checkpoint, a look at other data and two updates within what the script calls one step."""
+
+    def script(steps: Steps) -> None:
+        for _ in range(3):
+            fetch(steps)
+            tell(steps, "said_to_begin")
+            backward(steps)
+            update(steps)
+            tell(steps, "happens", CHECKPOINT)
+            fetch(steps, loader=VALID)
+            update(steps)
+            tell(steps, "said_to_end")
+
+    rows, _ = steps_of(script)
+    assert [row.updates for row in rows] == [2, 2, 2]
+    assert [CHECKPOINT in row.extra for row in rows] == [True] * 3

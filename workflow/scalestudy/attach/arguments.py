@@ -17,8 +17,8 @@ import traceback
 from typing import Any, NoReturn
 
 from .begin import After
-from .hooks import wrap
 from .failure import is_library
+from .hooks import wrap
 
 FRAMEWORKS = ("transformers", "trl", "lightning", "pytorch_lightning", "accelerate", "torch")
 LATER = FRAMEWORKS[:-1]

@@ -15,6 +15,8 @@ from .row import Row
 
 EVALUATION, CHECKPOINT, LOADER = "evaluation", "checkpoint", "loader"
 """Why a step is not an ordinary one: what else happened since the step before."""
+SAID = 0
+"""Among the optimizers that have made a step: the script's own word."""
 
 
 class Steps:
@@ -101,7 +103,7 @@ class Steps:
 
     def finish(self) -> None:
         """The script is over: the last step has nothing after it."""
-        if self._updated and not self._stack:
+        if self.is_open and not self._stack:
             self._close()
 
     def fetch_begins(self, now: Mark, thread: int) -> None:
@@ -112,7 +114,7 @@ class Steps:
         if self._fetching > 1:
             return
         self._fetched_within = False
-        if self._updated and not self._stack:
+        if self.is_open and not self._stack:
             self._close()
         self._open(now)
 
@@ -160,7 +162,7 @@ class Steps:
         row = self._open(now)
         self._last_update = self._since = now
         self._until_update = (len(row.passes), len(row.nested))
-        self._updated.add(0)
+        self._updated.add(SAID)
 
     def part_begins(self, now: Mark, name: str) -> None:
         """The script says that a part of its step begins."""
@@ -176,8 +178,8 @@ class Steps:
 
     @property
     def is_open(self) -> bool:
-        """Whether a step was updated and is not closed yet."""
-        return bool(self._updated)
+        """Whether a step has made its update and is not closed yet. A script that says where steps end has said so."""
+        return SAID in self._updated if self._said else bool(self._updated)
 
     def fetch_failed(self, _now: Mark) -> None:
         """An error came instead of a batch."""
@@ -185,7 +187,7 @@ class Steps:
 
     def happens(self, now: Mark, what: str) -> None:
         """Something that is not a part of every step: EVALUATION, CHECKPOINT."""
-        if self._updated and not self._stack:
+        if self.is_open and not self._stack:
             self._close()
         self._open(now).extra.add(what)
 
