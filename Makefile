@@ -60,7 +60,7 @@ $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(if $(TORCH),$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt $(TORCH))
 	$(BENCH)/bin/pip install --quiet --constraint constraints/base.txt --editable '.[study,huggingface]' \
-		accelerate lightning
+		accelerate lightning traceml-ai
 	touch $@
 
 bench: $(BENCH)/ready
@@ -74,6 +74,8 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.communication
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
+	cd tests && ../$(BENCH)/bin/python -m bench.attached_peers
+	cd tests && ../$(BENCH)/bin/python -m bench.agreement
 
 clean-env:
 	rm -rf $(VENV) $(BENCH)

@@ -120,6 +120,19 @@ def test_a_fault_is_an_outcome_with_its_reason(fault: str, tmp_path: Path) -> No
         assert part.replace("LAST", str(len(HEAD.splitlines()) + 1)) in said
 
 
+def test_a_batch_that_only_its_shape_tells_is_warned_of(tmp_path: Path) -> None:
+    """The loader has no batch_size: it gives ready batches. What its first dimension is may be anything."""
+    body = """
+        data = TensorDataset(torch.randn(256, 12, 16), torch.randn(256, 12, 4))
+        loader = DataLoader(data, batch_size=None)
+        train()
+    """
+    found = run(tmp_path, body)
+    assert ended(found) == ("ok", "")
+    (warning,) = [one for one in found.record.environment["warnings"] if one["kind"] == "other batch"]
+    assert "12 samples a step; the study says 8." in warning["text"]
+
+
 def test_out_of_memory_is_told_as_such(tmp_path: Path) -> None:
     body = "train(after=lambda step: torch.empty(2**60) if step == 20 else None)"
     outcome, reason = ended(run(tmp_path, body))

@@ -178,7 +178,7 @@ class Steps:
 
     @property
     def is_open(self) -> bool:
-        """Whether a step has made its update and is not closed yet. A script that says where steps end has said so."""
+        """Whether a step is made and not closed yet; where the script says where steps end, by its word."""
         return SAID in self._updated if self._said else bool(self._updated)
 
     def fetch_failed(self, _now: Mark) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error
 from scalestudy.launch.foreign.gather import gather
-from scalestudy.launch.foreign.judge import flaw
+from scalestudy.launch.foreign.judge import batch_warnings, flaw
 from scalestudy.launch.foreign.shared import record_touched, refuse_shared
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.touched import remember
@@ -182,8 +182,9 @@ def _launch(
     )
     if isinstance(spec, CommandSpec) and outcome == "ok" and (wrong := flaw(spec, partial, processes)):
         outcome, reason = "failed", wrong
+    of_batches = batch_warnings(spec, processes) if isinstance(spec, CommandSpec) and outcome == "ok" else []
     place = guard.environment if guard else gathered(read_nodes(partial))
-    place["warnings"] = [*place["warnings"], *repeated(earlier), *shared]
+    place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
     if not probed:

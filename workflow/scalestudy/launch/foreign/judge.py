@@ -16,6 +16,8 @@ NO_STEP = (
     " or by other optimizers, has to say where its steps end (scalestudy.Recorder). One that trains in another"
     " process has to hand on PYTHONPATH and SCALESTUDY_ATTACH; env -i and containers do not"
 )
+OTHER_BATCH = "other batch"
+"""Kind of the warning of a run."""
 
 
 def flaw(spec: CommandSpec, directory: Path, processes: Sequence[Process]) -> str | None:
@@ -83,6 +85,19 @@ def _other_batch(spec: CommandSpec, processes: Sequence[Process]) -> str | None:
             f" {told} {spec.batch_per_rank}. {advice}"
         )
     return None
+
+
+def batch_warnings(spec: CommandSpec, processes: Sequence[Process]) -> list[dict[str, str]]:
+    """The warning of a run whose batches have another size than the study says, if only their shapes tell it."""
+    for process in processes:
+        seen = usual_samples(process)
+        if seen and not stated_batch(process) and seen != spec.batch_per_rank:
+            text = (
+                f"the first dimension of rank {process.rank}'s batches adds up to {seen} samples a step; the study"
+                f" says {spec.batch_per_rank}. Samples per second count the former"
+            )
+            return [{"kind": OTHER_BATCH, "text": text}]
+    return []
 
 
 def stated_batch(process: Process) -> int:
