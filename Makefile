@@ -63,7 +63,7 @@ $(BENCH)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 		accelerate lightning traceml-ai
 	touch $@
 
-bench: $(BENCH)/ready
+bench: env $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.recorder_cost --rounds $(ROUNDS) --launches 3
 	cd tests && ../$(BENCH)/bin/python -m bench.loop_cost --rounds $(ROUNDS) --launches 4
 	cd tests && ../$(BENCH)/bin/python -m bench.loops --rounds $(ROUNDS)
@@ -75,7 +75,7 @@ bench: $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.documents
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_peers
-	cd tests && ../$(BENCH)/bin/python -m bench.agreement
+	cd tests && ../$(BIN)/python -m bench.agreement
 
 clean-env:
 	rm -rf $(VENV) $(BENCH)

@@ -15,6 +15,7 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .journal import LATE_S
 from .rank import has_gradients
 from .steps import CHECKPOINT, EVALUATION
 
@@ -49,6 +50,8 @@ def _optimizers(torch: Any, here: Any) -> None:
     def before(optimizer: Any, _arguments: Any, _named: Any) -> None:
         rank = here.rank
         number = id(optimizer)
+        if clock() > journal.read_at:
+            rank.read_if_due()
         if number not in rank.optimizers:
             rank.see(rank.meet, optimizer)
         try:
@@ -70,7 +73,7 @@ def _optimizers(torch: Any, here: Any) -> None:
             note(("update_ends", journal.now(), (id(optimizer),)))
         except Exception:
             rank.broke()
-        if clock() > journal.read_at:
+        if journal.at_once:
             rank.updated()
 
     module.register_optimizer_step_pre_hook(before)
@@ -141,13 +144,11 @@ def _loaders(torch: Any, here: Any) -> None:
     def around(following: Any) -> Any:
         def fetched(self: Any) -> Any:
             rank = here.rank
-            if clock() > journal.read_at:
-                rank.read_if_due()  # before the wait for the batch begins
             try:
                 note(("fetch_begins", journal.now(), (thread(),)))
             except Exception:
                 rank.broke()
-            if journal.at_once:
+            if journal.at_once or clock() > journal.read_at + LATE_S:
                 rank.read_if_due()
             begin = clock()
             try:

@@ -13,6 +13,8 @@ from typing import Any
 
 READ_EVERY_S = 0.1
 """Seconds until what was noted is read: short, so that no step pays for many."""
+LATE_S = 1.0
+"""Seconds after which it is read wherever the script is."""
 
 
 class Journal:
@@ -26,7 +28,8 @@ class Journal:
         self.now: Any = time.perf_counter
         """Of the clock of the steps: gives a mark."""
         self.read_at = 0.0
-        """On time.perf_counter(): the next hook reads the journal then."""
+        """On time.perf_counter(): the hook before the next update reads the journal then. Between backward pass and
+        update it disturbs no wait for a batch, and lies within a step for every clock that the script may have."""
         self.at_once = True
         """Whether events are read as soon as they are noted: in the first step, after which torch is asked what
         happened in it, and near the last one, on which ranks have to agree."""

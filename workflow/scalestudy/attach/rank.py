@@ -16,7 +16,7 @@ from .clock import DeviceClock, HostClock
 from .ending import Ending
 from .facts import at_the_end, bucket_bytes, of_first_step, of_loader, of_model, tried
 from .failure import told_of
-from .journal import Journal
+from .journal import LATE_S, Journal
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .row import Row
@@ -96,7 +96,8 @@ class Rank:
             self.journal.events.extend((what, self.journal.now(), arguments))
         except Exception:
             self.broke()
-        self.read_if_due()
+        if self.journal.at_once or time.perf_counter() > self.journal.read_at + LATE_S:
+            self.read_if_due()
 
     def read_if_due(self) -> None:
         """After an event. Raises Enough after the last step that is asked for."""

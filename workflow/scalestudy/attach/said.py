@@ -31,7 +31,6 @@ class SaidByScript:
             return
         iterator = iter(batches)
         while True:
-            rank.read_if_due()
             rank.tell("fetch_begins", threading.get_ident())
             begin = time.perf_counter()
             try:
@@ -47,6 +46,7 @@ class SaidByScript:
             rank.tell("said_to_begin")
             yield batch
             rank.tell("said_to_end")
+            rank.read_if_due()
 
     def _fetched(self, rank: Any, batch: Any, waited_s: float) -> None:
         """A batch came. Where a loader that we know has counted it already, these samples do not count."""
