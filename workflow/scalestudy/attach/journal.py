@@ -28,8 +28,8 @@ class Journal:
         self.now: Any = time.perf_counter
         """Of the clock of the steps: gives a mark."""
         self.read_at = 0.0
-        """On time.perf_counter(): from then on the hook before an update reads the journal. There it disturbs no wait
-        for a batch, and is within a step for each clock that the script may have."""
+        """On time.perf_counter(): from then on the hook before an update reads the journal. There it disturbs no
+        wait for a batch, and is within a step for each clock that the script may have."""
         self.at_once = True
         """Whether events are read as soon as they are noted: in the first step, after which torch is asked what
         happened in it, and near the last one, on which ranks have to agree."""
