@@ -26,6 +26,7 @@ from scalestudy.record.observation import TRAINING_PHASES
 from scalestudy.record.tables import Observation
 from scalestudy.study.spec import CommandSpec, RunSpec
 
+from bench.harness import MALLOC
 from bench.peers.ours import spec_of_case
 from bench.task import CASES, data_of
 from bench.watched.common import SIZES
@@ -111,6 +112,7 @@ def own_loop_ratio(case: str, rounds: int, folder: Path) -> list[float]:
 
 def specs_of(case: str, *, steps: int, epochs: int, **study: Any) -> tuple[RunSpec, CommandSpec]:
     """(our own loop, the hand-written one as a script) of the same training."""
+    study["host"] = {"device": "cpu", "environment": MALLOC}  # what lies where in memory is to be no difference
     own = spec_of_case(CASES[case], data_of(CASES[case]), epochs=epochs, **study)
     foreign = command_spec(
         f"handwritten.py {case} {steps}",

@@ -22,6 +22,7 @@ import numpy as np
 from scalestudy.analyse.statistics.intervals import mean
 
 from bench.attached_cost import attached_environment
+from bench.harness import MALLOC, QUIET
 from bench.watched.common import SIZES
 
 WATCHED = Path(__file__).parent / "watched"
@@ -35,7 +36,7 @@ def run(script: str, way: str, size: str, steps: int) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "stopwatch.json"
         words = ["--size", size, "--steps", str(steps), "--stopwatch", str(path)]
-        environment = os.environ | {"OMP_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+        environment = os.environ | MALLOC | QUIET | {"OMP_NUM_THREADS": "1"}
         start = [sys.executable, str(WATCHED / script)]
         if way == "attached":
             environment |= attached_environment(Path(folder))
@@ -53,11 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=6)
     parser.add_argument("--steps", type=int, default=400)
+    parser.add_argument("--sizes", nargs="+", choices=SIZES, default=list(SIZES))
     arguments = parser.parse_args()
     print("| script | step (ms) | looked at by | extra (us), medians | extra (us), means |")
     print("| --- | --- | --- | --- | --- |")
     for name, script in SCRIPTS.items():
-        for size in SIZES:
+        for size in arguments.sizes:
             found: dict[str, list[tuple[float, float]]] = {way: [] for way in WAYS}
             for number in range(arguments.rounds):
                 for way in WAYS[:: 1 if number % 2 else -1]:
