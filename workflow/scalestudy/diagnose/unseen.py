@@ -61,9 +61,9 @@ def _checkpoints(case: Case) -> Missing:
     if case.knobs.checkpoint_every_steps is not None or case.point["checkpoint_time_s"] > 0:
         return None
     few = "fewer than three calls of torch.save were seen"
-    named = 'others: `with rec.part("checkpoint"):`'
+    named = '`with rec.part("checkpoint"):` around another function that writes them'
     assert case.script is not None
-    return (few, named) if case.script.run_to_end else (few, f"`run_to_end: true`; {named}")
+    return (few, named) if case.script.run_to_end else (few, f"`run_to_end: true`, or {named}")
 
 
 def _samples(case: Case) -> Missing:
