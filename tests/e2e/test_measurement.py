@@ -96,6 +96,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row = measured(slowed, confidence=0.95) | communication_of(slowed, confidence=0.95) | late_rank(slowed.buckets)
     row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
     row |= {
+        "is_base": False,
         "launches_unsteady": 0,
         "launches_left_out": 0,
         "launches_growing": 0,
