@@ -24,6 +24,7 @@ from scalestudy.launch.command import rank_command, rank_environment
 from scalestudy.publish.views.rows import notes_view
 from scalestudy.record.parts import read_parts
 from scalestudy.record.tables import Observation
+from scalestudy.registry.codes import LateBy
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -97,6 +98,7 @@ def test_the_report_names_the_late_rank(slowed: Observation) -> None:
     row |= slowed.record.spec.model_dump() | {"scaling": "strong", "world_size": 2}
     row |= {
         "is_base": False,
+        "late_by": LateBy.BUCKETS,
         "launches_unsteady": 0,
         "launches_left_out": 0,
         "launches_growing": 0,
