@@ -24,6 +24,7 @@ def test_a_script_runs_on_one_node_and_on_two(submitting: Submitting, tmp_path: 
                 "directory": str(scripts_in(tmp_path)),
                 "batch_size": 32,
                 "scaling": ["weak"],
+                "allow_shared": True,  # it saves checkpoint.pt where it is started
             }
         },
         "host": {"device": "cpu"},
