@@ -6,17 +6,16 @@ the last thing that is made. The full form is marked slow.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from conftest import BIN, ROOT
+from conftest import ROOT
 from scalestudy.record.tables import Observation, read_observation
+from shells import in_shell as run
 
 EXAMPLES = ROOT / "examples"
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/study.yaml"))
@@ -45,22 +44,6 @@ def commands_of(readme: Path) -> list[str]:
     """Lines of the blocks of code of a README."""
     blocks = re.findall(r"^```\n(.*?)^```", readme.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
     return [line for block in blocks for line in block.splitlines()]
-
-
-def run(command: str, folder: Path) -> str:
-    """What a command prints, in a shell in the folder."""
-    path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=folder,
-        env=os.environ | {"PATH": path, "NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, f"{command} ended with {done.returncode}:\n{done.stdout[-6000:]}"
-    return done.stdout
 
 
 def copied(name: str, tmp_path: Path) -> Path:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from textwrap import dedent
 
 import pytest
-from conftest import BIN, ROOT
+from conftest import ROOT
+from shells import in_shell as run
 
 GUIDE = (ROOT / "docs/your-own.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", GUIDE, flags=re.DOTALL | re.MULTILINE)
@@ -38,22 +38,6 @@ AFTER = {
     "adapters.huggingface": "trainer.train()",
     "adapters.lightning": "trainer.fit(boring_classes.BoringModel())",
 }
-
-
-def run(command: str, folder: Path, status: int = 0) -> str:
-    """What a command prints, in a shell in the folder."""
-    path = os.pathsep.join([str(BIN), os.environ["PATH"]])
-    done = subprocess.run(
-        command,
-        shell=True,
-        cwd=folder,
-        env=os.environ | {"PATH": path, "NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == status, f"{command} ended with {done.returncode}:\n{done.stdout[-6000:]}"
-    return done.stdout
 
 
 def empty_folder(tmp_path: Path) -> Path:

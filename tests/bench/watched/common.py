@@ -73,13 +73,13 @@ def network(size: str) -> nn.Module:
 
 
 def dataset(size: str, steps: int) -> TensorDataset:
-    """Samples of so many steps."""
+    """Samples for this number of steps."""
     _, batch = SIZES[size]
     return TensorDataset(torch.randn(batch * steps, FEATURES), torch.randint(CLASSES, (batch * steps,)))
 
 
 def loader(size: str, steps: int, stopwatch: Stopwatch, **changes: Any) -> TimedLoader:
-    """An epoch of so many steps."""
+    """An epoch of this number of steps."""
     _, batch = SIZES[size]
     made = TimedLoader(dataset(size, steps), batch_size=batch, **changes)
     made.stopwatch = stopwatch

@@ -17,7 +17,7 @@ import traceback
 from typing import Any, NoReturn
 
 from .begin import After
-from .failure import is_library
+from .failure import own_frames
 from .hooks import wrap
 
 FRAMEWORKS = ("transformers", "trl", "lightning", "pytorch_lightning", "accelerate", "torch")
@@ -102,8 +102,7 @@ class Check:
 
     def _failed(self, error: BaseException) -> None:
         """The script ends with an error: was it an argument that a framework does not take?"""
-        frames = traceback.extract_tb(error.__traceback__)
-        own = [frame for frame in frames if not is_library(frame.filename)]
+        own = own_frames(error)
         where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
         self._write(error=f"{type(error).__name__}: {error}")
         found = refusal(error, own[-1].line or "" if own else "")

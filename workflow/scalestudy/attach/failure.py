@@ -12,14 +12,18 @@ OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "DefaultCPUAllocator"
 
 def told_of(error: BaseException) -> dict[str, Any]:
     """`error`, `error_at` (the last line of the script's own in the traceback) and `out_of_memory`."""
-    frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if not is_library(frame.filename)] or list(frames)
+    own = own_frames(error) or list(traceback.extract_tb(error.__traceback__))
     text = f"{type(error).__name__}: {error}"
     where = f"{own[-1].filename}:{own[-1].lineno}" if own else ""
     if isinstance(error, SyntaxError) and error.filename:
         where = f"{error.filename}:{error.lineno}"
     memory = isinstance(error, MemoryError) or any(words in text for words in OUT_OF_MEMORY)
     return {"error": whole(text), "error_at": whole(where), "out_of_memory": memory}
+
+
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """The lines of an error's traceback that are the script's own."""
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if not is_library(frame.filename)]
 
 
 def whole(text: str) -> str:

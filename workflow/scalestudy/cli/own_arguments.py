@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import CommandSpec
 
 AT_ONCE = 4
-"""Scripts that are begun at the same time, at the most."""
+"""The largest number of scripts that are begun at the same time."""
 
 
 def check_arguments(plan: Plan, results: Path) -> Iterator[str]:
