@@ -9,7 +9,7 @@ import pandas as pd
 import torch
 from conftest import handlers_kept
 from scalestudy.launch.run import measure_run
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.record.tables import Observation, read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import Limits
@@ -84,4 +84,4 @@ def trainer_of(spec: RunSpec, directory: Path) -> Trainer:
         backend="gloo",
         choice="",
     )
-    return Trainer(spec, place, Strategy(spec, place), Recorder(directory, rank=0), Gauges(place))
+    return Trainer(spec, place, Strategy(spec, place), RankRecorder(directory, rank=0), Gauges(place))

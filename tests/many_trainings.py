@@ -11,7 +11,7 @@ from pathlib import Path
 
 import torch.distributed as dist
 from scalestudy.record.observation import RankReport
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.study.spec import parse_spec
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import Trainer
@@ -23,7 +23,7 @@ from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 def train(directory: Path, place: Placement) -> None:
     """One training; this rank's part is left in the directory."""
     spec = parse_spec((directory / "spec.json").read_text())
-    recorder, gauges = Recorder(directory, rank=place.rank), Gauges(place)
+    recorder, gauges = RankRecorder(directory, rank=place.rank), Gauges(place)
     trainer = Trainer(spec, place, make_strategy(spec, place), recorder, gauges)
     stopping = trainer.train()
     facts = {"buffer_bytes": trainer.buffer_bytes, "synchronised_norms": synchronised_norms(trainer.plain)}

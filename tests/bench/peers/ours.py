@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any
 
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
@@ -68,7 +68,7 @@ def make_trainer(task: Task, *, clock: Clock | None = None) -> Trainer:
     It reads the arrays of the task instead of its own, equal ones: a cache that others have warmed serves it too.
     """
     spec = make_spec(task)
-    recorder = Recorder(tempfile.mkdtemp(prefix="bench-ours-"), rank=task.place.rank)
+    recorder = RankRecorder(tempfile.mkdtemp(prefix="bench-ours-"), rank=task.place.rank)
     strategy = (JoinedDdp if task.place.world_size > 1 else Strategy)(spec, task.place)
     trainer = Trainer(spec, task.place, strategy, recorder, Gauges(task.place), clock=clock)
     trainer.split = task.split

@@ -15,7 +15,7 @@ from scalestudy.errors import UserError
 from scalestudy.record import fingerprint as module
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_record
 from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -106,7 +106,7 @@ def test_a_renamed_run_directory_is_refused(run: Path) -> None:
 
 def test_recorder_parts_come_together(spec: RunSpec, tmp_path: Path) -> None:
     for rank in (0, 1):
-        recorder = Recorder(tmp_path, rank=rank)
+        recorder = RankRecorder(tmp_path, rank=rank)
         recorder.add_block(
             epoch=1,
             phases=["warmup", "measured"],

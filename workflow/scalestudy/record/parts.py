@@ -5,23 +5,21 @@ takes longer to import than all of it.
 """
 
 import contextlib
-import csv
 import hashlib
-import io
 import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum, isnan, nan
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pyarrow import parquet
 
+from scalestudy.record.epochs import epochs_over_ranks, read_epochs, write_epochs
 from scalestudy.record.files import write_json, write_text
 from scalestudy.record.observation import (
-    EPOCH_COLUMNS,
     TABLES,
     TEXTS,
     TRAINING_PHASES,
@@ -78,8 +76,8 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
         reports=tuple(reports),
         environment=environment,
         stopping=Stopping.model_validate(stopping) if stopping else None,
-        tables={name: _together(of_ranks, TABLES[name]) for name, of_ranks in tables.items()},
-        epochs=_over_ranks(epochs),
+        tables={name: tables_together(of_ranks, TABLES[name]) for name, of_ranks in tables.items()},
+        epochs=epochs_over_ranks(epochs),
     )
 
 
@@ -89,33 +87,12 @@ def read_table(source: Path | pa.NativeFile) -> pa.Table:
         return file.read(use_threads=False)
 
 
-def _together(of_ranks: list[pa.Table], columns: tuple[str, ...]) -> pa.Table:
+def tables_together(of_ranks: Sequence[pa.Table], columns: Sequence[str]) -> pa.Table:
     """Tables of all ranks, one below the other; a column without values in one takes the type of the others."""
     filled = [table.replace_schema_metadata(None) for table in of_ranks if table.num_rows]
     if not filled:
         return pa.table({name: pa.nulls(0) for name in columns})
     return pa.concat_tables(filled, promote_options="permissive")
-
-
-def read_epochs(path: Path) -> list[dict[str, float]]:
-    """Rows of a file: whole numbers as such, nan for what is not known."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(file)]
-
-
-def _number(text: str) -> float:
-    if not text:
-        return nan
-    return int(text) if text.lstrip("-").isdigit() else float(text)
-
-
-def _over_ranks(epochs: list[dict[str, float]]) -> list[dict[str, float]]:
-    """One row an epoch: times are the largest over ranks, the rest is the same on all of them."""
-    merged: dict[float, dict[str, float]] = {}
-    for row in epochs:
-        known = merged.setdefault(row["epoch"], {name: row[name] for name in EPOCH_COLUMNS})
-        known |= {name: max(known[name], row[name]) for name in EPOCH_COLUMNS if name.endswith("_s")}
-    return [merged[epoch] for epoch in sorted(merged)]
 
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
@@ -182,7 +159,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         texts = [text for text in TEXTS if text in columns]
         path = directory / f"{name}.parquet"
         parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
-    write_text(directory / "epochs.csv", _csv_of(parts.epochs))
+    write_epochs(directory / "epochs.csv", parts.epochs)
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
     patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt"]
@@ -192,14 +169,6 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         (directory / "out").rmdir()  # a script's own folder is kept where it wrote something
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
-
-
-def _csv_of(epochs: list[dict[str, float]]) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(EPOCH_COLUMNS)
-    writer.writerows(["" if isnan(row[name]) else row[name] for name in EPOCH_COLUMNS] for row in epochs)
-    return text.getvalue()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:

@@ -1,46 +1,36 @@
-"""The recorder of one rank: it keeps what was measured in memory and writes its part of the observation.
+"""The recorder of one rank: it keeps what was measured and makes tables of it.
 
-Written by a rank into the run's partial directory:
-    TABLE-<rank>.parquet for each of parts.TABLES, epochs-<rank>.csv, rank-<rank>.json, progress.json (rank 0)
-`launch` puts the parts together; a rank never waits for another in order to write.
+Our own ranks fill it while they train (record/rank_recorder.py). The launcher fills it from the plain files that
+somebody's own script left (launch/foreign/gather.py), since what runs in such a rank has the standard library and
+torch alone. So the rows of a built-in workload and those of a script are made here, in one way.
+
+Used between two measurements: without pandas, which takes longer to import than the rest of a rank's own code, and
+which Arrow imports when it makes an array of a list.
 """
 
-import time
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
-from scalestudy.record.files import write_json, write_text
-from scalestudy.record.observation import (
-    DDP_COLUMNS,
-    EPOCH_COLUMNS,
-    PART_COLUMNS,
-    STEP_COLUMNS,
-    TABLES,
-    RankReport,
-    Stopping,
-)
-
-PROGRESS_EVERY_S = 1.0  # a bar need not be smoother, and writing a file takes most of a millisecond
+from scalestudy.record.observation import DDP_COLUMNS, EPOCH_COLUMNS, PART_COLUMNS, TABLES, TEXTS
 
 
 class Recorder:
-    """Collects what one rank measures."""
+    """Collects what one rank measured."""
 
-    def __init__(self, directory: str | Path, *, rank: int) -> None:
-        self.directory = Path(directory)
+    def __init__(self, *, rank: int) -> None:
         self.rank = rank
         self.steps = 0
         """Number of steps recorded so far, probes included."""
         self.blocks = 0
         """Number of blocks recorded so far."""
-        self._blocks: list[dict[str, Any]] = []
-        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES}
-        self._epochs: list[dict[str, float]] = []
-        self._next_progress = 0.0
+        self.epochs: list[dict[str, float]] = []
+        """A row an epoch, with EPOCH_COLUMNS."""
+        self._steps: list[dict[str, np.ndarray | Sequence[str]]] = []  # columns of the steps of each block
+        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES if name != "steps"}
 
     def add_block(
         self,
@@ -49,19 +39,34 @@ class Recorder:
         phases: Sequence[str],
         times_s: np.ndarray,
         samples: int,
-        losses: Sequence[float],
+        losses: Sequence[float] | None,
+        step_times_s: np.ndarray | None = None,
         ddp_s: np.ndarray | None = None,
         state: dict[str, float | None],
     ) -> None:
         """Append the steps of one block, and the state of host and device at its end.
 
-        epoch: 0 for a probe. phases: of each step. times_s: (steps, parts), in the order of STEP_PARTS; the parts
-        meet end to end, so their sum is the step. samples: of this rank, each step. ddp_s: (steps, 3),
-        DDP_COLUMNS. state: the columns of blocks.parquet that come after `steps`; what is missing is not known.
+        epoch: 0 for a probe. phases: of each step. times_s: (steps, parts), in the order of STEP_PARTS; nan for a
+        part that was not seen. samples: of this rank, each step. losses: None where they are not known.
+        step_times_s: of each step; None where the parts meet end to end, so that their sum is the step. ddp_s:
+        (steps, 3), DDP_COLUMNS. state: the columns of blocks.parquet that come after `steps`; what is missing is
+        not known.
         """
         count = len(times_s)
-        block = {"epoch": epoch, "phases": phases, "times_s": times_s, "samples": samples, "losses": losses}
-        self._blocks.append(block | {"ddp_s": ddp_s, "block": self.blocks, "first_step": self.steps})
+        unknown = np.full((count, len(DDP_COLUMNS)), np.nan)
+        self._steps.append(
+            {
+                "epoch": np.full(count, epoch),
+                "block": np.full(count, self.blocks),
+                "step": np.arange(self.steps, self.steps + count),
+                "phase": phases,
+                **dict(zip(PART_COLUMNS, times_s.T, strict=True)),
+                "step_time_s": times_s.sum(axis=1) if step_times_s is None else step_times_s,
+                **dict(zip(DDP_COLUMNS, (unknown if ddp_s is None else ddp_s).T, strict=True)),
+                "samples": np.full(count, samples),
+                "loss": np.full(count, np.nan) if losses is None else np.array(losses, dtype=np.float64),
+            }
+        )
         self.add_rows(
             "blocks",
             [{"block": self.blocks, "phase": phases[-1], "first_step": self.steps, "steps": count, **state}],
@@ -74,67 +79,57 @@ class Recorder:
         self.steps, self.blocks = steps, blocks
 
     def add_rows(self, table: str, rows: list[dict[str, Any]]) -> None:
-        """Append rows of blocks, buckets or collectives; the rank is filled in, what is missing is null."""
+        """Append rows of blocks, buckets or collectives; the rank is filled in, what is missing is not known."""
         assert all(set(row) <= set(TABLES[table]) for row in rows), rows
         self._rows[table] += rows
 
     def add_epoch(self, **values: float) -> None:
         """Append an epoch; the keys are EPOCH_COLUMNS."""
         assert set(values) == set(EPOCH_COLUMNS), values
-        self._epochs.append(values)
+        self.epochs.append(values)
 
-    def report_progress(self, *, done: int, total: int) -> None:
-        """Steps done of all steps, for whoever watches; rank 0 speaks for the run."""
-        if self.rank == 0 and (time.monotonic() >= self._next_progress or done == total):
-            self._next_progress = time.monotonic() + PROGRESS_EVERY_S
-            write_json(self.directory / "progress.json", {"done": done, "total": total})
-
-    def write(self, report: RankReport, environment: dict[str, Any], stopping: Stopping | None = None) -> None:
-        """Write this rank's part. Also called when training ends early: what was measured is kept."""
-        frames = {"steps": self._steps_frame()}
-        for name, columns in TABLES.items():
-            if name != "steps":
-                frames[name] = pd.DataFrame(self._rows[name], columns=list(columns)).assign(rank=self.rank)
-        for name, frame in frames.items():
-            frame[list(TABLES[name])].to_parquet(self.directory / f"{name}-{self.rank}.parquet", index=False)
-        epochs = pd.DataFrame(self._epochs, columns=list(EPOCH_COLUMNS))
-        write_text(self.directory / f"epochs-{self.rank}.csv", epochs.to_csv(index=False))
-        # Last: a rank report vouches for the files before it.
-        write_json(
-            self.directory / f"rank-{self.rank}.json",
-            {
-                "report": report.model_dump(mode="json"),
-                "environment": environment,
-                "stopping": stopping and stopping.model_dump(mode="json"),
+    def tables(self) -> dict[str, pa.Table]:
+        """Each of TABLES, of this rank; nan for what is not known."""
+        columns = {
+            "steps": {name: _joined([block[name] for block in self._steps]) for name in TABLES["steps"][1:]},
+            **{
+                table: {name: [row.get(name) for row in rows] for name in TABLES[table] if name != "rank"}
+                for table, rows in self._rows.items()
             },
-        )
+        }
+        return {table: self._table(table, of_table) for table, of_table in columns.items()}
 
-    def _steps_frame(self) -> pd.DataFrame:
-        """All blocks as rows of steps.parquet."""
-        if not self._blocks:
-            return pd.DataFrame(columns=list(STEP_COLUMNS))
-        counts = [len(block["times_s"]) for block in self._blocks]
-        times = np.concatenate([block["times_s"] for block in self._blocks])
-        ddp = [
-            np.full((count, len(DDP_COLUMNS)), np.nan) if block["ddp_s"] is None else block["ddp_s"]
-            for block, count in zip(self._blocks, counts, strict=True)
+    def _table(self, name: str, columns: dict[str, Any]) -> pa.Table:
+        """Without rows the columns have no type."""
+        count = len(next(iter(columns.values())))
+        if not count:
+            return pa.table({column: pa.nulls(0) for column in TABLES[name]})
+        columns["rank"] = np.full(count, self.rank)
+        arrays = [
+            _texts(columns[column]) if column in TEXTS else _numbers(columns[column]) for column in TABLES[name]
         ]
-        return pd.DataFrame(
-            {
-                "rank": self.rank,
-                "epoch": np.repeat([block["epoch"] for block in self._blocks], counts),
-                "block": np.repeat([block["block"] for block in self._blocks], counts),
-                "step": np.concatenate(
-                    [
-                        block["first_step"] + np.arange(count)
-                        for block, count in zip(self._blocks, counts, strict=True)
-                    ]
-                ),
-                "phase": [phase for block in self._blocks for phase in block["phases"]],
-                **dict(zip(PART_COLUMNS, times.T, strict=True)),
-                "step_time_s": times.sum(axis=1),
-                **dict(zip(DDP_COLUMNS, np.concatenate(ddp).T, strict=True)),
-                "samples": np.repeat([block["samples"] for block in self._blocks], counts),
-                "loss": [loss for block in self._blocks for loss in block["losses"]],
-            }
-        )
+        return pa.Table.from_arrays(arrays, names=list(TABLES[name]))
+
+
+def _joined(blocks: Sequence[Any]) -> Any:
+    """A column of all blocks."""
+    if blocks and isinstance(blocks[0], np.ndarray):
+        return np.concatenate(blocks)
+    return [value for block in blocks for value in block]
+
+
+def _numbers(values: Iterable[float | None]) -> pa.Array:
+    """Whole numbers where all are, else floats: None becomes nan."""
+    array = values if isinstance(values, np.ndarray) else np.array([np.nan if v is None else v for v in values])
+    whole = array.dtype.kind in "iu"
+    held = np.ascontiguousarray(array, dtype=np.int64 if whole else np.float64)
+    kind = pa.int64() if whole else pa.float64()
+    return pa.Array.from_buffers(kind, len(held), [None, pa.py_buffer(held)])
+
+
+def _texts(values: Sequence[str]) -> pa.Array:
+    encoded = [value.encode() for value in values]
+    ends = np.array([0, *accumulate(map(len, encoded))], dtype=np.int32)
+    return pa.Array.from_buffers(
+        pa.string(), len(encoded), [None, pa.py_buffer(ends), pa.py_buffer(b"".join(encoded))]
+    )

@@ -10,8 +10,9 @@ import pandas as pd
 import pyarrow
 
 from scalestudy.errors import UserError
+from scalestudy.record.epochs import read_epochs
 from scalestudy.record.observation import EPOCH_COLUMNS, TABLES, RunRecord, content_of, digest_of, read_record
-from scalestudy.record.parts import read_epochs, read_table
+from scalestudy.record.parts import read_table
 
 Table: TypeAlias = pd.DataFrame | pyarrow.Table
 

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from scalestudy.errors import UserError
 from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.observation import Stopping
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.data import Split, load_split
 from scalestudy.train.data.batches import Share
@@ -51,7 +51,7 @@ class Trainer:
         spec: TrainSpec,
         place: Placement,
         strategy: Strategy,
-        recorder: Recorder,
+        recorder: RankRecorder,
         gauges: Gauges,
         *,
         data: Path | None = None,

@@ -14,7 +14,7 @@ from typing import Any
 from scalestudy.errors import UserError
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
-from scalestudy.record.recorder import Recorder
+from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.study.spec import TrainSpec
 from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
@@ -58,7 +58,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             f" {spec.batch_per_rank} samples a rank and step, {spec.precision}",
             flush=True,
         )
-    recorder, gauges = Recorder(out, rank=place.rank), Gauges(place)
+    recorder, gauges = RankRecorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
 
     def write(outcome: Outcome, reason: str, *, waited: bool) -> None:
@@ -102,7 +102,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 def _train(
     spec: TrainSpec,
     place: Placement,
-    recorder: Recorder,
+    recorder: RankRecorder,
     gauges: Gauges,
     facts: dict[str, Any],
     data: Path | None,

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 from math import isnan, nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+import numpy as np
 import pyarrow as pa
 
 from scalestudy.launch.foreign.environment import environment_of
@@ -16,14 +17,15 @@ from scalestudy.launch.foreign.start import ATTACHED
 from scalestudy.record.observation import (
     DDP_COLUMNS,
     EPOCH_COLUMNS,
-    PART_COLUMNS,
+    STEP_PARTS,
     TABLES,
     Memory,
     Outcome,
     RankReport,
     Stopping,
 )
-from scalestudy.record.parts import Parts
+from scalestudy.record.parts import Parts, tables_together
+from scalestudy.record.recorder import Recorder
 from scalestudy.study.spec import CommandSpec
 
 if TYPE_CHECKING:
@@ -47,9 +49,7 @@ def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts
     processes = read_processes(directory / ATTACHED)
     reporting = [process for process in processes if process.ended]
     facts = processes[0].report if processes else {}
-    tables = {name: pa.table({column: pa.nulls(0) for column in columns}) for name, columns in TABLES.items()}
-    steps, epochs = _tables(spec, processes)
-    tables |= steps
+    tables, epochs = _tables(spec, processes)
     return Parts(
         reports=tuple(_report(process, common_steps(processes)) for process in reporting),
         environment=environment_of(spec, facts, processes) if facts else {},
@@ -69,7 +69,7 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
     """Tables of all ranks, of the steps that every rank made, and the epochs."""
     common = common_steps(processes)
     if not common:
-        return {}, []
+        return Recorder(rank=0).tables(), []
     usual = [usual_samples(process) for process in processes]
     ordinary = [
         all(
@@ -82,46 +82,40 @@ def _tables(spec: CommandSpec, processes: Sequence[Process]) -> tuple[dict[str, 
     said = [step.phase for step in processes[0].steps[:common]]
     kept = [at for at in range(common) if not said[at] or (said[at] != SETTLE and ordinary[at])]
     epochs = _epochs_of_steps(processes[0], common)
-    blocks, phases = _blocks([ordinary[at] for at in kept], [said[at] for at in kept], spec)
-    steps: dict[str, list[Any]] = {name: [] for name in TABLES["steps"]}
-    of_blocks: dict[str, list[Any]] = {name: [] for name in TABLES["blocks"]}
-    calls: dict[str, list[Any]] = {name: [] for name in TABLES["collectives"]}
+    blocks = _blocks([ordinary[at] for at in kept], [said[at] for at in kept], spec)
+    of_ranks = []
     for process in processes:
-        for number, at in enumerate(kept):
-            step, following = process.steps[at], process.steps[at + 1 : at + 2]
-            row = _row(process, step, following[0].logged if following else ())
-            row |= {"rank": process.rank, "epoch": 0 if said[at] else epochs[at]}
-            row |= {"block": blocks[number], "step": number, "phase": phases[number]}
-            for name, values in steps.items():
-                values.append(row[name])
-        for block in dict.fromkeys(blocks):
-            first, count = blocks.index(block), blocks.count(block)
-            known = {"rank": process.rank, "block": block, "phase": phases[first + count - 1]}
-            known |= {"first_step": first, "steps": count}
-            steps_of_block = [process.steps[at] for at in kept[first : first + count]]
-            known |= dict(zip(("resident_gib", "allocated_gib"), _memory(steps_of_block), strict=True))
-            for name, values in of_blocks.items():
-                values.append(known.get(name))
-        for call in process.collectives:
-            for name, values in calls.items():
-                values.append((call | {"rank": process.rank})[name])
-    tables = {"steps": pa.table(steps), "blocks": _typed(of_blocks)}
-    return tables | ({"collectives": pa.table(calls)} if calls["rank"] else {}), _epochs(processes, epochs)
+        recorder = Recorder(rank=process.rank)
+        for first, phases in blocks:
+            steps = kept[first : first + len(phases)]
+            _add_block(recorder, process, steps, phases, epoch=0 if said[steps[0]] else epochs[steps[0]])
+        recorder.add_rows("collectives", list(process.collectives))
+        of_ranks.append(recorder.tables())
+    tables = {name: tables_together([of[name] for of in of_ranks], columns) for name, columns in TABLES.items()}
+    return tables, _epochs(processes, epochs)
+
+
+def _add_block(
+    recorder: Recorder, process: Process, numbers: Sequence[int], phases: Sequence[str], *, epoch: int
+) -> None:
+    """Record a block of a process's steps. DDP's logger speaks of a step in the next one."""
+    steps = [process.steps[at] for at in numbers]
+    following = [process.steps[at + 1].logged if at + 1 < len(process.steps) else () for at in numbers]
+    recorder.add_block(
+        epoch=epoch,
+        phases=phases,
+        times_s=np.array([_parts(process, step) for step in steps]),
+        step_times_s=np.array([step.time_s for step in steps]),
+        samples=process.samples(steps[0]),
+        losses=None,
+        ddp_s=np.array([logged or (nan,) * len(DDP_COLUMNS) for logged in following]),
+        state=dict(zip(("resident_gib", "allocated_gib"), _memory(steps), strict=True)),
+    )
 
 
 def common_steps(processes: Sequence[Process]) -> int:
     """Steps that every rank made: one that has more data than the others goes on alone."""
     return min((len(process.steps) for process in processes), default=0)
-
-
-def _typed(columns: dict[str, list[Any]]) -> pa.Table:
-    """Columns that are not known have floats, so that they read as nan."""
-    return pa.table(
-        {
-            name: pa.array(values, type=pa.float64()) if values and values[0] is None else pa.array(values)
-            for name, values in columns.items()
-        }
-    )
 
 
 def _memory(steps: Sequence[Step]) -> tuple[float, float]:
@@ -130,23 +124,15 @@ def _memory(steps: Sequence[Step]) -> tuple[float, float]:
     return read[-1] if read else (nan, nan)
 
 
-def _row(process: Process, step: Step, logged: Sequence[float]) -> dict[str, Any]:
-    """What is not seen from outside (copies to the device, logging, the loss) is nan.
+def _parts(process: Process, step: Step) -> list[float]:
+    """Seconds of STEP_PARTS; nan for what is not seen from outside.
 
-    logged: what DDP's logger said of this step, in the next one. A part that the script names in other steps takes
-    0 s where it does not.
+    A part that the script names in other steps takes 0 s where it does not.
     """
     nothing = {part: 0.0 if part in process.parts_seen else nan for part in PARTS}
-    parts = {f"{part}_time_s": nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
+    seen = {part: nothing[part] if isnan(step.parts[part]) else step.parts[part] for part in PARTS}
     rest = max(0.0, step.time_s - sum(seconds for seconds in step.parts.values() if not isnan(seconds)))
-    values = {name: parts.get(name, rest) for name in PART_COLUMNS}
-    return {
-        **values,
-        **(dict(zip(DDP_COLUMNS, logged, strict=True)) if logged else dict.fromkeys(DDP_COLUMNS, nan)),
-        "step_time_s": step.time_s,
-        "samples": process.samples(step),
-        "loss": nan,
-    }
+    return [seen.get(part, rest) for part in STEP_PARTS]
 
 
 def _epochs_of_steps(process: Process, common: int) -> list[int]:
@@ -158,22 +144,22 @@ def _epochs_of_steps(process: Process, common: int) -> list[int]:
     return found
 
 
-def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) -> tuple[list[int], list[str]]:
-    """(block, phase) of each step. A step in which something else happened is a block of its own, a `tail`.
+def _blocks(ordinary: Sequence[bool], said: Sequence[str], spec: CommandSpec) -> list[tuple[int, list[str]]]:
+    """(first step, phases of its steps) of each block. A step in which something else happened is a block of its
+    own, a `tail`, so that all steps of a block are of one epoch and have as many samples.
 
     said: the phases of probes, '' for the script's own steps.
     """
-    blocks, phases, block, length, trained = [], [], -1, 0, 0
+    blocks: list[tuple[int, list[str]]] = []
+    trained = 0
     for at, plain in enumerate(ordinary):
         begins = at == 0 or not plain or not ordinary[at - 1] or said[at] != said[at - 1]
-        if begins or (not said[at] and length == spec.measure.block_steps):
-            block, length = block + 1, 0
-        length += 1
+        if begins or (not said[at] and len(blocks[-1][1]) == spec.measure.block_steps):
+            blocks.append((at, []))
         trained += plain
         own = "tail" if not plain else "warmup" if trained <= spec.measure.warmup_steps else "measured"
-        blocks.append(block)
-        phases.append(said[at] or own)
-    return blocks, phases
+        blocks[-1][1].append(said[at] or own)
+    return blocks
 
 
 def _epochs(processes: Sequence[Process], epochs: Sequence[int]) -> list[dict[str, float]]:
