@@ -52,7 +52,9 @@ def copied(name: str, tmp_path: Path) -> Path:
 
 
 def observations(folder: Path, name: str) -> list[Observation]:
-    return [read_observation(path.parent) for path in sorted(folder.glob(f"results/{name}/runs/*/run.json"))]
+    """Of the launches that were made; launches in reserve may not have been needed."""
+    found = [read_observation(path.parent) for path in sorted(folder.glob(f"results/{name}/runs/*/run.json"))]
+    return [one for one in found if one.record.outcome != "unneeded"]
 
 
 def judge(name: str, folder: Path, *, epochs: int) -> None:
