@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from math import nan
 from typing import Any
 
@@ -12,7 +11,7 @@ from builders import diagnosed, study_of, summary_of
 from scalestudy.analyse.forecast.forecasts import forecasts_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.diagnose.case import Case, make_cases
-from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.diagnose.findings import Diagnosis, Recommendation
 from scalestudy.diagnose.verdicts import judge_point, unexplained
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
@@ -159,27 +158,104 @@ def test_every_patch_gives_a_valid_study(content: dict[str, Any], times: dict) -
                     assert study != parse_study(content, source="x"), "a patch changes something"
 
 
+MANY = {"type": "synthetic-images", "samples": 100_000, "channels": 1, "size": 8}
+"""Samples enough for any batch that is asked for."""
+LINE = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0037, ("mlp", 2, 32): 0.0041}
+"""Tc = 0.2 ms + 25 us B, and an overhead of 3.1 ms on two ranks."""
+
+
+def with_data(content: dict[str, Any], data: dict[str, Any]) -> dict[str, Any]:
+    return content | {"workloads": {"mlp": content["workloads"]["mlp"] | {"data": data}}}
+
+
+def weak_advice(content: dict[str, Any], times: dict, **options: Any) -> Recommendation:
+    """The last advice for weak scaling, which is of the size."""
+    return diagnose(content, times, **options)["weak"].findings[0].recommendations[-1]
+
+
 def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict[str, Any]) -> None:
-    """Tc = 0.2 ms + 25 us B, X = 3.1 ms: E = 75 % asks for (3.1 x 3 - 0.2) / 0.025 = 364, rounded up to 368."""
-    times = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0037, ("mlp", 2, 32): 0.0041}
-    weak = diagnose(content, times, noise=(1.0, 1.0, 1.0))["weak"]
-    advice = weak.findings[0].recommendations[-1]
-    assert advice.patch == {"workloads": {"mlp": {"batch_size": 368}}}
+    """Tc = 0.2 ms + 25 us B, X = 1.05 ms: E = 75 % asks for (1.05 x 3 - 0.2) / 0.025 = 118, rounded up to 120."""
+    times = LINE | {("mlp", 2, 16): 0.00165, ("mlp", 2, 32): 0.00205}
+    advice = weak_advice(with_data(content, MANY), times, noise=(1.0, 1.0, 1.0))
+    assert advice.patch == {"workloads": {"mlp": {"batch_size": 120}}}
     assert advice.prediction is not None
-    assert advice.prediction.efficiency.value == pytest.approx(0.752)
-    assert advice.prediction.speedup.value == pytest.approx(1.504)
-    assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 368 + 0.0031)
-    assert advice.prediction.gain.value == pytest.approx((368 / 0.0125) / (32 / 0.0041))
-    assert not advice.keeps_the_work
-    assert "11.5-fold and an epoch shrinks to 1 step:" in advice.warning
+    step_s = 0.0002 + 25e-6 * 120 + 0.00105
+    assert advice.prediction.step_time_s.value == pytest.approx(step_s)
+    assert advice.prediction.efficiency.value == pytest.approx(0.0032 / step_s)
+    assert advice.prediction.speedup.value == pytest.approx(2 * 0.0032 / step_s)
+    assert advice.prediction.gain.value == pytest.approx((120 / step_s) / (32 / 0.00205))
+    assert advice.changes == "batch"
+    assert "3.8-fold and an epoch shrinks to 416 steps:" in advice.warning
+    assert "takes about" not in advice.warning
 
 
-def test_a_batch_beyond_the_data_is_not_promised(content: dict[str, Any]) -> None:
+def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content: dict[str, Any]) -> None:
+    """E = 75 % would take 368, which is 11 times what one process was measured at."""
+    advice = weak_advice(with_data(content, MANY), LINE, noise=(1.0, 1.0, 1.0))
+    assert advice.patch == {"workloads": {"mlp": {"batch_size": 128}}}
+    assert advice.prediction is not None
+    assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 128 + 0.0031)
+    assert "takes about 368; one process was measured at 32 samples at the most" in advice.warning
+
+
+def test_a_batch_leaves_thirty_steps_an_epoch(content: dict[str, Any]) -> None:
+    """6000 samples on two ranks: 100 a rank leave 30 steps, in multiples of eight 96."""
+    advice = weak_advice(with_data(content, MANY | {"samples": 6000}), LINE)
+    assert advice.patch == {"workloads": {"mlp": {"batch_size": 96}}}
+    assert "takes about 376; more would leave fewer than 30 steps an epoch" in advice.warning
+
+
+def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(content: dict[str, Any]) -> None:
+    """1438 samples: 22 steps of 32 on two ranks are too few as it is."""
+    advice = weak_advice(content, LINE, noise=(1.0, 1.0, 1.0))
+    assert (advice.id, advice.patch) == ("larger_model", None)
+    assert (
+        advice.unpredicted
+        == "an efficiency of 75% takes a batch of 368 samples a rank, which leaves 1 step an epoch."
+    )
     slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
-    weak = diagnose(content, slow_link)["weak"].findings[0].recommendations[-1]
-    assert weak.patch is None
-    assert weak.change.startswith("Take a larger model or fewer ranks")
-    assert re.search(r"takes a batch of \d{4} samples a rank, on 2 ranks; the data hold 1438", weak.unpredicted)
+    assert weak_advice(content, slow_link).unpredicted.endswith("samples a rank, more than there are.")
+
+
+def test_of_unsteady_rows_no_batch_is_reckoned(content: dict[str, Any]) -> None:
+    plan = make_plan(parse_study(with_data(content, MANY) | {"repeats": 3}, source="x"))
+    summary = summary_of(plan, {key: [time * f for f in NOISE] for key, time in LINE.items()})
+    summary.loc[summary["world_size"] == 2, "launches_unsteady"] = 3
+    for diagnosis in diagnosed(plan, summary):
+        (advice,) = (one for _, one in diagnosis.recommendations if one.id == "larger_batch")
+        assert advice.patch is None
+        assert advice.prediction is None
+        assert "no single step time" in advice.unpredicted
+
+
+def test_one_process_is_the_first_advice_where_it_is_faster(content: dict[str, Any]) -> None:
+    """Before a larger batch, whose gain on paper is larger."""
+    for diagnosis in diagnose(with_data(content, MANY), LINE).values():
+        assert diagnosis.recommendations[0][1].id == "one_process"
+
+
+def test_fewer_ranks_are_advised_where_they_are_faster(content: dict[str, Any]) -> None:
+    """Two ranks take 6 ms for 32 samples and four take 7 ms; one process takes 10."""
+    times = {("mlp", 1, 32): 0.010, ("mlp", 1, 16): 0.0055, ("mlp", 1, 8): 0.003, ("mlp", 2, 16): 0.006}
+    times |= {("mlp", 4, 8): 0.007, ("mlp", 2, 32): 0.0105, ("mlp", 4, 32): 0.011}
+    plan = make_plan(parse_study(content | {"repeats": 3, "scales": ["1x2", "1x4"]}, source="x"))
+    found = diagnosed(plan, summary_of(plan, {key: [time * f for f in NOISE] for key, time in times.items()}))
+    strong = {d.world_size: d for d in found if d.scaling == "strong"}
+    (advice,) = (one for _, one in strong[4].recommendations if one.id == "fewer_ranks")
+    assert advice.change == "Use 2 ranks: they are faster than 4."
+    assert advice.prediction is not None
+    assert advice.prediction.gain.value == pytest.approx(7 / 6, rel=1e-3)
+    assert not [one for _, one in strong[2].recommendations if one.id == "fewer_ranks"]
+
+
+def test_advice_whose_gain_is_within_its_noise_is_not_given(content: dict[str, Any]) -> None:
+    """Two ranks that may be faster than four or may not."""
+    times = {("mlp", 1, 32): 0.010, ("mlp", 1, 16): 0.0055, ("mlp", 1, 8): 0.003, ("mlp", 2, 16): 0.0069}
+    times |= {("mlp", 4, 8): 0.007, ("mlp", 2, 32): 0.0105, ("mlp", 4, 32): 0.011}
+    plan = make_plan(parse_study(content | {"repeats": 3, "scales": ["1x2", "1x4"]}, source="x"))
+    noise = {2: (0.95, 1.0, 1.05), 4: (1.05, 1.0, 0.95), 1: NOISE}
+    found = diagnosed(plan, summary_of(plan, {k: [t * f for f in noise[k[1]]] for k, t in times.items()}))
+    assert not [one for d in found for _, one in d.recommendations if one.id == "fewer_ranks"]
 
 
 def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> None:
@@ -211,7 +287,7 @@ def seed_case(ranks: int, speedup: float) -> Case:
     point = {"world_size": ranks, "speedup": speedup, "speedup_low": nan, "speedup_high": nan, "launches_ok": 1}
     nothing = pd.DataFrame()
     row = pd.Series(point)
-    return Case(study=study, point=row, base=row, alone=nothing, forecasts=nothing, peers=nothing)
+    return Case(study=study, point=row, base=row, alone=nothing, forecasts=nothing, peers=nothing, smaller=nothing)
 
 
 @pytest.mark.parametrize(

@@ -89,10 +89,11 @@ def test_what_keeps_the_work_comes_first_and_then_what_gains_most(plan: Plan) ->
         Recommendation(id="much", change="", prediction=saved(0.002)),
         Recommendation(id="little", change="", prediction=saved(0.001)),
         Recommendation(id="unknown", change="", unpredicted="not measured."),
-        Recommendation(id="larger", change="", prediction=saved(0.003), keeps_the_work=False),
-        Recommendation(id="other", change="", unpredicted="not measured.", keeps_the_work=False),
+        Recommendation(id="fewer", change="", prediction=saved(0.0005), changes="ranks"),
+        Recommendation(id="larger", change="", prediction=saved(0.003), changes="batch"),
+        Recommendation(id="other", change="", unpredicted="not measured.", changes="batch"),
     ]
-    shuffled = [wanted[at] for at in (3, 1, 4, 0, 2)]
+    shuffled = [wanted[at] for at in (3, 1, 5, 4, 0, 2)]
     assert sorted(shuffled, key=lambda one: one.order) == wanted
 
 
@@ -144,10 +145,8 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     (given,) = (d for d in plain if d.scaling == "strong")
     assert view["causes"] == "comm-bound"
     assert view["limited_by"].startswith("communication (communication 85%, ")
-    assert [cause for cause, _ in given.recommendations] == ["comm-bound", "comm-bound"]
-    for shown, (_, one) in zip(view["recommendations"], given.recommendations, strict=True):
-        assert one.prediction
-        assert f"{one.prediction.speedup.value:.1f}" in shown["prediction"]
-        assert "GiB a rank" in shown["prediction"]
-    texts = sorted(shown["prediction"].split(":")[0] for shown in view["recommendations"])
-    assert texts == ["Measured", "Predicted"]
+    assert [one.id for _, one in given.recommendations] == ["one_process", "larger_model"]
+    measured, not_predicted = view["recommendations"]
+    assert measured["prediction"].startswith("Measured: 4.0")
+    assert not_predicted["prediction"].startswith("Not predicted: an efficiency of 75% takes")
+    assert "GiB a rank" in measured["prediction"]

@@ -33,6 +33,8 @@ class Case:
     """Rows of forecasts.csv for this variant and way of scaling."""
     peers: pd.DataFrame
     """Rows of other variants of the same workload, way of scaling, place and batch."""
+    smaller: pd.DataFrame
+    """Rows of the same variant, workload and way of scaling on fewer ranks, more than one."""
 
     @property
     def ranks(self) -> int:
@@ -114,5 +116,18 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         mine = forecasts[(forecasts[SERIES] == point[SERIES]).all(axis=1)]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
         peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers["protocol"], point["protocol"])]
-        cases.append(Case(study=study, point=point, base=base, alone=alone, forecasts=mine, peers=peers))
+        series = summary[(summary[SERIES] == point[SERIES]).all(axis=1)]
+        smaller = series[(series["world_size"] > 1) & (series["world_size"] < point["world_size"])]
+        smaller = smaller[same_meaning(smaller["protocol"], point["protocol"])]
+        cases.append(
+            Case(
+                study=study,
+                point=point,
+                base=base,
+                alone=alone,
+                forecasts=mine,
+                peers=peers,
+                smaller=smaller,
+            )
+        )
     return cases

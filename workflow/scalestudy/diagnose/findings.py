@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.document import Document, Part, Real
-from scalestudy.registry.codes import Verdict
+from scalestudy.registry.codes import Changes, Verdict
 
 FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
@@ -64,14 +64,18 @@ class Recommendation(Part):
     unpredicted: str = ""
     """Why nothing is predicted, where nothing is."""
     warning: str = ""
-    keeps_the_work: bool = True
-    """Whether it is the same training on the same ranks, and nothing but its speed differs."""
+    changes: Changes = Changes.NOTHING
 
     @property
-    def order(self) -> tuple[bool, float]:
-        """Sorts by expected gain: what keeps the work before what changes it, and in each the unknown last."""
+    def order(self) -> tuple[int, float]:
+        """Sorts by what is changed, and among equals by expected gain: the unknown last."""
         gain = self.prediction.gain.value if self.prediction else nan
-        return not self.keeps_the_work, inf if isnan(gain) else -gain
+        return list(Changes).index(self.changes), inf if isnan(gain) else -gain
+
+    @property
+    def within_noise(self) -> bool:
+        """Whether what it should gain may be nothing: its lower limit is no gain."""
+        return self.prediction is not None and self.prediction.gain.low <= 1
 
 
 class Finding(Part):
@@ -136,6 +140,6 @@ class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
     made_by: ClassVar[str] = "scalestudy stage diagnose"
-    schema_version: Literal[2] = 2
+    schema_version: Literal[3] = 3
     study: str
     diagnoses: tuple[Diagnosis, ...]

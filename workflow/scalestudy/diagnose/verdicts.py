@@ -10,7 +10,7 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.record.protocol import comparable
-from scalestudy.registry.codes import Verdict
+from scalestudy.registry.codes import Changes, Verdict
 from scalestudy.registry.words.points import outcomes, unsteady
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
@@ -122,7 +122,7 @@ def healthy(case: Case) -> Finding:
         patch={"scales": [*case.study.scales, wider]},
         prediction=prediction,
         unpredicted=unpredicted,
-        keeps_the_work=False,
+        changes=Changes.MORE_RANKS,
     )
     return Finding(
         cause="healthy",

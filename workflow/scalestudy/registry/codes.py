@@ -64,6 +64,11 @@ Refused = StrEnum(
 Verdict = StrEnum("Verdict", "HEALTHY AT_TARGET UNDECIDED POOR NEGATIVE_SCALING CONFOUNDED NOT_MEASURED")
 """What is said of a distributed point as a whole."""
 
+Changes = StrEnum("Changes", "NOTHING RANKS OPERATIONS BATCH MODEL MORE_RANKS")
+"""What advice changes of a training, in the order in which it is worth trying: nothing but its speed; how many
+ranks it has; which operations it is made of; its batch, and so its convergence; the model; ranks that were not
+measured."""
+
 Shows = StrEnum("Shows", "NONE NO_INTERVAL NO_DIFFERENCE FASTER SLOWER HIGHER LOWER")
 """What an interval shows of one study beside another; `no_difference` does not show that there is none."""
 

@@ -91,7 +91,7 @@ def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dic
     def make() -> Made:
         _check(study, point, good, factor)
         model = step_model(good)
-        step_time = product(_step_time(model, point, batch), _scatter(good))
+        step_time = step_time_at(model, point, good, batch)
         whole, work = (batch * place.ranks, 1) if point["scaling"] == "strong" else (batch, place.ranks)
         probed = not isnan(point["exposed_span_s"])
         how = OverheadModel.BUCKET_PIPELINE if probed else OverheadModel.AS_MEASURED
@@ -115,6 +115,11 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
     samples = study.workloads[point["workload"]].known_train_samples
     if samples is not None and factor * int(point["global_batch"]) > samples:
         raise NoFitError(Refused.TOO_FEW_SAMPLES, value=samples)
+
+
+def step_time_at(model: StepModel, point: pd.Series, good: pd.DataFrame, batch: int) -> Interval:
+    """Seconds of a step of all ranks at this batch of a rank; good: rows of one process by its batch."""
+    return product(_step_time(model, point, batch), _scatter(good))
 
 
 def _scatter(good: pd.DataFrame) -> Interval:

@@ -1,23 +1,19 @@
 """Causes of size: too little to compute for each synchronised byte, or for each operation that is started."""
 
-from functools import partial
-from math import ceil, inf, isnan, lcm
-from typing import Any
+from math import isnan
 
-from scalestudy.analyse.forecast.batches import StepModel, step_model
+from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
-from scalestudy.diagnose.findings import Evidence, Prediction, Recommendation
-from scalestudy.diagnose.predict import as_measured, peak_memory_at
-from scalestudy.registry.codes import Wrapper
-from scalestudy.registry.words.refusals import no_forecast
-from scalestudy.study.config.scales import world_size
+from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.larger_batch import larger_batch
+from scalestudy.diagnose.predict import as_measured
+from scalestudy.registry.codes import Changes, Wrapper
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 FIXED = 0.5  # of the step of one process at a rank's batch
-ROUND_TO = 8  # samples: batches people would write
 PROBED = {
     "differential_s": ("synchronisation", "synchronisation, by blocks with it against blocks without"),
     "exposed_span_s": ("exposed_communication", "of it exposed communication"),
@@ -59,89 +55,31 @@ def comm_bound(case: Case) -> Seen | None:
             if not isnan(point[column])
         ),
     )
-    advice = [_larger_batch(case)]
-    if point["speedup"] < 1:
-        one_process = Recommendation(
-            id="one_process",
-            change="Use one process for this workload as it stands: it is faster.",
-            prediction=as_measured(case, case.base),
-            keeps_the_work=False,
-        )
-        advice.insert(0, one_process)
+    advice = (*_fewer_ranks(case), larger_batch(case))
     return Seen(
         f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
         f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients it synchronises. {holds}",
         evidence,
-        tuple(advice),
+        advice,
         overhead,
     )
 
 
-def _larger_batch(case: Case) -> Recommendation:
-    """The batch that the algebra asks for, with what it should bring; or that these data do not hold it."""
-    point, workload = case.point, case.study.workloads[case.point["workload"]]
-    larger = partial(Recommendation, id="larger_batch", keeps_the_work=False)
-    try:
-        model = step_model(case.alone)
-    except NoFitError as error:
-        reason = f"how far cannot be told: {no_forecast(error.columns)}."
-        return larger(change="Raise the batch per rank.", unpredicted=reason)
-    target, overhead_s = case.target_efficiency, point["overhead_s"]
-    if target >= 1:
-        change = "Raise the batch per rank, and lower report.target_efficiency below 1."
-        return larger(change=change, unpredicted="no batch brings the overhead to nothing.")
-    all_ranks = [world_size(scale) for scale in case.study.scales]
-    known = workload.known_train_samples
-    samples = inf if known is None else known
-    strong = point["scaling"] == "strong"
-    wanted = model.batch_for(target, overhead_s, ranks=case.ranks, strong=strong)
-    parts = case.script.batches_per_step if case.script is not None else 1
-    unit = lcm(ROUND_TO, *(parts * ranks for ranks in all_ranks) if "strong" in workload.scaling else (parts,))
-    batch = max(ceil(wanted / unit) * unit, workload.batch_size)
-    whose = "global" if strong else "per rank"
-    if batch * (1 if strong else max(all_ranks)) > samples:
-        return Recommendation(
-            id="larger_model",
-            change="Take a larger model or fewer ranks: these data hold no batch that is large enough.",
-            unpredicted=f"an efficiency of {target:.0%} takes a batch of {batch} samples"
-            f" {'in all' if strong else f'a rank, on {max(all_ranks)} ranks'}; the data hold {samples}.",
-            keeps_the_work=False,
-        )
-    patch: dict[str, Any] = {"batch_size": batch}
-    if strong and "weak" in workload.scaling and batch * max(all_ranks) > samples:
-        patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
-    grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
-    if known is not None:
-        steps = known // (batch if strong else batch * case.ranks)
-        grown += f" and an epoch shrinks to {steps} {'step' if steps == 1 else 'steps'}"
-    return larger(
-        change=f"Raise the batch from {workload.batch_size} to {batch} samples ({whose}).",
-        patch={"workloads": {point["workload"]: patch}},
-        prediction=_prediction(case, model, batch),
-        warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
-        " compare accuracy at equal epochs.",
-    )
-
-
-def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
-    """At a batch, with the limits that those of the overhead give it."""
-    strong, ranks = case.point["scaling"] == "strong", case.ranks
-    batch_per_rank = batch / ranks if strong else batch
-    overhead = case.interval("overhead_s")
-    kept = overhead.falling(lambda seconds: model.efficiency(batch, seconds, ranks=ranks, strong=strong))
-    alone_s = model.step_time_s(batch_per_rank)
-    step_time = overhead.map(lambda seconds: alone_s + seconds)
-    throughput = step_time.inverse(batch_per_rank * ranks)
-    batches = ", ".join(f"{b:g}" for b in sorted(case.alone["batch_per_rank"]))
-    return Prediction(
-        step_time_s=step_time,
-        gain=throughput.scaled(1 / case.point["throughput_samples_per_s"]),
-        speedup=kept.scaled(ranks),
-        efficiency=kept,
-        peak_memory_gib=peak_memory_at(case, batch_per_rank),
-        assumes="if the overhead stays as measured and the step of one process is linear in the batch (from"
-        f" {batches})",
-    )
+def _fewer_ranks(case: Case) -> list[Recommendation]:
+    """One process, or the smaller scale that is faster, where one is: as measured."""
+    advice = []
+    if case.point["speedup"] < 1:
+        one_process = "Use one process for this workload as it stands: it is faster."
+        advice.append(("one_process", one_process, case.base))
+    smaller = case.smaller.dropna(subset=["throughput_samples_per_s"])
+    if len(smaller):
+        best = smaller.sort_values("throughput_samples_per_s").iloc[-1]
+        advice.append(("fewer_ranks", f"Use {best['world_size']} ranks: they are faster than {case.ranks}.", best))
+    return [
+        Recommendation(id=key, change=change, prediction=as_measured(case, row), changes=Changes.RANKS)
+        for key, change, row in advice
+        if row["throughput_samples_per_s"] > case.point["throughput_samples_per_s"]
+    ]
 
 
 @cause("launch-bound", Stage.SIZE, refuted_by="a step of one process that shrinks in proportion to its batch")
@@ -176,12 +114,13 @@ def launch_bound(case: Case) -> Seen | None:
         patch={"variants": {name: {"compile": True} for name in (point["variant"], case.base["variant"])}},
         unpredicted="how many operations become one is the model's own;"
         f" {lost_s * 1e3:.3g} ms a step less at the most.",
+        changes=Changes.OPERATIONS,
     )
     weak = Recommendation(
         id="weak_scaling",
         change="Or hold the batch of a rank instead of the global one (weak scaling), if training bears it.",
         unpredicted="the rows of weak scaling say it, where they were measured.",
-        keeps_the_work=False,
+        changes=Changes.BATCH,
         warning="The global batch grows with the ranks: scale and warm up the learning rate.",
     )
     return Seen(

@@ -12,6 +12,13 @@ from scalestudy.diagnose.predict import saving
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""
 SHARE = 0.10  # of a step, from which a loss by latency or bandwidth is the cause to name
+FIND_OUT = {
+    "cuda": "Find what the ranks talk over: name the interface (NCCL_SOCKET_IFNAME), and see whether GPUs reach"
+    " each other directly (nvidia-smi topo -m; NCCL_DEBUG=INFO says NET/Socket where they do not).",
+    "cpu": "Find what the ranks talk over: on one host that is the loopback interface (GLOO_SOCKET_IFNAME=lo), and"
+    " what makes it slow is a limit on it (tc qdisc show dev lo) or other work on the host.",
+}
+"""What to look at, by the kind of device: it names nothing that the host does not have."""
 WAITS = 0.5
 """Where a small message takes this share of the time of the largest, ranks wait for each other and not for bytes:
 other work on the host makes that of any link."""
@@ -45,11 +52,9 @@ def transport(case: Case) -> Seen | None:
     if not min(cost.value, lost_s) >= SHARE * point["step_time_s"]:
         return None
     saved = cost.map(lambda seconds: max(0.0, seconds - usual_s))
-    interface = "GLOO_SOCKET_IFNAME" if kind == "cpu" else "NCCL_SOCKET_IFNAME"
     advice = Recommendation(
         id="choose_interface",
-        change=f"Find what the ranks talk over: name the interface ({interface}), and see whether GPUs reach each"
-        " other directly (nvidia-smi topo -m; NCCL_DEBUG=INFO says NET/Socket where they do not).",
+        change=FIND_OUT[kind],
         prediction=saving(case, saved, "at the least bandwidth that is usual inside a node"),
     )
     name = "bus bandwidth of the all-reduce on the idle network"

@@ -1,0 +1,116 @@
+"""How far a larger batch is advised.
+
+No farther than the steps of one process tell, and no farther than the data leave steps to train with.
+"""
+
+from functools import partial
+from math import ceil, inf, lcm
+from typing import Any
+
+from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
+from scalestudy.analyse.forecast.columns import NoFitError
+from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.diagnose.case import Case
+from scalestudy.diagnose.findings import Prediction, Recommendation
+from scalestudy.diagnose.predict import peak_memory_at
+from scalestudy.registry.codes import Changes
+from scalestudy.registry.words.refusals import no_forecast
+from scalestudy.study.config.scales import world_size
+
+ROUND_TO = 8  # samples: batches people would write
+FEWEST_STEPS = 30
+"""Of an epoch. With fewer a network is hardly trained: the default study ends at an accuracy of 34 % with one step
+an epoch, and of 97 % with 44."""
+
+
+def larger_batch(case: Case) -> Recommendation:
+    """The batch that the target takes, or the largest on the way there; or that there is none, and why."""
+    point, workload = case.point, case.study.workloads[case.point["workload"]]
+    larger = partial(Recommendation, id="larger_batch", changes=Changes.BATCH)
+    rows = case.alone.dropna(subset=["step_time_s"])
+    if mostly_unsteady(point) or any(mostly_unsteady(row) for _, row in rows.iterrows()):
+        change = "Raise the batch per rank, once its steps are steady: measure again on a quiet host first."
+        return larger(change=change, unpredicted="most launches have no single step time to reckon from.")
+    try:
+        model = step_model(rows)
+    except NoFitError as error:
+        reason = f"how far cannot be told: {no_forecast(error.columns)}."
+        return larger(change="Raise the batch per rank.", unpredicted=reason)
+    target, strong = case.target_efficiency, point["scaling"] == "strong"
+    if target >= 1:
+        change = "Raise the batch per rank, and lower report.target_efficiency below 1."
+        return larger(change=change, unpredicted="no batch brings the overhead to nothing.")
+
+    wanted = max(0.0, model.batch_for(target, point["overhead_s"], ranks=case.ranks, strong=strong))
+    all_ranks = [world_size(scale) for scale in case.study.scales]
+    ranks_of_all = 1 if strong else max(all_ranks)
+    known = workload.known_train_samples
+    told = FARTHEST * float(rows["batch_per_rank"].max())
+    held = inf if known is None else known / (FEWEST_STEPS * ranks_of_all)
+    parts = case.script.batches_per_step if case.script is not None else 1
+    unit = lcm(ROUND_TO, *(parts * ranks for ranks in all_ranks) if "strong" in workload.scaling else (parts,))
+    enough = ceil(wanted / unit) * unit
+    batch = max(enough, workload.batch_size)
+    if batch > min(told, held):
+        batch = int(min(told, held) // unit) * unit
+    if batch <= workload.batch_size < enough:
+        return _no_batch(case, enough, known)
+
+    patch: dict[str, Any] = {"batch_size": batch}
+    if strong and "weak" in workload.scaling and known is not None and batch * max(all_ranks) > known:
+        patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
+    grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
+    if known is not None:
+        steps = known // (batch if strong else batch * case.ranks)
+        grown += f" and an epoch shrinks to {steps} steps"
+    short = ""
+    if batch < enough:
+        why = (
+            f"more would leave fewer than {FEWEST_STEPS} steps an epoch"
+            if held < told
+            else f"one process was measured at {rows['batch_per_rank'].max()} samples at the most, which tells of"
+            f" {FARTHEST:g} times as many and no more. Measure there, and look again"
+        )
+        short = f" An efficiency of {target:.0%} takes about {enough}; {why}."
+    return larger(
+        change=f"Raise the batch from {workload.batch_size} to {batch} samples"
+        f" ({'global' if strong else 'per rank'}).",
+        patch={"workloads": {point["workload"]: patch}},
+        prediction=_prediction(case, model, batch),
+        warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
+        f" compare accuracy at equal epochs.{short}",
+    )
+
+
+def _no_batch(case: Case, enough: int, samples: int | None) -> Recommendation:
+    """The data hold no larger batch that leaves steps enough."""
+    strong = case.point["scaling"] == "strong"
+    steps = 0 if samples is None else samples // (enough if strong else enough * case.ranks)
+    left = f"which leaves {steps} {'step' if steps == 1 else 'steps'} an epoch" if steps else "more than there are"
+    return Recommendation(
+        id="larger_model",
+        change="Take a larger model or fewer ranks: with a larger batch an epoch of these data has fewer than"
+        f" {FEWEST_STEPS} steps.",
+        unpredicted=f"an efficiency of {case.target_efficiency:.0%} takes a batch of {enough} samples"
+        f" {'in all' if strong else 'a rank'}, {left}.",
+        changes=Changes.MODEL,
+    )
+
+
+def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
+    """At a batch, as the forecasts have it."""
+    strong, ranks, point = case.point["scaling"] == "strong", case.ranks, case.point
+    batch_per_rank = batch // ranks if strong else batch
+    rows = case.alone.dropna(subset=["step_time_s"])
+    step_time = step_time_at(model, point, rows, batch_per_rank)
+    speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
+    batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
+    return Prediction(
+        step_time_s=step_time,
+        gain=step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"]),
+        speedup=speedup,
+        efficiency=speedup.scaled(1 / ranks),
+        peak_memory_gib=peak_memory_at(case, batch_per_rank),
+        assumes=f"if the step of one process is linear in the batch (from {batches}), and a longer backward pass"
+        " hides more communication and costs nothing else",
+    )
