@@ -145,8 +145,9 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     (given,) = (d for d in plain if d.scaling == "strong")
     assert view["causes"] == "comm-bound"
     assert view["limited_by"].startswith("communication (communication 85%, ")
-    assert [one.id for _, one in given.recommendations] == ["one_process", "larger_model"]
-    measured, not_predicted = view["recommendations"]
+    assert [one.id for _, one in given.recommendations] == ["one_process", "larger_batch"]
+    measured, predicted = view["recommendations"]
     assert measured["prediction"].startswith("Measured: 4.0")
-    assert not_predicted["prediction"].startswith("Not predicted: an efficiency of 75% takes")
+    assert predicted["prediction"].startswith("Predicted: 1.")
+    assert "from 32 to 40 samples" in predicted["change"]
     assert "GiB a rank" in measured["prediction"]
