@@ -118,7 +118,7 @@ def test_a_base_case_of_one_rank_names_its_wrapper_and_what_it_takes(tmp_path: P
     base = summary[summary["is_base"]].iloc[0]
     assert base["wrapper"] == "ddp"
     assert not isnan(base["wrapper_time_s"])
-    assert abs(base["wrapper_time_s"]) < base["step_time_s"]
+    assert base["wrapper_time_s_low"] <= base["wrapper_time_s"] <= base["wrapper_time_s_high"]
     assert isnan(base["differential_s"]), "one process has no communication"
     facts = facts_of(plan, summary, runs)
     assert facts["study"]["base"] == "one process, which includes the DDP wrapper"

@@ -36,6 +36,7 @@ FLOORS = {
     "diagnose": 3,
     "publish": 4,
     "compare": 5,
+    "verify": 5,
     "reference": 6,
     "cli": 7,
     "__main__": 8,

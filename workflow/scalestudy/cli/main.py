@@ -17,6 +17,7 @@ VERBS = {
     "run": "run",
     "summary": "results",
     "number": "results",
+    "verify": "verify",
     "compare": "compare",
     "estimate": "without_runs",
     "audit": "without_runs",

@@ -16,6 +16,7 @@ from scalestudy.prepare.store import Manifest
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.observation import RunRecord
 from scalestudy.study.plan import Plan
+from scalestudy.verify.model import TrialsFile, VerificationFile
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
     "plan": Plan,
@@ -25,6 +26,8 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "traces": TracesFile,
     "decision": DecisionFile,
     "findings": FindingsFile,
+    "trials": TrialsFile,
+    "verification": VerificationFile,
     "numbers": NumbersFile,
     "comparison": ComparisonFile,
     "audit": AuditFile,

@@ -69,6 +69,9 @@ Changes = StrEnum("Changes", "NOTHING RANKS OPERATIONS BATCH MODEL MORE_RANKS")
 ranks it has; which operations it is made of; its batch, and so its convergence; the model; ranks that were not
 measured."""
 
+Tried = StrEnum("Tried", "CONFIRMED PARTLY REFUTED UNDECIDED")
+"""What came of advice that was tried."""
+
 Shows = StrEnum("Shows", "NONE NO_INTERVAL NO_DIFFERENCE FASTER SLOWER HIGHER LOWER")
 """What an interval shows of one study beside another; `no_difference` does not show that there is none."""
 

@@ -16,6 +16,8 @@ RESULTS = {
     "environment": "environment.json",
     "traces": "traces.json",
     "findings": "findings.json",
+    "verification": "verification.json",
+    "verified": "verification.csv",
     "numbers": "numbers.json",
     "numbers_tex": "numbers.tex",
     "text": "performance_report.txt",
@@ -24,6 +26,9 @@ RESULTS = {
 
 DOCUMENTED = ("plan", "summary", "runs", "floors", "forecasts", "factors", "findings", "environment", "traces")
 """What every document is made from: text report, page, numbers and LaTeX documents."""
+
+TRIALS = "verification"
+"""Folder of the studies that try the advice of a study."""
 
 DECISIONS = "decisions/after_{repeats}.json"
 """Which launches are made after so many repeats, with `measure.until: decided`."""

@@ -1,0 +1,134 @@
+"""Which advice becomes a study of its own, what is in it, and what is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from builders import diagnosed, summary_of
+from scalestudy.diagnose.findings import Diagnosis, Finding, Recommendation
+from scalestudy.study.config.load import merge, parse_study
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import make_plan
+from scalestudy.verify.model import TrialsFile
+from scalestudy.verify.trials import AdviceError, make_trials
+
+SLOW = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0041}
+
+
+def diagnoses_of(study: Study) -> list[Diagnosis]:
+    plan = make_plan(study)
+    noise = [(1.0, 1.004, 0.997)[repeat % 3] for repeat in range(study.most_repeats)]
+    return diagnosed(plan, summary_of(plan, {key: [time * f for f in noise] for key, time in SLOW.items()}))
+
+
+def advised(study: Study, **options: Any) -> list[Diagnosis]:
+    """The diagnoses of the study with a single recommendation each."""
+    advice = Recommendation(**{"id": "tried", "change": "Do it."} | options)
+    finding = Finding(cause="a-cause", explanation="", evidence=(), refuted_by="", recommendations=(advice,))
+    return [one.model_copy(update={"findings": (finding,)}) for one in diagnoses_of(study)]
+
+
+@pytest.fixture
+def study(content: dict[str, Any]) -> Study:
+    return parse_study(content | {"repeats": 3, "max_repeats": 5, "measure": {"floor": True}}, source="x")
+
+
+def trials_of(study: Study, **options: Any) -> TrialsFile:
+    return make_trials(study, advised(study, **options))
+
+
+def only_study(found: TrialsFile) -> Study:
+    ((name, content),) = found.studies.items()
+    trial = parse_study(content, source=name)
+    assert trial.name == name
+    return trial
+
+
+def test_a_changed_variant_stands_beside_the_one_before(study: Study) -> None:
+    found = trials_of(study, patch={"variants": {"ddp": {"ddp": {"bucket_cap_mb": 5}}}})
+    trial = only_study(found)
+    assert set(trial.variants) == {"single", "ddp", "ddp-after"}
+    assert trial.variants["single"] == study.variants["single"]
+    assert trial.variants["ddp"].model_copy(update={"base": None}) == study.variants["ddp"]
+    assert trial.variants["ddp-after"].ddp.bucket_cap_mb == 5
+    assert {one.after.variant for one in found.trials} == {"ddp-after"}
+    assert [one.before.scaling for one in found.trials] == ["strong", "weak"]
+    assert tuple(trial.workloads["mlp"].scaling) == ("strong", "weak")
+
+
+def test_a_trial_is_as_rigorous_and_draws_other_seeds(study: Study) -> None:
+    trial = only_study(trials_of(study, patch={"variants": {"ddp": {"precision": "bf16"}}}))
+    assert trial.seed != study.seed
+    assert (trial.repeats, trial.max_repeats, trial.defaults) == (3, 5, study.defaults)
+    assert trial.measure == study.measure.model_copy(update={"floor": False})
+    assert trial.workloads["mlp"] == study.workloads["mlp"]
+    assert not set(make_plan(trial).runs) & set(make_plan(study).runs)
+
+
+def test_repeats_that_a_study_left_to_their_defaults_are_those_of_its_trial(content: dict[str, Any]) -> None:
+    for given in ({}, {"repeats": 3}, {"repeats": 3, "max_repeats": 12}):
+        bare = {key: value for key, value in content.items() if key != "repeats"} | given
+        study = parse_study(bare, source="x")
+        trial = only_study(trials_of(study, patch={"variants": {"ddp": {"precision": "bf16"}}}))
+        assert (trial.repeats, trial.most_repeats) == (study.repeats, study.most_repeats), given
+
+
+def test_what_changes_the_base_case_too_has_a_base_case_of_its_own(study: Study) -> None:
+    patch = {"variants": {name: {"compile": True} for name in ("ddp", "single")}}
+    trial = only_study(trials_of(study, patch=patch))
+    assert trial.base_of("ddp") == "single"
+    assert trial.base_of("ddp-after") == "single-after"
+    assert trial.variants["single-after"].compile
+
+
+def test_a_larger_batch_is_another_workload(study: Study) -> None:
+    found = trials_of(study, patch={"workloads": {"mlp": {"batch_size": 64}}})
+    trial = only_study(found)
+    assert {name: one.batch_size for name, one in trial.workloads.items()} == {"mlp": 32, "mlp-after": 64}
+    assert {one.after.workload for one in found.trials} == {"mlp-after"}
+
+
+def test_one_process_is_the_base_case_of_the_trial(study: Study) -> None:
+    found = make_trials(study, diagnoses_of(study))
+    assert {(one.advice, one.after.variant, one.after.devices_per_node) for one in found.trials} == {
+        ("one_process", "single", 1)
+    }
+    assert set(only_study(found).variants) == {"single", "ddp"}
+
+
+@pytest.mark.parametrize(
+    ("patch", "words"),
+    [
+        (None, "it is no patch of the study"),
+        ({"repeats": 6}, "more launches"),
+        ({"scales": ["1x2", "1x4"]}, "needs devices"),
+        ({"host": {"cores_per_rank": 1}}, "every launch on the host"),
+        ({"report": {"overhead_reference": True}}, "more rows"),
+    ],
+)
+def test_what_one_study_cannot_hold_is_left_out_with_the_reason(study: Study, patch: Any, words: str) -> None:
+    found = trials_of(study, patch=patch)
+    assert not found.trials
+    assert len(found.left_out) == 2
+    assert all(words in item.why for item in found.left_out)
+
+
+def test_nothing_to_recommend_is_nothing_to_try(study: Study) -> None:
+    bare = [one.model_copy(update={"findings": ()}) for one in diagnoses_of(study)]
+    found = make_trials(study, bare)
+    assert (found.trials, found.left_out, found.studies) == ((), (), {})
+
+
+def test_a_patch_that_the_study_refuses_is_a_defect_with_its_finding(study: Study) -> None:
+    with pytest.raises(AdviceError, match=r"(?s)a-cause\.tried: .*batch_size"):
+        trials_of(study, patch={"workloads": {"mlp": {"batch_size": 0}}})
+
+
+def test_every_patch_of_a_real_diagnosis_can_be_tried(content: dict[str, Any]) -> None:
+    study = parse_study(content | {"repeats": 3}, source="x")
+    for diagnosis in diagnoses_of(study):
+        for _, advice in diagnosis.recommendations:
+            if advice.patch:
+                merged = merge(study.model_dump(mode="json"), advice.patch)
+                assert parse_study(merged, source="patched") != study

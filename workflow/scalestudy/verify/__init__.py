@@ -1,0 +1,1 @@
+"""Advice that is tried: which advice, in which study, and what came of it."""

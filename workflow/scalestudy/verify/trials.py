@@ -1,0 +1,133 @@
+"""From findings to studies that try their advice: the point before and after it, side by side in every repeat.
+
+A trial is an ordinary study, small and with seeds of its own: its blocks, stopping rules and records are those of
+any study, and no measurement that led to the advice is in it. What one study cannot hold is left out, with the
+reason.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scalestudy.diagnose.findings import Diagnosis, Recommendation
+from scalestudy.errors import RefusedStudyError
+from scalestudy.registry.codes import Changes
+from scalestudy.study.config.load import merge, parse_study
+from scalestudy.study.config.study import Study
+from scalestudy.verify.model import LeftOut, Place, Trial, TrialsFile
+
+AFTER = "after"
+OTHER_SEEDS = 1000
+"""Added to the seed of the study: no launch of a trial draws what a launch of the study drew."""
+HELD = {"variants", "workloads"}
+"""Keys of a study of which one study can hold both sides."""
+WHY_NOT = {
+    "scales": "it needs devices that the study does not have",
+    "host": "it changes every launch on the host, so that one study cannot hold both sides",
+    "repeats": "it asks for more launches, not for another training",
+    "max_repeats": "it asks for more launches, not for another training",
+    "report": "it asks for more rows, not for another training",
+}
+
+
+class AdviceError(AssertionError):
+    """A patch that the study refuses: a defect of the diagnosis, with the finding's id."""
+
+
+def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
+    """A trial for every point that has advice to try, and what is left out.
+
+    Points of a workload and variant with the same advice share a study. Raises AdviceError where a patch that was
+    offered is refused.
+    """
+    trials: list[Trial] = []
+    left_out: list[LeftOut] = []
+    studies: dict[str, dict[str, Any]] = {}
+    for diagnosis in diagnoses:
+        here = diagnosis.model_dump(include={"workload", "variant", "scaling", "nodes", "devices_per_node"})
+        for cause, advice in diagnosis.recommendations:
+            why = _why_not(advice)
+            if why:
+                left_out.append(LeftOut(**here, change=advice.change, why=why))
+                continue
+            before = Place(**here)
+            name, content, after = _side_by_side(study, before, cause, advice)
+            known = studies.get(name)
+            studies[name] = _with_point(known or content, before)
+            try:
+                parse_study(studies[name], source=name)
+            except RefusedStudyError as error:
+                raise AdviceError(f"{cause}.{advice.id}: {error}") from None
+            trials.append(
+                Trial(
+                    id=name,
+                    cause=cause,
+                    advice=advice.id,
+                    change=advice.change,
+                    before=before,
+                    after=after,
+                    predicted=advice.prediction,
+                )
+            )
+            break
+    return TrialsFile(study=study.name, trials=tuple(trials), left_out=tuple(left_out), studies=studies)
+
+
+def _why_not(advice: Recommendation) -> str:
+    """Why a study of both sides cannot be made; empty where it can."""
+    if advice.id == "one_process":
+        return ""
+    if not advice.patch:
+        return "it is no patch of the study"
+    others = sorted(set(advice.patch) - HELD)
+    return WHY_NOT.get(others[0], f"it changes {others[0]}") if others else ""
+
+
+def _side_by_side(
+    study: Study, before: Place, cause: str, advice: Recommendation
+) -> tuple[str, dict[str, Any], Place]:
+    """(name, content of the study without scales, the point after the advice)."""
+    patch = advice.patch or {}
+    dumped = study.model_dump(mode="json", exclude_defaults=True)
+    base, variant, workload = study.base_of(before.variant), before.variant, before.workload
+    variants = {base: dumped["variants"][base], variant: dumped["variants"][variant] | {"base": base}}
+    workloads = {workload: dumped["workloads"][workload]}
+    after = before
+    if changed := patch.get("variants"):
+        of_base = f"{base}-{AFTER}" if base in changed else base
+        if base in changed:
+            variants[of_base] = merge(variants[base], changed[base])
+        variants[f"{variant}-{AFTER}"] = merge(variants[variant], changed.get(variant, {})) | {"base": of_base}
+        after = after.model_copy(update={"variant": f"{variant}-{AFTER}"})
+    if changed := patch.get("workloads"):
+        workloads[f"{workload}-{AFTER}"] = merge(workloads[workload], changed[workload])
+        after = after.model_copy(update={"workload": f"{workload}-{AFTER}"})
+    if advice.changes == Changes.RANKS:
+        after = after.model_copy(update={"variant": base, "nodes": 1, "devices_per_node": 1})
+    name = f"{study.name}-{workload}-{variant}-{advice.id.replace('_', '-')}"[:60].rstrip("-")
+    first = {
+        "study": name,
+        "description": f"Tries advice for {study.name} ({cause}): {advice.change}",
+        "defaults": study.defaults,
+    }
+    content = {**first, **dumped, **first} | {
+        "seed": study.seed + OTHER_SEEDS,
+        "repeats": study.repeats,
+        "max_repeats": study.most_repeats,
+        "scales": [],
+        "variants": variants,
+        "workloads": {key: value | {"scaling": []} for key, value in workloads.items()},
+        "measure": dumped.get("measure", {}) | {"floor": False},
+        "report": dumped.get("report", {}) | {"forecast_scales": []},
+    }
+    return name, content, after
+
+
+def _with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:
+    """The study with the scale and the way of scaling of one more point."""
+    scale = f"{point.nodes}x{point.devices_per_node}"
+    scales = [*dict.fromkeys([*content["scales"], scale])]
+    workloads = {
+        name: workload | {"scaling": [*dict.fromkeys([*workload["scaling"], point.scaling])]}
+        for name, workload in content["workloads"].items()
+    }
+    return content | {"scales": scales, "workloads": workloads}
