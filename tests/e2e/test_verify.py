@@ -1,0 +1,113 @@
+"""Advice is tried: its study is made, run by Snakemake, scored, and not run again."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+import yaml
+from conftest import handlers_kept, small_content
+from scalestudy.cli.inputs import plan_of, table_of
+from scalestudy.cli.stage.observations import aggregate
+from scalestudy.diagnose.findings import Finding, FindingsFile, Recommendation
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.launch.run import measure_run
+from scalestudy.record.document import read_document, write_document
+from scalestudy.record.files import write_json
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.verify.model import VerificationFile
+from shells import in_shell
+
+WIDE = {"type": "mlp", "hidden_dim": 512, "num_layers": 3}
+MEASURE = {
+    "probe_rounds": 0,
+    "floor": False,
+    "warmup_steps": 2,
+    "max_warmup_steps": 2,
+    "min_steps": 20,
+    "max_steps": 20,
+}
+STUDY: dict[str, Any] = small_content(
+    study="small",
+    scales=["1x2"],
+    # Written at every step, which takes longer than the step.
+    variants={"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "checkpoint_every_steps": 1}},
+    host={"device": "cpu", "start": "fork"},
+    measure=MEASURE,
+    report={"overhead_reference": False, "forecast_scales": []},
+)
+SELDOM = Recommendation(
+    id="save_less_often",
+    change="Write a checkpoint every 10 steps.",
+    patch={"variants": {"ddp": {"checkpoint_every_steps": 10}}},
+    unpredicted="it is a test.",
+)
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the results of a small study whose only advice is to save less often."""
+    folder = tmp_path_factory.mktemp("verify")
+    results = folder / "results/small"
+    STUDY["workloads"]["mlp"] |= {"model": WIDE, "epochs": 0, "scaling": ["strong"]}
+    plan = make_plan(parse_study(STUDY, source="test"))
+    write_json(results / "plan.json", plan.model_dump(mode="json"))
+    with handlers_kept():
+        for spec in plan.runs.values():
+            measure_run(spec, results, limits=plan.study.limits)
+    aggregate(results)
+    diagnoses = diagnose_study(
+        plan_of(results).study, table_of(results, "summary"), table_of(results, "forecasts")
+    )
+    finding = Finding(cause="checkpointing", explanation="", evidence=(), refuted_by="", recommendations=(SELDOM,))
+    only = tuple(one.model_copy(update={"findings": (finding,)}) for one in diagnoses)
+    write_document(results / "findings.json", FindingsFile(study="small", diagnoses=only))
+    return folder
+
+
+def test_a_budget_of_nothing_runs_nothing_and_says_so(place: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(place, tmp_path / "copy"))
+    said = in_shell("scalestudy verify --results results/small --budget 0", copy)
+    assert "0 pieces of advice tried" in said
+    assert "device-hours, and 0 are left" in " ".join(said.split())
+    assert [path.name for path in (copy / "results").iterdir()] == ["small"]
+
+
+def test_advice_is_tried_scored_and_not_run_again(place: Path) -> None:
+    said = in_shell("scalestudy verify --results results/small", place)
+    name = "small-mlp-ddp-save-less-often"
+    file = place / f"results/small/verification/{name}.yaml"
+    assert f"{file.relative_to(place)}: 6 launches at the most" in said
+    assert set(yaml.safe_load(file.read_text())["variants"]) == {"single", "ddp", "ddp-after"}
+    (found,) = read_document(place / "results/small/verification.json", VerificationFile).verified
+    assert found.verdict != "refuted", found.reason
+    assert found.gain.value > 1
+    assert found.speedup_after.value > found.speedup_before.value
+    (row,) = pd.read_csv(place / "results/small/verification.csv").to_dict("records")
+    assert row["verdict"] == found.verdict
+    records = {path: path.stat().st_mtime_ns for path in place.glob("results/*/runs/*/run.json")}
+    assert len(records) == 4 + 6
+    again = in_shell("scalestudy verify --results results/small", place)
+    assert again.splitlines()[-6:] == said.splitlines()[-6:]
+    assert {path: path.stat().st_mtime_ns for path in place.glob("results/*/runs/*/run.json")} == records
+
+
+def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path, tmp_path: Path) -> None:
+    copy = Path(
+        shutil.copytree(
+            place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")
+        )
+    )
+    in_shell("scalestudy verify --results results/small --dry-run", tmp_path)
+    (file,) = (copy / "verification").glob("*.yaml")
+    content = yaml.safe_load(file.read_text())
+    file.write_text(yaml.safe_dump(content | {"repeats": 1, "max_repeats": 1}))
+    assert "3 launches at the most" in in_shell("scalestudy verify --results results/small --dry-run", tmp_path)
+    file.write_text(yaml.safe_dump(content | {"study": "other"}))
+    said = in_shell("scalestudy verify --results results/small --dry-run || true", tmp_path)
+    assert f"keep the name {file.stem}" in said
+    assert "Traceback" not in said
