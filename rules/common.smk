@@ -8,7 +8,13 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
-from scalestudy.chain.config import command_line, config_json, keep_config_for_jobs, read_config
+from scalestudy.chain.config import (
+    command_line,
+    config_json,
+    keep_config_for_jobs,
+    profile_arguments,
+    read_config,
+)
 from scalestudy.chain.launches import (
     allocation_now,
     allowing,
@@ -192,6 +198,11 @@ def get_deciding_runs(wildcards):
 def get_reserve_arguments(wildcards):
     """What tells `scalestudy stage train` that it has to decide first."""
     return reserve_arguments(PLAN, wildcards.run)
+
+
+def get_profile_arguments(wildcards):
+    """The profile of this workflow, for those that it starts."""
+    return profile_arguments()
 
 
 def get_data(wildcards):

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,9 @@ from scalestudy.study.config.study import Study
 
 SUBMITTED = "SCALESTUDY_SUBMITTED"
 """Names the file with the config that jobs of a cluster were submitted with."""
+
+PROFILE = "SNAKEMAKE_PROFILE"
+"""Names the profile of a Snakemake that was started without `--profile`."""
 
 
 def read_config(config: Mapping[str, Any], *, job: bool) -> dict[str, Any]:
@@ -40,6 +44,19 @@ def keep_config(study: Study, results: Path) -> Path:
 def keep_config_for_jobs(study: Study, results: Path) -> None:
     """Jobs read the workflow again when they start; they find the config that they were submitted with."""
     os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
+
+
+def profile_arguments() -> list[str]:
+    """`--profile NAME` as this Snakemake was started with, for one that it starts; empty without one.
+
+    Snakemake does not hand it to its rules. A process that it starts for a job finds it in a variable.
+    """
+    words = sys.argv
+    said = [words[at + 1] for at, word in enumerate(words[:-1]) if word == "--profile"]
+    said += [word.partition("=")[2] for word in words if word.startswith("--profile=")]
+    if said:
+        os.environ[PROFILE] = said[-1]
+    return ["--profile", os.environ[PROFILE]] if os.environ.get(PROFILE) else []
 
 
 def command_line(configfiles: Sequence[Path], changes: Mapping[str, Any]) -> str:
