@@ -39,7 +39,7 @@ ALLOWED = {
     "cli/verb/run.py": ({"isdigit"}, "scales on the command line"),
     "cli/command.py": ({"startswith"}, "options on the command line"),
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
-    "diagnose/causes/size.py": ({"in"}, "the list of ways of scaling in a workload"),
+    "diagnose/larger_batch.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
