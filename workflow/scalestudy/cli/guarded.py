@@ -1,0 +1,66 @@
+"""What `scalestudy compare --fail-if` prints and ends with."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.analyse.guard.decide import Check
+    from scalestudy.analyse.guard.limits import Limit
+    from scalestudy.analyse.study.compare import Comparison, Source
+
+
+def say_checks(tests: Sequence[Check]) -> int:
+    """Print a line for every test and the sentence that closes: the exit status."""
+    from scalestudy.analyse.guard.decide import overall
+    from scalestudy.compare.guard import STATUS, check_line, closing, intervals_note
+    from scalestudy.compare.spelling import plain
+
+    for test in tests:
+        print(plain(check_line(test)))
+    print(intervals_note(tests))
+    word, decided = overall(tests)
+    print(plain(closing(word, decided, tests)))
+    return STATUS[word]
+
+
+def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]) -> int:
+    """Hold every compared point against the limits; print what was found: the exit status."""
+    from scalestudy.analyse.guard.decide import Check, decide
+    from scalestudy.analyse.guard.studies import changes, looks_of
+    from scalestudy.compare.points import points_of
+    from scalestudy.compare.sentences import missing_sentences, point_text, refused_sentences
+    from scalestudy.compare.spelling import plain
+
+    several = len(sources) > 2
+    tests = [
+        Check(f"{row['workload']}, {point_text(row)}{' in ' + row['study'] if several else ''}", limit, change)
+        for row, limit, change in changes(comparison, sources, limits)
+    ]
+    for limit in limits:
+        if not any(test.limit == limit for test in tests):
+            raise UserError(
+                f"--fail-if: no point that the studies have in common has a value of {limit.quantity};"
+                " leave this limit out"
+            )
+    letters = [source.letter for source in sources]
+    left_out = missing_sentences(points_of(comparison), letters)
+    for sentence in (*left_out, *refused_sentences(comparison, letters[0])):
+        print(f"not judged: {plain(sentence)}")
+    return say_checks(decide(tests, looks=looks_of(sources)))
+
+
+def add_epoch_times(sources: Sequence[Source], folders: Sequence[Path]) -> list[Source]:
+    """The studies with the mean time of an epoch beside what else was measured of each launch."""
+    from scalestudy.analyse.guard.studies import with_epoch_times
+    from scalestudy.cli.inputs import table_of
+
+    return [
+        replace(source, runs=with_epoch_times(source.runs, table_of(folder, "epochs")))
+        for source, folder in zip(sources, folders, strict=True)
+    ]
