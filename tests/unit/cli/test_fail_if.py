@@ -103,14 +103,14 @@ def test_the_exit_status_is_the_answer(tmp_path: Path, capsys: pytest.CaptureFix
     limit = ("--fail-if", "step_time > +3%")
     status, said, text = ended(capsys, old, write_results(tmp_path / "slow", slower=1.1), *limit)
     assert status == 1
-    assert said.startswith("Worse: step time at mlp, ddp ") and "the limit is +3 %" in said
+    assert said.startswith("Worse: step time of mlp, ddp ") and "the limit is +3 %" in said
     assert "single, one process, batch 32: +" in text or "single, one process, batch 32: -" in text
     status, said, _ = ended(capsys, old, write_results(tmp_path / "equal"), *limit)
     assert (status, said.split(":")[0]) == (0, "Within all limits")
     unsure = write_results(tmp_path / "unsure", slower=1.02, scatter=0.03)
     status, said, _ = ended(capsys, old, unsure, *limit)
     assert status == 3
-    assert said.startswith("Cannot tell: step time at ") and "more run" in said
+    assert said.startswith("Cannot tell: step time of ") and "more run" in said
     status, said, _ = ended(capsys, tmp_path / "slow", old, *limit)
     assert status == 0, "faster is no failure"
 
@@ -119,7 +119,7 @@ def test_limits_of_several_quantities(tmp_path: Path, capsys: pytest.CaptureFixt
     old, slow = write_results(tmp_path / "old"), write_results(tmp_path / "slow", slower=1.1)
     for quantity in ("throughput", "speedup", "efficiency"):
         status, said, text = ended(capsys, old, slow, "--fail-if", f"{quantity} < -3%")
-        assert status == 1 and said.startswith(f"Worse: {quantity} at mlp, ddp "), text
+        assert status == 1 and said.startswith(f"Worse: {quantity} of mlp, ddp "), text
         assert ("one process" in text) == (quantity == "throughput"), "a base case has no speedup"
     status, said, _ = ended(
         capsys, old, slow, "--fail-if", "step_time > +20%", "--fail-if", "peak_memory > +1%", "--fail-if",

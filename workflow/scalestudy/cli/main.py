@@ -18,6 +18,7 @@ VERBS = {
     "summary": "results",
     "number": "results",
     "compare": "compare",
+    "guard": "guard",
     "estimate": "without_runs",
     "audit": "without_runs",
     "find-batch": "find_batch",

@@ -48,12 +48,12 @@ def _said(test: Check, verb: str) -> str:
     limit, name = test.limit, test.limit.quantity.replace("_", " ")
     shown = test.shown
     if isnan(shown.value):
-        return f"{name} at {test.point} was not measured on both sides"
+        return f"{name} of {test.point} was not measured on both sides"
     text = _signed(shown.value, limit, ".1f")
     if not isnan(shown.low):
         low, high = (_number(number, limit, ".1f") for number in (shown.low, shown.high))
         text += f" [{low}, {high}]"
-    return f"{name} at {test.point}{verb}{text}; the limit is {limit_text(limit)}"
+    return f"{name} of {test.point}{verb}{text}; the limit is {limit_text(limit)}"
 
 
 def _needed(test: Check) -> str:

@@ -1,0 +1,65 @@
+"""`scalestudy guard` on a script that trains: slower by a sleep, and equal to itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import handlers_kept
+from own_scripts import HEAD
+from scalestudy.analyse.guard.pairs import GuardFile
+from scalestudy.cli.main import main
+from scalestudy.record.document import read_document
+from scalestudy.record.observation import read_record
+from scalestudy.registry.codes import Guarded
+
+SCRIPT = HEAD.replace("SAMPLES", "4096") + ()
+STEP, SLOWER = "0.010", "0.013"
+"""Seconds that a step sleeps: most of it, so that a host that is a little busy changes little."""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def guarded(folder: Path, before: str, after: str, *more: str) -> tuple[int, GuardFile]:
+    """(exit status, what was recorded) of 4 pairs with these seconds of sleep in a step."""
+    words = ["--fail-if", "step_time > +3%", "--launches", "4", "--batch-size", "8", "--device", "cpu"]
+    words += ["--results", "guarded", "--against-command", f"train.py 8 {before}", *more]
+    with handlers_kept():
+        status = main(["guard", *words, "--", "train.py", "8", after])
+    return status, read_document(folder / "guarded" / "guard.json", GuardFile)
+
+
+@pytest.mark.alone
+def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = guarded(script, STEP, SLOWER)
+    said = capsys.readouterr().out
+    assert status == 1, said
+    assert said.splitlines()[-1] == found.sentence and found.sentence.startswith("Worse: step time of train.py")
+    (check,) = found.checks
+    assert (check.answer, found.answer) == (Guarded.WORSE, Guarded.WORSE)
+    assert 0.15 < check.change < 0.45 and check.change_low > 0.03
+    assert [pair.first for pair in found.pairs] == ["before", "after", "after", "before"]
+    records = [
+        read_record(script / "guarded" / "runs" / run) for pair in found.pairs for run in (pair.before, pair.after)
+    ]
+    assert {record.outcome for record in records} == {"ok"} and len(records) == 8, "all that was measured is kept"
+
+
+@pytest.mark.alone
+def test_a_script_against_itself_does_not_end_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = guarded(script, STEP, STEP)
+    assert status in (0, 3), capsys.readouterr().out
+    assert status == {Guarded.WITHIN: 0, Guarded.CANNOT_TELL: 3}[found.checks[0].answer]
+
+
+def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with handlers_kept():
+        words = ["--fail-if", "step_time > +3%", "--batch-size", "8", "--device", "cpu", "--results", "guarded"]
+        assert main(["guard", *words, "--against-command", "train.py 8", "--", "train.py", "8", "0"]) == 2
+    said = capsys.readouterr().err
+    assert "(before the change): run " in said and "ended as failed" in said and "log.txt" in said
