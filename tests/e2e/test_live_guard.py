@@ -13,7 +13,13 @@ from scalestudy.record.document import read_document
 from scalestudy.record.observation import read_record
 from scalestudy.registry.codes import Guarded
 
-SCRIPT = HEAD.replace("SAMPLES", "4096") + ()
+SCRIPT = (
+    HEAD.replace("SAMPLES", "4096")
+    + """
+pause = float(sys.argv[2])
+train(after=lambda step: time.sleep(pause))
+"""
+)
 STEP, SLOWER = "0.010", "0.013"
 """Seconds that a step sleeps: most of it, so that a host that is a little busy changes little."""
 

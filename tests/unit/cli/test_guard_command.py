@@ -155,6 +155,16 @@ def test_a_revision_is_for_commands(tmp_path: Path) -> None:
         place_study(parse_study(small_content(), source="x"), place, tmp_path)
 
 
+def test_an_absolute_path_would_be_the_same_on_both_sides(tmp_path: Path) -> None:
+    place = Place(tmp_path, tmp_path, "old")
+    with pytest.raises(UserError, match="its command is /a/train.py, an absolute path, so both sides would"):
+        side_of_command("before", "p", ["/a/train.py"], WANTED, place, tmp_path)
+    side = side_of_command("before", "p", ["a/train.py", "/data"], WANTED, place, tmp_path)
+    spec = side.spec("p", 1)
+    assert isinstance(spec, CommandSpec)
+    assert spec.directory == str(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalestudy.cli.own_script import MODULE, Asked, cores_for_each, name_of, quoted, without_launcher
@@ -13,8 +14,6 @@ from scalestudy.cli.revisions import Place
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from scalestudy.study.config.study import Study
     from scalestudy.study.plan import Point
     from scalestudy.study.spec import RunSpec
@@ -70,6 +69,12 @@ def place_study(study: Study, place: Place | None, here: Path | None) -> Study:
                 f"--against: workload {name} is no command, and a revision of this repository does not change it;"
                 " use --against-study with another study"
             )
+        for key, word in (("directory", workload.directory), ("command", workload.command[0])):
+            if Path(word).is_absolute():
+                raise UserError(
+                    f"{name}: its {key} is {word}, an absolute path, so both sides would launch the same files;"
+                    " name it relative to the working directory"
+                )
         own = workload.environment.get(PYTHONPATH, os.environ.get(PYTHONPATH, ""))
         changes = {
             "directory": str(place.folder / workload.directory),

@@ -69,7 +69,7 @@ def _signed(change: float, limit: Limit, form: str) -> str:
 
 
 def _number(change: float, limit: Limit, form: str) -> str:
-    return f"{round(100 * change, 9) + 0:+{form}}"
+    return f"{round(100 * change, 9 if form == 'g' else 1) + 0.0:+{form}}"
 
 
 def intervals_note(tests: Sequence[Check]) -> str:
