@@ -168,3 +168,41 @@ def test_documents_are_written_where_they_are_asked_for(tmp_path: Path) -> None:
     out = tmp_path / "both"
     assert main(["compare", str(old), str(new), "--fail-if", "step_time > +3%", "--out", str(out)]) == 0
     assert (out / "comparison.txt").exists()
+
+
+def test_what_failed_in_both_is_named_and_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Failed in one of them it cannot be told: that may be the change."""
+    folders = [write_results(tmp_path / name, scales=["1x2", "1x4"]) for name in ("old", "new")]
+
+    def without_memory(folder: Path) -> None:
+        plan = make_plan(parse_study(CONTENT | {"scales": ["1x2", "1x4"]}, source="x"))
+        random = np.random.default_rng(1)
+        keys = {(spec.workload, spec.world_size, spec.batch_per_rank) for spec in plan.runs.values()}
+        times = {
+            key: ["oom"] * 4 if key[1] == 4 else list(0.01 * np.exp(random.normal(0, 0.003, 4))) for key in keys
+        }
+        runs = study_of(plan, times)
+        runs["record_sha256"] = [f"{folder.name}{index}" for index in range(len(runs))]
+        runs.to_csv(folder / "runs.csv", index=False)
+        summary_frame(plan, runs).to_csv(folder / "comprehensive_summary.csv", index=False)
+
+    without_memory(folders[1])
+    status, said, _ = ended(capsys, *folders, "--fail-if", "step_time > +3%")
+    assert (status, "was not measured on both sides" in said) == (3, True)
+    without_memory(folders[0])
+    status, _, text = ended(capsys, *folders, "--fail-if", "step_time > +3%")
+    assert status == 0
+    assert "4 ranks, batch 8 per rank: no value on either side" in text
+
+
+def test_an_error_of_our_own_is_no_answer(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = write_results(tmp_path / "old"), write_results(tmp_path / "new")
+
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr("scalestudy.analyse.study.compare.compare_studies", broken)
+    assert main(["compare", str(old), str(new), "--fail-if", "step_time > +3%"]) == 70
+    assert "a fault" in capsys.readouterr().err

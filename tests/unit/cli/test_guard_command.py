@@ -157,7 +157,7 @@ def test_a_revision_is_for_commands(tmp_path: Path) -> None:
 
 def test_an_absolute_path_would_be_the_same_on_both_sides(tmp_path: Path) -> None:
     place = Place(tmp_path, tmp_path, "old")
-    with pytest.raises(UserError, match="its command is /a/train.py, an absolute path, so both sides would"):
+    with pytest.raises(UserError, match=r"its command is /a/train\.py, an absolute path, so both sides would"):
         side_of_command("before", "p", ["/a/train.py"], WANTED, place, tmp_path)
     side = side_of_command("before", "p", ["a/train.py", "/data"], WANTED, place, tmp_path)
     spec = side.spec("p", 1)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.guard.decide import NOT_MEASURED, Change, of_pairs, of_samples
+from scalestudy.analyse.guard.decide import Change, of_pairs, of_samples
 from scalestudy.analyse.guard.limits import Limit
 from scalestudy.analyse.point.launches import among, by_block, launches_of
 from scalestudy.analyse.point.speedup import with_turns
@@ -35,7 +35,7 @@ def changes(
     """(row of Comparison.points, limit, change from the first study) of every point that is compared.
 
     A base case has no speedup and no efficiency: it is left out for these. A point that has no value of a quantity
-    in either study is left out too.
+    in either study, such as one that ran out of memory in both, is left out too.
     """
     answers = {source.letter: source.answers for source in sources}
     first = answers[sources[0].letter]
@@ -61,9 +61,9 @@ def _change(before: Answer, after: Answer, limit: Limit) -> Change | None:
         samples = [_speedups(one) for one in (before, after)]
     else:
         columns = [name for name in quantity.columns if _has(before, name) or _has(after, name)]
-        if not columns:
-            return NOT_MEASURED if before.good.empty or after.good.empty else None
-        samples = [_logs(one, columns[0]) for one in (before, after)]
+        samples = [_logs(one, name) for name in columns[:1] for one in (before, after)]
+    if not any(len(sample.values) for sample in samples):
+        return None
     return _worse(of_samples(samples[1], samples[0]), quantity.worse)
 
 

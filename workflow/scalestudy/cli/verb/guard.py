@@ -13,6 +13,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
 from scalestudy.cli.fail_if import fail_if, parse_limits
+from scalestudy.cli.guarded import decides, say_checks
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Guard(Verb):
 @options.path("--results", metavar="FOLDER", help="For the runs. Default: results/guard-NAME-TIME.")
 @options.data
 @click.pass_context
+@decides
 def guard(
     context: click.Context,
     /,
@@ -81,7 +83,6 @@ def guard(
     """
     import os
 
-    from scalestudy.cli.guarded import say_checks
     from scalestudy.cli.live_guard import FILE, LiveGuard
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
     from scalestudy.launch.foreign.start import PYTHON
