@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -69,3 +71,27 @@ def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFi
         assert main(["guard", *words, "--against-command", "train.py 8", "--", "train.py", "8", "0"]) == 2
     said = capsys.readouterr().err
     assert "(before the change): run " in said and "ended as failed" in said and "log.txt" in said
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git; apt-get install git")
+def test_a_slower_working_tree_ends_with_1(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change is in a package that is found by a path of the working tree, as an editable install is."""
+    package = script / "src" / "paces" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text(f"PAUSE = {STEP}\n")
+    text = SCRIPT.replace("pause = float(sys.argv[2])", "from paces import PAUSE as pause")
+    (script / "train.py").write_text(text)
+    person = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *person, *words], check=True)
+    package.write_text(f"PAUSE = {SLOWER}\n")
+    monkeypatch.setenv("PYTHONPATH", str(script / "src"))
+    words = ["--fail-if", "step_time > +3%", "--launches", "4", "--batch-size", "8", "--device", "cpu"]
+    with handlers_kept():
+        assert main(["guard", *words, "--results", "guarded", "--against", "HEAD", "--", "train.py", "8"]) == 1
+    found = read_document(script / "guarded" / "guard.json", GuardFile)
+    assert 0.15 < found.checks[0].change < 0.45
+    assert found.before.startswith("train.py 8 in HEAD (") and found.after == "train.py 8 in working tree"
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 1
