@@ -27,6 +27,10 @@ TAKES_APART = {
 ALLOWED = {
     "analyse/trace/summary.py": ({"startswith"}, "names of events, as PyTorch's profiler writes them"),
     "analyse/trace/work.py": ({"re", "in", "startswith"}, "names of kernels and fields of a trace"),
+    "cli/fail_if.py": ({"re", "startswith"}, "limits on the command line"),
+    "cli/verb/guard.py": ({"startswith", "split"}, "the name of a study, and words of a command line"),
+    "cli/revisions.py": ({"split"}, "folders of PYTHONPATH"),
+    "cli/guard_sides.py": ({"in"}, "words of a command line"),
     "cli/naming.py": ({"in"}, "the name of the package in a Snakefile"),
     "cli/verb/new.py": (
         {"in", "split"},

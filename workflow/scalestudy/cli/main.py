@@ -19,6 +19,7 @@ VERBS = {
     "number": "results",
     "verify": "verify",
     "compare": "compare",
+    "guard": "guard",
     "estimate": "without_runs",
     "audit": "without_runs",
     "find-batch": "find_batch",

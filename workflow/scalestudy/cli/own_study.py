@@ -111,7 +111,7 @@ def _look(study: Any, *, follows: bool, wishes: Wishes) -> dict[str, Any]:
     found: dict[str, Any] = {}
     spec = _spec(study(), ranks=1)
     alone = look(spec, time_limit_s=LOOK_LIMIT_S)
-    if any(words in alone.problem.lower() for words in NEEDS_RANKS):
+    if needs_torchrun(alone):
         found["base_launcher"] = "torchrun"
         print(
             "the script needs torchrun's variables: its base case is one rank, with the wrapper around its model"
@@ -152,6 +152,11 @@ def _refuse(seen: Seen, where: str, *, spec: CommandSpec, allow_shared: bool) ->
         from scalestudy.launch.foreign.shared import refusal
 
         raise UserError(refusal(spec.workload, seen.shared, run="", command=spec.command, results=None))
+
+
+def needs_torchrun(seen: Seen) -> bool:
+    """Whether a script ended because torchrun's variables were not there."""
+    return any(words in seen.problem.lower() for words in NEEDS_RANKS)
 
 
 def _said(seen: Seen) -> str:

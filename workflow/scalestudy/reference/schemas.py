@@ -4,6 +4,7 @@ import json
 
 from pydantic import BaseModel
 
+from scalestudy.analyse.guard.pairs import GuardFile
 from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
@@ -30,6 +31,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "verification": VerificationFile,
     "numbers": NumbersFile,
     "comparison": ComparisonFile,
+    "guard": GuardFile,
     "audit": AuditFile,
     "batch_search": BatchSearchFile,
     "manifest": Manifest,

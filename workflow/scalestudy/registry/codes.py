@@ -80,3 +80,6 @@ Claim = StrEnum("Claim", "BASE TARGET VARIANT")
 
 NotCompared = StrEnum("NotCompared", "NONE NOT_IN_FIRST ONLY_IN_FIRST OTHER_QUESTION OTHER_PROTOCOL SAME_LAUNCHES")
 """Why a point of a study is not held against that of the first."""
+
+Guarded = StrEnum("Guarded", "WORSE CANNOT_TELL WITHIN")
+"""What a guard says of a quantity: beyond its limit, not known, or short of it."""

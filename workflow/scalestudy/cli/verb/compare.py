@@ -10,6 +10,8 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.command import Several
+from scalestudy.cli.fail_if import fail_if, parse_limits
+from scalestudy.cli.guarded import add_epoch_times, decides, guard_studies
 from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
 
@@ -28,9 +30,16 @@ if TYPE_CHECKING:
     help="Name of a study: B='New cluster', or its folder instead of the letter. Default: the name of the study,"
     " or of its folder if several studies have the same name.",
 )
-@options.path("--out", required=True, metavar="FOLDER", help="For the documents and figures/.")
+@options.path("--out", metavar="FOLDER", help="For the documents and figures/. With --fail-if it may be left out.")
+@fail_if()
+@decides
 def compare(
-    studies: tuple[Path, ...], results: tuple[Path, ...], study: tuple[Path, ...], name: tuple[str, ...], out: Path
+    studies: tuple[Path, ...],
+    results: tuple[Path, ...],
+    study: tuple[Path, ...],
+    name: tuple[str, ...],
+    out: Path | None,
+    fail_if: tuple[str, ...],
 ) -> int:
     """Compare studies: two clusters, two interconnects, before and after an upgrade.
 
@@ -38,12 +47,38 @@ def compare(
     of --study is the last. All are compared with the first. Points are compared if they are the same training at
     the same scale and batch; what only some studies have is listed, and so is what differs in where they were
     measured.
+
+    With --fail-if the command ends with one sentence and an exit status: whether a quantity became worse than a
+    limit, for sure. Studies of two days differ by more than a change of code does; `scalestudy guard` launches
+    both sides in turn.
     """
     from scalestudy.analyse.study.compare import compare_studies
     from scalestudy.cli.finished import read_studies
+    from scalestudy.compare.sentences import nothing_in_common
+
+    limits = parse_limits(fail_if)
+    if out is None and not limits:
+        raise UserError("--out: missing; name a folder for the documents, or give --fail-if for an exit status")
+    folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
+    folders += [find_results((), folder) for folder in results]
+    folders += [find_results(study, None)] if study else []
+    sources = read_studies(folders, name)
+    if out:
+        refuse_place(out, folders)
+    if any(limit.quantity == "epoch_time" for limit in limits):
+        sources = add_epoch_times(sources, folders)
+    comparison = compare_studies(sources)
+    if not len(comparison.compared):
+        raise UserError(nothing_in_common(comparison, sources))
+    if out:
+        write_comparison(comparison, sources, out)
+    return guard_studies(comparison, sources, limits) if limits else 0
+
+
+def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Path) -> None:
+    """Write the documents and figures, and print a sentence for every workload."""
     from scalestudy.compare.points import points_of
     from scalestudy.compare.record import comparison_file, comparison_frame, comparison_view
-    from scalestudy.compare.sentences import nothing_in_common
     from scalestudy.compare.spelling import plain
     from scalestudy.compare.table import comparison_table_view
     from scalestudy.publish.papers import paper_of
@@ -51,14 +86,6 @@ def compare(
     from scalestudy.record.document import write_document
     from scalestudy.record.files import write_text
 
-    folders = [find_results(*(([place], None) if place.is_file() else ((), place))) for place in studies]
-    folders += [find_results((), folder) for folder in results]
-    folders += [find_results(study, None)] if study else []
-    sources = read_studies(folders, name)
-    refuse_place(out, folders)
-    comparison = compare_studies(sources)
-    if not len(comparison.compared):
-        raise UserError(nothing_in_common(comparison, sources))
     points = points_of(comparison)
     facts = comparison_file(comparison, sources, points)
     text = render(DIRECTORY / "comparison.txt", **plain(comparison_view(facts, points)))
@@ -72,7 +99,6 @@ def compare(
     for sentence in facts.summary:
         print(plain(sentence))
     print(f"{out}/comparison.txt, .tex, .csv, .json; {out}/figures: {', '.join(figures)}")
-    return 0
 
 
 def refuse_place(out: Path, folders: Sequence[Path]) -> None:

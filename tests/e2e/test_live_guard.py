@@ -1,0 +1,97 @@
+"""`scalestudy guard` on a script that trains: slower by a sleep, and equal to itself."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import handlers_kept
+from own_scripts import HEAD
+from scalestudy.analyse.guard.pairs import GuardFile
+from scalestudy.cli.main import main
+from scalestudy.record.document import read_document
+from scalestudy.record.observation import read_record
+from scalestudy.registry.codes import Guarded
+
+SCRIPT = (
+    HEAD.replace("SAMPLES", "4096")
+    + """
+pause = float(sys.argv[2])
+train(after=lambda step: time.sleep(pause))
+"""
+)
+STEP, SLOWER = "0.010", "0.013"
+"""Seconds that a step sleeps: most of it, so that a host that is a little busy changes little."""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "train.py").write_text(SCRIPT)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def guarded(folder: Path, before: str, after: str, *more: str) -> tuple[int, GuardFile]:
+    """(exit status, what was recorded) of 4 pairs with these seconds of sleep in a step."""
+    words = ["--fail-if", "step_time > +3%", "--launches", "4", "--batch-size", "8", "--device", "cpu"]
+    words += ["--results", "guarded", "--against-command", f"train.py 8 {before}", *more]
+    with handlers_kept():
+        status = main(["guard", *words, "--", "train.py", "8", after])
+    return status, read_document(folder / "guarded" / "guard.json", GuardFile)
+
+
+@pytest.mark.alone
+def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = guarded(script, STEP, SLOWER)
+    said = capsys.readouterr().out
+    assert status == 1, said
+    assert said.splitlines()[-1] == found.sentence and found.sentence.startswith("Worse: step time of train.py")
+    (check,) = found.checks
+    assert (check.answer, found.answer) == (Guarded.WORSE, Guarded.WORSE)
+    assert 0.15 < check.change < 0.45 and check.change_low > 0.03
+    assert [pair.first for pair in found.pairs] == ["before", "after", "after", "before"]
+    records = [
+        read_record(script / "guarded" / "runs" / run) for pair in found.pairs for run in (pair.before, pair.after)
+    ]
+    assert {record.outcome for record in records} == {"ok"} and len(records) == 8, "all that was measured is kept"
+
+
+@pytest.mark.alone
+def test_a_script_against_itself_does_not_end_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = guarded(script, STEP, STEP)
+    assert status in (0, 3), capsys.readouterr().out
+    assert status == {Guarded.WITHIN: 0, Guarded.CANNOT_TELL: 3}[found.checks[0].answer]
+
+
+def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with handlers_kept():
+        words = ["--fail-if", "step_time > +3%", "--batch-size", "8", "--device", "cpu", "--results", "guarded"]
+        assert main(["guard", *words, "--against-command", "train.py 8", "--", "train.py", "8", "0"]) == 2
+    said = capsys.readouterr().err
+    assert "(before the change): run " in said and "ended as failed" in said and "log.txt" in said
+
+
+@pytest.mark.alone
+@pytest.mark.skipif(shutil.which("git") is None, reason="no git; apt-get install git")
+def test_a_slower_working_tree_ends_with_1(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The change is in a package that is found by a path of the working tree, as an editable install is."""
+    package = script / "src" / "paces" / "__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text(f"PAUSE = {STEP}\n")
+    text = SCRIPT.replace("pause = float(sys.argv[2])", "from paces import PAUSE as pause")
+    (script / "train.py").write_text(text)
+    person = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "first"]):
+        subprocess.run(["git", *person, *words], check=True)
+    package.write_text(f"PAUSE = {SLOWER}\n")
+    monkeypatch.setenv("PYTHONPATH", str(script / "src"))
+    words = ["--fail-if", "step_time > +3%", "--launches", "4", "--batch-size", "8", "--device", "cpu"]
+    with handlers_kept():
+        assert main(["guard", *words, "--results", "guarded", "--against", "HEAD", "--", "train.py", "8"]) == 1
+    found = read_document(script / "guarded" / "guard.json", GuardFile)
+    assert 0.15 < found.checks[0].change < 0.45
+    assert found.before.startswith("train.py 8 in HEAD (") and found.after == "train.py 8 in working tree"
+    listed = subprocess.run(["git", "worktree", "list"], capture_output=True, text=True, check=True)
+    assert len(listed.stdout.splitlines()) == 1

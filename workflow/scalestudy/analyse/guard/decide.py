@@ -1,0 +1,184 @@
+"""Whether a quantity became worse than its limit, did not, or cannot be told, with the launches that would tell.
+
+Both answers are one-sided t-tests. `worse`: the mean is shown to be beyond the limit. `within`: it is shown to be
+short of it. Together they are two one-sided tests (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15),
+so a 90 % interval that is beyond the limit, or short of it, decides at an error probability of 5 %.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import inf, isnan, nan, sqrt
+
+from scipy.special import stdtr, stdtrit
+
+from scalestudy.analyse.guard.limits import Limit
+from scalestudy.analyse.statistics.intervals import Interval, Sample
+from scalestudy.analyse.statistics.power import POWER
+from scalestudy.registry.codes import Guarded
+
+ERROR = 0.05
+"""Probability that a change within its limit is called worse, or one beyond it within, over all looks."""
+MOST_RUNS = 1000
+"""More launches of each side are not worth a number: the difference is at the limit itself."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """How much worse a quantity became: an estimate on the scale of Limit.worsening, positive for worse."""
+
+    value: float
+    """nan where either side has no good launch."""
+    error: float = nan
+    """Standard error; nan with fewer than two launches of a side."""
+    freedom: float = nan
+    """Degrees of freedom of `error`."""
+    runs: int = 0
+    """Good launches of the side that has fewer, or pairs of them."""
+
+    def limits(self, alpha: float) -> Interval:
+        """The estimate with a one-sided limit of error probability `alpha` on each side."""
+        if isnan(self.error):
+            return Interval(self.value)
+        half = float(stdtrit(self.freedom, 1 - alpha)) * self.error
+        return Interval(self.value, self.value - half, self.value + half)
+
+    def beyond(self, limit: float) -> float:
+        """p-value of the test that shows the mean to be beyond a limit; nan without an interval."""
+        return self._tail(self.value - limit)
+
+    def short_of(self, limit: float) -> float:
+        """p-value of the test that shows it to be short of the limit; nan without an interval."""
+        return self._tail(limit - self.value)
+
+    def _tail(self, distance: float) -> float:
+        if isnan(self.error) or isnan(self.value):
+            return nan
+        if self.error == 0:
+            return 0.0 if distance > 0 else 1.0
+        return float(stdtr(self.freedom, -distance / self.error))
+
+
+NOT_MEASURED = Change(nan)
+
+
+def of_pairs(differences: Sample) -> Change:
+    """The mean of differences within pairs of neighbouring launches, one value a pair."""
+    count = len(differences.values)
+    if not count:
+        return NOT_MEASURED
+    if differences.freedom < 1:
+        return Change(differences.mean, runs=count)
+    return Change(differences.mean, sqrt(differences.variance_of_mean), differences.freedom, count)
+
+
+def of_samples(after: Sample, before: Sample) -> Change:
+    """The difference of two independent samples. Source: Welch (1947), Biometrika 34."""
+    runs = min(len(after.values), len(before.values))
+    if not runs:
+        return NOT_MEASURED
+    value = after.mean - before.mean
+    if after.freedom < 1 or before.freedom < 1:
+        return Change(value, runs=runs)
+    a, b = after.variance_of_mean, before.variance_of_mean
+    if a + b == 0:
+        return Change(value, 0.0, after.freedom + before.freedom, runs)
+    freedom = (a + b) ** 2 / (a**2 / after.freedom + b**2 / before.freedom)
+    return Change(value, sqrt(a + b), freedom, runs)
+
+
+@dataclass(frozen=True)
+class Check:
+    """A quantity at a point, its change and its limit."""
+
+    point: str
+    """What documents call the point."""
+    limit: Limit
+    change: Change
+    word: Guarded = Guarded.CANNOT_TELL
+    alpha: float = nan
+    """Error probability of one-sided limits at this look."""
+    more: float = nan
+    """Launches of each side that would tell beyond those that were made; inf where no number would."""
+
+    @property
+    def shown(self) -> Interval:
+        """The change as Limit.change has it; 90 % limits where it is looked at once."""
+        interval = self.change.limits(self.alpha)
+        turn = interval.map if self.limit.of.worse > 0 else interval.falling
+        return turn(self.limit.change_of)
+
+
+def decide(tests: Sequence[Check], *, looks: int = 1, before: Mapping[int, Guarded] | None = None) -> list[Check]:
+    """The tests with their words. looks: how often they are looked at, at the most; the error is shared evenly.
+
+    The probability that any test is called worse by mistake, over all tests and looks, is at most ERROR: Holm's
+    step-down procedure (Holm 1979, Scandinavian Journal of Statistics 6). `within` needs no such correction: a
+    guard passes where all tests are within, so a mistake needs one that is beyond its limit to be called within
+    (intersection-union test; Berger 1982, Technometrics 24). before: words of an earlier look, by place; they
+    stay.
+    """
+    settled, alpha = before or {}, ERROR / looks
+    order = sorted(range(len(tests)), key=lambda at: (isnan(p := _beyond(tests[at])), p))
+    worse = set()
+    for rank, at in enumerate(order):
+        if not _beyond(tests[at]) <= alpha / (len(tests) - rank):
+            break
+        worse.add(at)
+    return [
+        _judged(test, settled.get(at), at in worse, alpha=alpha, count=len(tests)) for at, test in enumerate(tests)
+    ]
+
+
+def _judged(test: Check, settled: Guarded | None, worse: bool, *, alpha: float, count: int) -> Check:
+    limit, change = test.limit.worsening, test.change
+    more = nan
+    if worse:
+        word = Guarded.WORSE
+    elif settled is Guarded.WITHIN or change.short_of(limit) <= alpha:
+        word = Guarded.WITHIN
+    else:
+        word = Guarded.CANNOT_TELL
+        more = more_runs(change, limit, alpha=alpha / count if change.value > limit else alpha)
+    return Check(test.point, test.limit, change, word, alpha, more)
+
+
+def _beyond(test: Check) -> float:
+    return test.change.beyond(test.limit.worsening)
+
+
+def more_runs(change: Change, limit: float, *, alpha: float) -> float:
+    """Launches of each side beyond those made with which the test decides in 4 of 5 cases, at the present spread.
+
+    The smallest n with (t(1 - alpha) + t(POWER)) s / sqrt(n) <= |limit - value|, both quantiles at the degrees of
+    freedom that n launches have. s is the present spread of a launch. 1 at least; inf where it is more than
+    MOST_RUNS; nan where the spread is not known.
+    """
+    if isnan(change.error):
+        return nan
+    gap, spread = abs(limit - change.value), change.error * sqrt(change.runs)
+    for runs in range(change.runs + 1, MOST_RUNS + 1):
+        freedom = change.freedom * (runs - 1) / (change.runs - 1)
+        factor = float(stdtrit(freedom, 1 - alpha) + stdtrit(freedom, POWER))
+        if factor * spread / sqrt(runs) <= gap:
+            return runs - change.runs
+    return inf
+
+
+def overall(tests: Sequence[Check]) -> tuple[Guarded, Check]:
+    """(the worst word, the test that decided on it): worse before cannot tell before within.
+
+    Among several that are worse the surest one, of those that cannot be told the one that needs most launches, of
+    those within the one nearest to its limit.
+    """
+    found = {word: [test for test in tests if test.word is word] for word in Guarded}
+    if found[Guarded.WORSE]:
+        return Guarded.WORSE, min(found[Guarded.WORSE], key=_beyond)
+    if found[Guarded.CANNOT_TELL]:
+        return Guarded.CANNOT_TELL, max(found[Guarded.CANNOT_TELL], key=_needed)
+    return Guarded.WITHIN, max(tests, key=lambda test: test.change.short_of(test.limit.worsening))
+
+
+def _needed(test: Check) -> tuple[bool, float]:
+    return isnan(test.more), test.more

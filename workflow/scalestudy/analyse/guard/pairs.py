@@ -1,0 +1,107 @@
+"""Launches in turn: their order, the looks at them, and the changes that pairs of neighbours show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from math import ceil, isnan, log, nan
+from typing import Any, ClassVar, Literal
+
+from scalestudy.analyse.guard.decide import Change, of_pairs
+from scalestudy.analyse.guard.limits import QUANTITIES, Quantity
+from scalestudy.analyse.statistics.intervals import Sample
+from scalestudy.record.document import Document, Part, Real
+from scalestudy.registry.codes import Guarded
+
+LOOKS = 3
+"""How often the pairs are looked at: after a third, two thirds and all of them."""
+FEWEST = 4
+"""Pairs before the first look: the spread of fewer is hardly known."""
+Values = Mapping[str, Any]
+"""Columns of a launch: a row of runs.csv with `epoch_time_s`."""
+
+
+def after_first(pair: int) -> bool:
+    """Whether the launch after the change is the first one of a pair, counted from 1: ABBA BAAB BAAB ABBA.
+
+    A pair is reversed where the number of ones in its index, in binary, is odd (Thue and Morse). A drift that is
+    a straight line over time cancels in each two pairs, one that is a parabola in each four.
+    """
+    return (pair - 1).bit_count() % 2 == 1
+
+
+def looks_at(pairs: int) -> tuple[int, ...]:
+    """Numbers of pairs at which it is looked: 4, 8, 12 of 12. Even where they are not the last."""
+    shares = {2 * ceil(pairs * look / LOOKS / 2) for look in range(1, LOOKS)}
+    return tuple(sorted({look for look in shares if FEWEST <= look < pairs} | {pairs}))
+
+
+class Pair(Part):
+    """Two launches that followed each other."""
+
+    point: str
+    pair: int
+    """Its number at this point, from 1."""
+    first: Literal["before", "after"]
+    before: str
+    """Run id."""
+    after: str
+    """Run id."""
+    worsening: dict[str, Real]
+    """By quantity: how much worse it was after the change, as a logarithm of a ratio, or a difference of
+    accuracies."""
+
+
+class CheckOfGuard(Part):
+    """A quantity at a point, with its limit and what was found. Changes are fractions, 0.03 for 3 %."""
+
+    point: str
+    quantity: str
+    limit: float
+    change: Real
+    change_low: Real
+    change_high: Real
+    pairs: int
+    answer: Guarded
+    more_runs: Real
+    """Of each side, that would tell; null where it is known, or no number would."""
+
+
+class GuardFile(Document):
+    """guard.json: every pair of a guard, and what was decided on them."""
+
+    made_by: ClassVar[str] = "scalestudy guard"
+    schema_version: Literal[1] = 1
+    scalestudy: str
+    before: str
+    """What was launched, in words."""
+    after: str
+    looks: tuple[int, ...]
+    """Numbers of pairs at which it is decided."""
+    answer: Guarded | None = None
+    """null until it is decided."""
+    sentence: str = ""
+    checks: tuple[CheckOfGuard, ...] = ()
+    pairs: tuple[Pair, ...] = ()
+
+
+def worsening(quantity: str, before: Values, after: Values) -> float:
+    """How much worse a quantity is after the change, in one pair; nan where a launch has no value of it."""
+    of = QUANTITIES[quantity]
+    for column in of.columns:
+        values = [_value(launch, column, of) for launch in (before, after)]
+        if not any(map(isnan, values)):
+            return of.worse * (values[1] - values[0])
+    return nan
+
+
+def _value(launch: Values, column: str, of: Quantity) -> float:
+    value = float(launch.get(column, nan))
+    if not of.relative:
+        return value
+    return log(value) if value > 0 else nan
+
+
+def change_in(pairs: Sequence[Pair], point: str, quantity: str) -> Change:
+    """Of the pairs of a point; Student's t over pairs."""
+    values = [pair.worsening[quantity] for pair in pairs if pair.point == point]
+    return of_pairs(Sample([value for value in values if not isnan(value)]))

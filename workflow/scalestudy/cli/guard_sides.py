@@ -1,0 +1,214 @@
+"""The two sides of a guard: what is launched before the change and after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from scalestudy.cli.own_script import MODULE, Asked, cores_for_each, name_of, quoted, without_launcher
+from scalestudy.cli.own_study import LOOK_LIMIT_S, needs_torchrun
+from scalestudy.cli.revisions import Place
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.study.config.study import Study
+    from scalestudy.study.plan import Point
+    from scalestudy.study.spec import RunSpec
+
+PYTHONPATH = "PYTHONPATH"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What the options say of a command; None where they say nothing."""
+
+    scale: str | None
+    batch_size: int | None
+    device: str
+    cores_per_rank: int | None
+    epochs: int
+    run_to_end: bool
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is launched on one side."""
+
+    name: str
+    """`before` or `after`."""
+    said: str
+    """What it is, in words."""
+    study: Study
+    points: Mapping[str, Point]
+    """By the name that both sides have for it."""
+
+    def spec(self, point: str, repeat: int) -> RunSpec:
+        """A launch of a point. The side is part of its id; it makes no probes, no turns and no trace."""
+        from scalestudy.study.specs import make_spec
+
+        at = self.points[point]
+        scale = f"{at.nodes}x{at.devices_per_node}"
+        spec = make_spec(self.study, at.workload, at.variant, scale, at.batch_per_rank, repeat).without_probes
+        changes = {"variant": f"{spec.variant}-{self.name}", "alternation": None, "profile_steps": 0}
+        return spec.model_copy(update=changes)
+
+
+def place_study(study: Study, place: Place | None, here: Path | None) -> Study:
+    """The study with its commands run in a place. here: root of the working tree. Raises UserError."""
+    from scalestudy.study.config.commands import CommandWorkload
+
+    if place is None or here is None:
+        return study
+    workloads: dict[str, Any] = {}
+    for name, workload in study.workloads.items():
+        if not isinstance(workload, CommandWorkload):
+            raise UserError(
+                f"--against: workload {name} is no command, and a revision of this repository does not change it;"
+                " use --against-study with another study"
+            )
+        for key, word in (("directory", workload.directory), ("command", workload.command[0])):
+            if Path(word).is_absolute():
+                raise UserError(
+                    f"{name}: its {key} is {word}, an absolute path, so both sides would launch the same files;"
+                    " name it relative to the working directory"
+                )
+        own = workload.environment.get(PYTHONPATH, os.environ.get(PYTHONPATH, ""))
+        changes = {
+            "directory": str(place.folder / workload.directory),
+            "environment": workload.environment | {PYTHONPATH: place.python_path(here, own)},
+        }
+        workloads[name] = workload.model_copy(update=changes)
+    return study.model_copy(update={"workloads": workloads})
+
+
+def sides_of_studies(before: tuple[str, Study], after: tuple[str, Study]) -> tuple[Side, Side, list[str]]:
+    """(before, after, what only one of them has) of two studies with what each is, at the points of both.
+
+    A point is the same where workload, variant, way of scaling, place and batches are. Raises UserError where
+    there is none.
+    """
+    found = [_points(study) for _, study in (before, after)]
+    common = [name for name in found[0] if name in found[1]]
+    if not common:
+        raise UserError(
+            f"the studies have no point in common: before has {'; '.join(found[0])}; after has"
+            f" {'; '.join(found[1])}"
+        )
+    sides = [
+        Side(name, said, study, {key: points[key] for key in common})
+        for name, (said, study), points in zip(("before", "after"), (before, after), found, strict=True)
+    ]
+    lone = [
+        f"only {side.name}: {name}"
+        for side, points in zip(sides, found, strict=True)
+        for name in points
+        if name not in common
+    ]
+    return sides[0], sides[1], lone
+
+
+def _points(study: Study) -> dict[str, Point]:
+    from scalestudy.publish.words import labels
+    from scalestudy.study.plan import make_plan
+
+    points = [point for point in make_plan(study).points if point.scaling != "reference"]
+    return {f"{point.workload}, {labels.series(point)}": point for point in points}
+
+
+def side_of_command(
+    name: str, point: str, words: Sequence[str], wanted: Wanted, place: Place | None, here: Path | None
+) -> Side:
+    """A side of a command line at one scale. Tries it where it is not told its batch. Raises UserError.
+
+    point: name of its only point, the same on both sides.
+    """
+    asked = without_launcher(words)
+    scale = wanted.scale or asked.scale or "1x1"
+    facts: dict[str, Any] = {"torchrun": "torchrun" in asked.launcher or "distributed" in asked.launcher}
+    facts["batch_size"] = wanted.batch_size or 1
+    study = place_study(_study(asked, scale, wanted, facts), place, here)
+    if wanted.batch_size is None:
+        facts |= _seen(name, study, facts)
+        study = place_study(_study(asked, scale, wanted, facts), place, here)
+    where = f" in {place.name}" if place else ""
+    return Side(name, f"{quoted(asked.command)}{where}", study, {point: _point(study)})
+
+
+def script_of(words: Sequence[str]) -> str:
+    """The script of a command line: 'train.py', '-m package.train'."""
+    command = without_launcher(words).command
+    return " ".join(command[: 2 if command[0] == MODULE else 1])
+
+
+def _point(study: Study) -> Point:
+    """The one that is guarded: of all ranks."""
+    from scalestudy.study.plan import make_plan
+
+    return max(make_plan(study).points, key=lambda point: point.world_size)
+
+
+def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -> Study:
+    """A study of the command at one scale; the batch of a rank is that of one process."""
+    from scalestudy.study.config.commands import BATCH, placeholders
+    from scalestudy.study.config.load import parse_study
+    from scalestudy.study.config.scales import world_size
+
+    name, alone = name_of(asked.command), scale == "1x1"
+    if placeholders(asked.command) & set(BATCH) and wanted.batch_size is None:
+        raise UserError(
+            "--batch-size: the command has {batch_per_rank} or {global_batch}; say how many samples a step of one"
+            " process has"
+        )
+    single = {"strategy": "single"} | ({"launcher": "torchrun"} if facts["torchrun"] else {})
+    content = {
+        "study": f"guard-{name}",
+        "repeats": 1,
+        "scales": ["1x2" if alone else scale],
+        "variants": {"single": single} | ({} if alone else {"ddp": {"strategy": "ddp"}}),
+        "workloads": {
+            name: {
+                "command": list(asked.command),
+                "environment": dict(asked.environment),
+                "batch_size": facts["batch_size"],
+                "batches_per_step": facts.get("batches_per_step", 1),
+                "epochs": wanted.epochs,
+                "run_to_end": wanted.run_to_end,
+                "scaling": ["weak"],
+            }
+        },
+        "host": {
+            "device": wanted.device,
+            "cores_per_rank": wanted.cores_per_rank or cores_for_each(world_size(scale)),
+        },
+    }
+    return parse_study(content, source="scalestudy guard")
+
+
+def _seen(name: str, study: Study, facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What a first look at the command says of its batch. Raises UserError."""
+    from scalestudy.launch.foreign.look import Seen, look
+    from scalestudy.study.spec import CommandSpec
+
+    def at_first(study: Study) -> Seen:
+        spec = Side(name, "", study, {"": _point(study)}).spec("", 1)
+        assert isinstance(spec, CommandSpec)
+        return look(spec, time_limit_s=LOOK_LIMIT_S)
+
+    found: dict[str, Any] = {}
+    seen = at_first(study)
+    if needs_torchrun(seen) and not facts["torchrun"]:
+        found["torchrun"] = True
+        variants = {
+            key: one.model_copy(update={"launcher": "torchrun"}) if one.strategy == "single" else one
+            for key, one in study.variants.items()
+        }
+        seen = at_first(study.model_copy(update={"variants": variants}))
+    if seen.problem:
+        printed = f"\nIt printed:\n{seen.log}" if seen.log else ""
+        raise UserError(f"the script was tried, {name} the change: {seen.problem}{printed}")
+    if not seen.samples:
+        raise UserError("--batch-size: no DataLoader was seen, so say how many samples a step of one process has")
+    return found | {"batch_size": seen.samples, "batches_per_step": seen.batches}

@@ -1,0 +1,99 @@
+"""What `scalestudy compare --fail-if` prints and ends with."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.analyse.guard.decide import Check
+    from scalestudy.analyse.guard.limits import Limit
+    from scalestudy.analyse.study.compare import Comparison, Source
+    from scalestudy.registry.column import Row
+
+
+BROKEN = 70
+"""Exit status of an error of our own (EX_SOFTWARE of sysexits.h); Python's own is 1, which would say worse."""
+
+
+def decides(command: Callable[..., int]) -> Callable[..., int]:
+    """A command whose exit status is an answer: an error of our own prints its traceback and ends with BROKEN."""
+
+    @wraps(command)
+    def decided(*words: Any, fail_if: tuple[str, ...], **options: Any) -> int:
+        try:
+            return command(*words, fail_if=fail_if, **options)
+        except (UserError, click.ClickException):
+            raise
+        except Exception:
+            if not fail_if:
+                raise
+            traceback.print_exc()
+            return BROKEN
+
+    return decided
+
+
+def say_checks(checks: Sequence[Check]) -> int:
+    """Print a line for every test and the sentence that closes: the exit status."""
+    from scalestudy.analyse.guard.decide import overall
+    from scalestudy.compare.guard import STATUS, check_line, closing, intervals_note
+    from scalestudy.compare.spelling import plain
+
+    for check in checks:
+        print(plain(check_line(check)))
+    print(intervals_note(checks))
+    word, decided = overall(checks)
+    print(plain(closing(word, decided, checks)))
+    return STATUS[word]
+
+
+def guard_studies(comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]) -> int:
+    """Hold every compared point against the limits; print what was found: the exit status."""
+    from scalestudy.analyse.guard.decide import Check, decide
+    from scalestudy.analyse.guard.studies import changes, looks_of
+    from scalestudy.compare.points import points_of
+    from scalestudy.compare.sentences import missing_sentences, point_text, refused_sentences
+    from scalestudy.compare.spelling import plain
+
+    def name_of(row: Row) -> str:
+        which = f" in {row['study']}" if len(sources) > 2 else ""
+        return f"{row['workload']}, {point_text(row)}{which}"
+
+    checks = [Check(name_of(row), limit, change) for row, limit, change in changes(comparison, sources, limits)]
+    for limit in limits:
+        if not any(check.limit == limit for check in checks):
+            raise UserError(
+                f"--fail-if: no point that the studies have in common has a value of {limit.quantity};"
+                " leave this limit out"
+            )
+    judged = {check.point for check in checks}
+    live = any(limit.of.live for limit in limits)
+    for _, row in comparison.compared.iterrows():
+        expected = not row["is_reference"] and (live or not row["is_base"])  # a base case has no speedup
+        if expected and name_of(row) not in judged:
+            print(f"not judged: {plain(name_of(row))}: no value on either side")
+    letters = [source.letter for source in sources]
+    left_out = missing_sentences(points_of(comparison), letters)
+    for sentence in (*left_out, *refused_sentences(comparison, letters[0])):
+        print(f"not judged: {plain(sentence)}")
+    return say_checks(decide(checks, looks=looks_of(sources)))
+
+
+def add_epoch_times(sources: Sequence[Source], folders: Sequence[Path]) -> list[Source]:
+    """The studies with the mean time of an epoch beside what else was measured of each launch."""
+    from scalestudy.analyse.guard.studies import with_epoch_times
+    from scalestudy.cli.inputs import table_of
+
+    return [
+        replace(source, runs=with_epoch_times(source.runs, table_of(folder, "epochs")))
+        for source, folder in zip(sources, folders, strict=True)
+    ]

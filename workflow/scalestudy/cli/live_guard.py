@@ -1,0 +1,173 @@
+"""The launches of a guard: both sides in turn, until it is decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import isfinite, isnan, nan
+from pathlib import Path
+from typing import Any
+
+from scalestudy import __version__
+from scalestudy.analyse.guard.decide import Check, decide, overall
+from scalestudy.analyse.guard.limits import QUANTITIES, Limit
+from scalestudy.analyse.guard.pairs import (
+    CheckOfGuard,
+    GuardFile,
+    Pair,
+    after_first,
+    change_in,
+    looks_at,
+    worsening,
+)
+from scalestudy.cli.guard_sides import Side
+from scalestudy.errors import UserError
+from scalestudy.registry.codes import Guarded
+
+FILE = "guard.json"
+
+
+@dataclass
+class LiveGuard:
+    """Launches pairs of both sides and decides on them. All that is measured is under `folder`."""
+
+    before: Side
+    after: Side
+    limits: Sequence[Limit]
+    most: int
+    """Pairs of every point at the most."""
+    folder: Path
+    data: Path
+    pairs: list[Pair] = field(default_factory=list)
+
+    def run(self) -> list[Check]:
+        """The checks as the last look decided them. Raises UserError where a launch fails, and Interrupted.
+
+        It ends at a look where any is worse or all are within. A point that is within all limits is not launched
+        again. The error is shared evenly among the looks.
+        """
+        looks = looks_at(self.most)
+        settled: dict[int, Guarded] = {}
+        checks = self._checks()
+        for pair in range(1, self.most + 1):
+            for point in self._open(checks, settled):
+                self._launch(point, pair)
+            self._write(looks, checks=())
+            if pair not in looks:
+                continue
+            checks = decide(self._checks(), looks=len(looks), before=settled)
+            settled = {at: check.word for at, check in enumerate(checks) if check.word is Guarded.WITHIN}
+            words = {check.word for check in checks}
+            if Guarded.WORSE in words or words == {Guarded.WITHIN}:
+                break
+        self._write(looks, checks)
+        return checks
+
+    def _checks(self) -> list[Check]:
+        return [
+            Check(point, limit, change_in(self.pairs, point, limit.quantity))
+            for point in self.after.points
+            for limit in self.limits
+        ]
+
+    def _open(self, checks: Sequence[Check], settled: dict[int, Guarded]) -> Iterator[str]:
+        for point in self.after.points:
+            if not all(at in settled for at, check in enumerate(checks) if check.point == point):
+                yield point
+
+    def _launch(self, point: str, number: int) -> None:
+        """One pair of a point."""
+        order = (self.after, self.before) if after_first(number) else (self.before, self.after)
+        rows = {side.name: self._measure(side, point, number) for side in order}
+        found = {limit.quantity: worsening(limit.quantity, rows["before"], rows["after"]) for limit in self.limits}
+        self._refuse_what_is_missing(found, number)
+        self.pairs.append(
+            Pair(
+                point=point,
+                pair=number,
+                first="after" if after_first(number) else "before",
+                before=rows["before"]["run_id"],
+                after=rows["after"]["run_id"],
+                worsening=found,
+            )
+        )
+        said = ", ".join(_change_text(quantity, worse) for quantity, worse in found.items())
+        print(f"pair {number} of at most {self.most}, {point}: {said}", flush=True)
+
+    def _refuse_what_is_missing(self, found: dict[str, float], number: int) -> None:
+        for quantity, value in found.items():
+            if number == 1 and isnan(value):
+                raise UserError(
+                    f"--fail-if: a launch has no {quantity.replace('_', ' ')}; its records are in {self.folder}."
+                    f" {_advice(quantity)}"
+                )
+
+    def _measure(self, side: Side, point: str, number: int) -> dict[str, Any]:
+        """A launch, and its row of runs.csv with `epoch_time_s`."""
+        from scalestudy.analyse.run.reduce import reduce_run
+        from scalestudy.launch.process import raise_on_signals
+        from scalestudy.launch.run import measure_run
+        from scalestudy.record.tables import read_observation
+
+        spec = side.spec(point, number)
+        record, _ = measure_run(spec, self.folder, limits=side.study.limits, data=self.data)
+        raise_on_signals()
+        place = self.folder / "runs" / record.run_id
+        if record.outcome != "ok":
+            raise UserError(
+                f"{side.said} ({side.name} the change): run {record.run_id} ended as {record.outcome}:"
+                f" {record.reason}; {place / 'log.txt'} has what it printed"
+            )
+        observation = read_observation(place)
+        epochs = observation.epochs
+        row = reduce_run(side.study, observation).row
+        row["epoch_time_s"] = float(epochs["epoch_time_s"].mean()) if len(epochs) else nan
+        return row
+
+    def _write(self, looks: tuple[int, ...], checks: Sequence[Check]) -> None:
+        from scalestudy.compare.guard import closing
+        from scalestudy.record.document import write_document
+
+        answer, decided = overall(checks) if checks else (None, None)
+        write_document(
+            self.folder / FILE,
+            GuardFile(
+                scalestudy=__version__,
+                before=self.before.said,
+                after=self.after.said,
+                looks=looks,
+                answer=answer,
+                sentence=closing(answer, decided, checks) if answer and decided else "",
+                checks=tuple(map(_kept, checks)),
+                pairs=tuple(self.pairs),
+            ),
+        )
+
+
+def _kept(check: Check) -> CheckOfGuard:
+    shown = check.shown
+    return CheckOfGuard(
+        point=check.point,
+        quantity=check.limit.quantity,
+        limit=check.limit.change,
+        change=shown.value,
+        change_low=shown.low,
+        change_high=shown.high,
+        pairs=check.change.runs,
+        answer=check.word,
+        more_runs=check.more if isfinite(check.more) else nan,
+    )
+
+
+def _change_text(quantity: str, worse: float) -> str:
+    limit, of = Limit(quantity=quantity, change=0), QUANTITIES[quantity]
+    name = quantity.replace("_", " ")
+    if isnan(worse):
+        return f"{name} not measured"
+    return f"{name} {100 * limit.change_of(worse):+.1f} {'%' if of.relative else 'points'}"
+
+
+def _advice(quantity: str) -> str:
+    if quantity in ("epoch_time", "accuracy"):
+        return "A command has one where it reports its epochs and runs to its own end (--run-to-end)."
+    return "It had too few steady steps; let it train longer."

@@ -1,0 +1,238 @@
+"""`scalestudy guard`: is training slower than before? Both sides are launched in turn."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scalestudy.cli import options
+from scalestudy.cli.command import Several, Verb
+from scalestudy.cli.fail_if import fail_if, parse_limits
+from scalestudy.cli.guarded import decides, say_checks
+from scalestudy.errors import UserError
+
+if TYPE_CHECKING:
+    from scalestudy.analyse.guard.limits import Limit
+    from scalestudy.cli.guard_sides import Side
+    from scalestudy.cli.revisions import Place
+
+SCRIPT = "scalestudy.script"
+
+
+class Guard(Verb):
+    """Takes a command after `--`."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        at = args.index("--") if "--" in args else len(args)
+        ctx.meta[SCRIPT] = tuple(args[at + 1 :])
+        return super().parse_args(ctx, args[:at])
+
+
+@click.command(
+    cls=Guard,
+    short_help="is it slower than before? Launch both in turn and end with an exit status",
+    options_metavar="[OPTIONS] [-- SCRIPT]",
+)
+@fail_if(required=True)
+@click.option("--against", metavar="REVISION", help="Git revision to compare with: a branch, tag or commit.")
+@click.option("--against-command", metavar="COMMAND", help="Command to compare with, quoted as one word.")
+@options.path("--against-study", cls=Several, metavar="FILE...", help="Study file to compare with.")
+@click.option("--revision", help="Git revision of the change. Default: the working tree as it is.")
+@options.path("--study", cls=Several, metavar="FILE...", help="Study file, in the place of a SCRIPT.")
+@click.option("--launches", type=click.IntRange(min=2), default=12, help="Launches of each side, at the most.")
+@click.option("--scale", metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
+@click.option("--batch-size", type=click.IntRange(min=1), help="Samples of a step of one process of the script.")
+@click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
+@click.option("--cores-per-rank", type=click.IntRange(min=1), help="Default: cores of this host over its ranks.")
+@click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
+@click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
+@click.option("--allow-shared", is_flag=True, help="Let runs of a script share files outside {out}.")
+@options.path("--link", cls=Several, metavar="PATH...", help="Data that git does not have, linked into revisions.")
+@options.path("--python", help="The Python that runs the script. Default: this one.")
+@options.path("--results", metavar="FOLDER", help="For the runs. Default: results/guard-NAME-TIME.")
+@options.data
+@click.pass_context
+@decides
+def guard(
+    context: click.Context,
+    /,
+    fail_if: tuple[str, ...],
+    study: tuple[Path, ...],
+    launches: int,
+    python: Path | None,
+    results: Path | None,
+    data: Path,
+    allow_shared: bool,
+    **others: Any,
+) -> int:
+    """Tell whether training became slower, from launches of both sides in turn: before, after, after, before.
+
+    \b
+    scalestudy guard --fail-if 'step_time > +3%' --against main -- train.py --batch-size 32
+    scalestudy guard --fail-if 'step_time > +3%' --against-command 'train.py' -- train.py --fused
+    scalestudy guard --fail-if 'throughput < -3%' --study new.yaml --against-study old.yaml
+
+    SCRIPT is a training script with its arguments, as with `scalestudy run`. A revision is checked out to a
+    temporary folder; the working tree stays as it is. Neighbouring launches are compared in pairs. Launches end
+    when it is decided: after a third, two thirds, or all of them. All runs are kept.
+    """
+    import os
+
+    from scalestudy.cli.live_guard import FILE, LiveGuard
+    from scalestudy.launch.foreign.shared import ALLOWED, EVERY
+    from scalestudy.launch.foreign.start import PYTHON
+    from scalestudy.launch.process import Interrupted, raise_on_signals
+
+    limits = parse_limits(fail_if, live=True)
+    script: tuple[str, ...] = context.meta[SCRIPT]
+    if python:
+        os.environ[PYTHON] = str(python.absolute())
+    if allow_shared:
+        os.environ[ALLOWED] = EVERY
+    refuse_options(script, study, **others)
+    with ExitStack() as stack:
+        try:
+            raise_on_signals()  # from here on the folders of revisions are removed whatever ends us
+            before, after, lone = make_sides(stack, script, study, **others)
+            refuse_batches(before, after, limits)
+            folder = results_folder(results, after.study.name)
+            for side in (before, after):
+                print(f"{side.name}: {side.said}")
+                prepare_data(side, data)
+            for sentence in lone:
+                print(f"not judged, {sentence}")
+            checks = LiveGuard(before, after, limits, launches, folder, data).run()
+        except Interrupted as stop:
+            print("interrupted; the pairs that were launched are kept", flush=True)
+            return 128 + stop.signum
+    print(f"runs and {FILE}: {folder}")
+    return say_checks(checks)
+
+
+def refuse_options(
+    script: Sequence[str],
+    study: Sequence[Path],
+    *,
+    against: str | None,
+    against_command: str | None,
+    against_study: Sequence[Path],
+    revision: str | None,
+    link: Sequence[Path],
+    scale: str | None,
+    batch_size: int | None,
+    run_to_end: bool,
+    epochs: int,
+    **_: Any,
+) -> None:
+    """Raise UserError where options do not go together."""
+    if not script and not study:
+        raise UserError("name what is launched: a script after `--`, or --study FILE")
+    if script and study:
+        raise UserError("--study: a script after `--` takes its place; leave one of them out")
+    if sum(map(bool, (against, against_command, against_study))) != 1:
+        raise UserError(
+            "say what to compare with, in one way: --against REVISION, --against-command COMMAND, or"
+            " --against-study FILE"
+        )
+    if against_command and not script:
+        raise UserError("--against-command: is for a script after `--`; use --against-study for a study")
+    if against_study and not study:
+        raise UserError("--against-study: is for --study; use --against-command for a script")
+    if (revision or link) and not against:
+        raise UserError(f"--{'revision' if revision else 'link'}: needs --against REVISION")
+    given = {"--scale": scale, "--batch-size": batch_size, "--run-to-end": run_to_end, "--epochs": epochs}
+    for name, value in given.items():
+        if study and value:
+            raise UserError(f"{name}: is for a script after `--`; a study says it in its file")
+
+
+def make_sides(
+    stack: ExitStack,
+    script: tuple[str, ...],
+    study: tuple[Path, ...],
+    *,
+    against: str | None,
+    against_command: str | None,
+    against_study: tuple[Path, ...],
+    revision: str | None,
+    link: tuple[Path, ...],
+    **wanted: Any,
+) -> tuple[Side, Side, list[str]]:
+    """(before, after, what is only in one of them). Revisions are checked out as long as the stack is open."""
+    from scalestudy.cli.guard_sides import Wanted, place_study, script_of, side_of_command, sides_of_studies
+    from scalestudy.cli.naming import find_study
+    from scalestudy.cli.revisions import checked_out, working_tree
+
+    places: tuple[Place | None, Place | None] = (None, None)
+    here: Place | None = None
+    if against:
+        here = working_tree()
+        old = stack.enter_context(checked_out(against, link))
+        places = (old, stack.enter_context(checked_out(revision, link)) if revision else here)
+    root = here.root if here else None
+    if script:
+        wishes = Wanted(**wanted)
+        lines = (split_command(against_command) if against_command else script, script)
+        before, after = (
+            side_of_command(name, script_of(script), words, wishes, place, root)
+            for name, words, place in zip(("before", "after"), lines, places, strict=True)
+        )
+        return before, after, []
+    files = (against_study or study, study)
+    described = [
+        (f"{' '.join(map(str, file))}{f' in {place.name}' if place else ''}",
+         place_study(find_study(file, None), place, root))
+        for file, place in zip(files, places, strict=True)
+    ]  # fmt: skip
+    return sides_of_studies(described[0], described[1])
+
+
+def split_command(text: str) -> tuple[str, ...]:
+    """Words of a command, as a shell splits it. Raises UserError."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise UserError(f"--against-command: no command line: {error}; quotes come in pairs") from None
+
+
+def refuse_batches(before: Side, after: Side, limits: Sequence[Limit]) -> None:
+    """Raise UserError where step times are of unequal batches or scales."""
+    for point in after.points:
+        sides = [side.points[point] for side in (before, after)]
+        ranks, batches = ([getattr(one, name) for one in sides] for name in ("world_size", "global_batch"))
+        if ranks[0] != ranks[1]:
+            raise UserError(f"{ranks[0]} ranks before the change and {ranks[1]} after it; give one --scale")
+        if batches[0] != batches[1] and any(limit.quantity == "step_time" for limit in limits):
+            raise UserError(
+                f"a step has {batches[0]} samples before the change and {batches[1]} after it, so step times are"
+                " not comparable; use --fail-if 'throughput < -3%'"
+            )
+
+
+def results_folder(given: Path | None, name: str) -> Path:
+    """Where the runs go: a folder without runs. Raises UserError."""
+    import datetime
+
+    from scalestudy.cli.naming import home
+
+    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%SZ")
+    of_study = name if name.startswith("guard-") else f"guard-{name}"
+    folder = given or home() / "results" / f"{of_study}-{stamp}"
+    if folder.is_file() or (folder / "runs").exists():
+        raise UserError(
+            f"--results {folder}: is there already; name a new folder, since old runs are not compared"
+        )
+    return folder
+
+
+def prepare_data(side: Side, data: Path) -> None:
+    """Prepare the data of a study that come in files."""
+    from scalestudy.prepare.prepare import prepare
+
+    for dataset in side.study.data_in_files.values():
+        prepare(dataset, data)

@@ -1,0 +1,77 @@
+"""What a guard found, in words: a line for every test, and one sentence that says what decided."""
+
+from collections.abc import Sequence
+from math import inf, isnan
+
+from scalestudy.analyse.guard.decide import MOST_RUNS, Check
+from scalestudy.analyse.guard.limits import Limit
+from scalestudy.publish.words import labels
+from scalestudy.registry.codes import Guarded
+
+STATUS = {Guarded.WITHIN: 0, Guarded.WORSE: 1, Guarded.CANNOT_TELL: 3}
+"""Exit status of each answer; 2 is a mistake of the user."""
+WORDS = {Guarded.WITHIN: "within the limit", Guarded.WORSE: "worse", Guarded.CANNOT_TELL: "cannot tell"}
+
+
+def limit_text(limit: Limit) -> str:
+    """'+3 %', '-0.5 points'."""
+    return _signed(limit.change, limit, "g")
+
+
+def check_line(test: Check) -> str:
+    """'step time at P: +6.1 % [+4.0, +8.2]; the limit is +3 %: worse'."""
+    return f"{_said(test, ': ')}: {WORDS[test.word]}"
+
+
+def closing(word: Guarded, test: Check, tests: Sequence[Check]) -> str:
+    """The sentence that ends a guard. test: the one that decided."""
+    said, several = _said(test, " changed by "), len(tests) > 1
+    if word is Guarded.WORSE:
+        return f"Worse: {said}{_over(tests) if several else ''}."
+    if word is Guarded.WITHIN:
+        if several:
+            return f"Within all limits: of {len(tests)} comparisons the nearest to its limit is this: {said}."
+        return f"Within the limit: {said}."
+    return f"Cannot tell: {said}; {_needed(test)}{_over(tests) if _may_be_chance(test) and several else ''}."
+
+
+def _over(tests: Sequence[Check]) -> str:
+    return f" ({len(tests)} comparisons, judged together by Holm's procedure)"
+
+
+def _may_be_chance(test: Check) -> bool:
+    """Whether it would be worse if it were the only comparison."""
+    return test.change.limits(test.alpha).low > test.limit.worsening
+
+
+def _said(test: Check, verb: str) -> str:
+    limit, name = test.limit, test.limit.quantity.replace("_", " ")
+    shown = test.shown
+    if isnan(shown.value):
+        return f"{name} of {test.point} was not measured on both sides"
+    text = _signed(shown.value, limit, ".1f")
+    if not isnan(shown.low):
+        low, high = (_number(number, limit, ".1f") for number in (shown.low, shown.high))
+        text += f" [{low}, {high}]"
+    return f"{name} of {test.point}{verb}{text}; the limit is {limit_text(limit)}"
+
+
+def _needed(test: Check) -> str:
+    if isnan(test.more):
+        return "each side needs at least 2 good runs"
+    if test.more == inf:
+        return f"not even {MOST_RUNS} runs of each would tell, since the change is at the limit itself"
+    return f"about {labels.counted(f'{test.more:.0f}', 'more run')} of each would tell, at the present spread"
+
+
+def _signed(change: float, limit: Limit, form: str) -> str:
+    return f"{_number(change, limit, form)} {'%' if limit.of.relative else 'points'}"
+
+
+def _number(change: float, limit: Limit, form: str) -> str:
+    return f"{round(100 * change, 9 if form == 'g' else 1) + 0.0:+{form}}"
+
+
+def intervals_note(tests: Sequence[Check]) -> str:
+    """Which intervals stand in the lines."""
+    return f"Intervals are at {1 - 2 * tests[0].alpha:.4g}: two one-sided tests at {tests[0].alpha:.3g}."
