@@ -3,9 +3,10 @@
 The squares of a gradient g of b samples have the expectation |G|^2 + tr(Sigma) / b, where G is the gradient of the
 mean loss and Sigma the covariance of the gradients of single samples. The product of two gradients of different
 batches has the expectation |G|^2. With DDP a gradient is that of a rank, which a communication hook sees before
-the all-reduce; in a single process it is that of a part of the batch. Both are kept for rows of steps; the
-analysis makes the noise scale of them. Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch
-Training, arXiv:1812.06162, appendix A.1; Qiao et al. (2021), Pollux, OSDI.
+the all-reduce; in a single process it is that of a part of the batch. With accumulation it is that of a
+micro-batch. Squares and products are kept for rows of steps; the analysis makes the noise scale of them. Sources:
+McCandlish et al. (2018), An Empirical Model of Large-Batch Training, arXiv:1812.06162, appendix A.1; Qiao et al.
+(2021), Pollux, OSDI.
 
 No parameter changes in the probe, so all rows are of one network. It comes after everything that is timed: the
 parameters are kept when the training ends, and put back for it. Batches are drawn with replacement, so that rows
@@ -84,21 +85,19 @@ def probe_gradient_noise(trainer: Trainer, kept: Path | None) -> GradientNoise:
     Raises StoppedError.
     """
     begin = time.monotonic()
-    groups = parts_of_step(trainer.spec) if trainer.spec.strategy == "single" else 1
-    samples = trainer.spec.batch_per_rank // groups
     try:
-        return _measure(trainer, kept, groups, begin)
+        return _measure(trainer, kept, begin)
     except StoppedError:
         raise
     except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
         what = (str(error).splitlines() or [""])[0]
-        return GradientNoise(samples=samples, gradients=1, failed=f"{type(error).__name__}: {what}")
+        return GradientNoise(samples=_samples(trainer.spec), gradients=1, failed=f"{type(error).__name__}: {what}")
     finally:
         if kept:
             kept.unlink(missing_ok=True)
 
 
-def _measure(trainer: Trainer, kept: Path | None, groups: int, begin: float) -> GradientNoise:
+def _measure(trainer: Trainer, kept: Path | None, begin: float) -> GradientNoise:
     """Raises RuntimeError on all ranks where one of them cannot begin: in a collective it would be too late."""
     spec, place = trainer.spec, trainer.place
     parameters = [p for p in trainer.plain.parameters() if p.requires_grad]
@@ -115,20 +114,20 @@ def _measure(trainer: Trainer, kept: Path | None, groups: int, begin: float) -> 
         raise RuntimeError(problem or "another rank could not begin")
     devices = [place.device] if place.device.type == "cuda" else []
     with torch.random.fork_rng(devices=devices):
-        make = step_of_ranks(trainer) if spec.strategy == "ddp" else step_alone(trainer, parameters)
+        make = step_of_ranks(trainer) if spec.strategy == "ddp" else step_alone(trainer)
         modes = {module: module.training for module in trainer.plain.modules()}
         trainer.stepper.model.train()
         for module in trainer.plain.modules():
             if isinstance(module, _BatchNorm):
                 module.eval()
         try:
-            rows, steps, squares = _rows(trainer, make, groups, sketch, sums)
+            rows, steps, squares = _rows(trainer, make, sketch, sums)
         finally:
             for module, training in modes.items():
                 module.training = training
             for parameter in parameters:
                 parameter.grad = None
-    gradients = steps * groups * place.world_size
+    gradients = steps * parts_of_step(spec) * place.world_size
     scale = trainer.stepper.update.loss_scale**2
     own = trainer.strategy.all_reduce_sum(squares[:rows]) / gradients / scale
     products = _products(sums[:rows] / steps) / scale
@@ -136,7 +135,7 @@ def _measure(trainer: Trainer, kept: Path | None, groups: int, begin: float) -> 
     if not all(map(math.isfinite, [*found[0], *found[1]])):
         raise FloatingPointError("gradients are not finite")
     return GradientNoise(
-        samples=spec.batch_per_rank // groups,
+        samples=_samples(spec),
         gradients=gradients,
         squares=found[0],
         products=found[1],
@@ -144,14 +143,19 @@ def _measure(trainer: Trainer, kept: Path | None, groups: int, begin: float) -> 
     )
 
 
-def _rows(trainer: Trainer, make: Step, groups: int, sketch: Sketch, sums: Tensor) -> tuple[int, int, Tensor]:
+def _samples(spec: TrainSpec) -> int:
+    """Of a gradient."""
+    return spec.batch_per_rank // parts_of_step(spec)
+
+
+def _rows(trainer: Trainer, make: Step, sketch: Sketch, sums: Tensor) -> tuple[int, int, Tensor]:
     """(rows, steps of each, sum of |g|^2 of this rank for each row); adds the gradients of each row to `sums`."""
     place = trainer.place
     squares = torch.zeros(ROWS, dtype=torch.float64, device=place.device)
     random = torch.Generator().manual_seed(trainer.spec.seed * 100_003 + 7919 * (place.rank + 1))
 
     def steps(count: int) -> Iterator[tuple[Tensor, Gradients]]:
-        batches = announce(trainer, random, count, groups)
+        batches = announce(trainer, random, count)
         for parts in batches:
             trainer.stepper.steps += 1  # the watchdog counts them
             yield make(parts)

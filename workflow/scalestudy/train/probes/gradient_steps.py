@@ -19,58 +19,38 @@ PARTS = 4
 
 Gradients = list[Tensor | None]
 Step = Callable[[list[Tensor]], tuple[Tensor, Gradients]]
-"""Index batches that were announced -> (sum of |g|^2 over this rank's gradients, float64; mean gradient)."""
+"""Announced parts of a batch -> (sum of |g|^2 over this rank's gradients, float64; mean gradient of all ranks)."""
 
 
 def parts_of_step(spec: TrainSpec) -> int:
-    """In how many gradients the batch of a single process is taken: its micro-batches, or parts of one."""
-    if spec.accumulation_steps > 1:
+    """Gradients that a rank takes of its batch: of each micro-batch; without them PARTS in a single process."""
+    if spec.accumulation_steps > 1 or spec.strategy != "single":
         return spec.accumulation_steps
     return next(parts for parts in (PARTS, 2, 1) if spec.batch_per_rank % parts == 0)
 
 
-def announce(trainer: Trainer, random: torch.Generator, count: int, groups: int) -> list[list[Tensor]]:
+def announce(trainer: Trainer, random: torch.Generator, steps: int) -> list[list[Tensor]]:
     """Index batches of so many steps in their parts, drawn with replacement and announced to the feed."""
-    split, batch = trainer.split, trainer.spec.batch_per_rank
+    split, spec = trainer.split, trainer.spec
     device = "cpu" if split.train_inputs.device.type == "cpu" else trainer.place.device
-    drawn = [torch.randint(split.train_samples, (batch,), generator=random).to(device) for _ in range(count)]
-    parts = [
-        list(index.tensor_split(groups)) if groups > 1 else list(trainer.stepper.micro_batches(index))
-        for index in drawn
+    drawn = [
+        torch.randint(split.train_samples, (spec.batch_per_rank,), generator=random).to(device)
+        for _ in range(steps)
     ]
+    parts = [list(index.tensor_split(parts_of_step(spec))) for index in drawn]
     trainer.feed.open([part for of_step in parts for part in of_step])
     return parts
 
 
-def step_alone(trainer: Trainer, parameters: list[nn.Parameter]) -> Step:
-    """One process: the parts of the batch one by one, without the compiled code of the batch as a whole."""
-    model = trainer.plain
-    model._compiled_call_impl = None  # code for the whole batch would be made anew
-    backward = _backward(trainer)
-
-    def make(parts: list[Tensor]) -> tuple[Tensor, Gradients]:
-        square, total = torch.zeros((), dtype=torch.float64, device=trainer.place.device), Gradients()
-        for part in parts:
-            for parameter in parameters:
-                parameter.grad = None
-            backward(model, part, 1.0)
-            mine = [parameter.grad for parameter in parameters]
-            square += _square_of(mine)
-            total = mine if not total else [_sum(*pair) for pair in zip(total, mine, strict=True)]
-        return square, [None if gradient is None else gradient / len(parts) for gradient in total]
-
-    return make
-
-
-def _sum(first: Tensor | None, second: Tensor | None) -> Tensor | None:
-    if first is None or second is None:
-        return second if first is None else first
-    return first.add_(second)
+def step_alone(trainer: Trainer) -> Step:
+    """One process, without the compiled code of a whole batch: for parts of it, it would be made once more."""
+    trainer.plain._compiled_call_impl = None
+    return _step(trainer, trainer.plain, _square_of)
 
 
 @dataclass
 class _Squares:
-    """|g|^2 of this rank's gradient, over the buckets of a step so far; float64."""
+    """|g|^2 of this rank's gradient, over the buckets so far; float64."""
 
     total: Tensor
 
@@ -80,23 +60,42 @@ def step_of_ranks(trainer: Trainer) -> Step:
     del trainer.stepper.model
     model = wrap_ddp(trainer.plain, trainer.spec, trainer.place.device, hooked=False)
     trainer.stepper.model = model
-    state = _Squares(torch.zeros((), dtype=torch.float64, device=trainer.place.device))
+    zero = torch.zeros((), dtype=torch.float64, device=trainer.place.device)
+    state = _Squares(zero)
     model.register_comm_hook(state, _looked_at_all_reduce)
-    backward = _backward(trainer)
-    parameters = [p for p in model.parameters() if p.requires_grad]
+
+    def before_the_all_reduce(_: Gradients) -> Tensor:
+        square, state.total = state.total, zero
+        return square
+
+    return _step(trainer, model, before_the_all_reduce)
+
+
+def _step(trainer: Trainer, model: nn.Module, square_of: Callable[[Gradients], Tensor]) -> Step:
+    """Every part has a backward pass by itself, with gradients from nothing; square_of: asked after each."""
+    parameters = [parameter for parameter in trainer.plain.parameters() if parameter.requires_grad]
+    backward = _backward(trainer, model)
 
     def make(parts: list[Tensor]) -> tuple[Tensor, Gradients]:
-        for parameter in parameters:
-            parameter.grad = None
-        state.total = torch.zeros_like(state.total)
-        *first, last = parts
-        for part in first:
-            with model.no_sync():
-                backward(model, part, 1 / len(parts))
-        backward(model, last, 1 / len(parts))
-        return state.total, [parameter.grad for parameter in parameters]
+        square, mean = torch.zeros((), dtype=torch.float64, device=trainer.place.device), Gradients()
+        for part in parts:
+            for parameter in parameters:
+                parameter.grad = None
+            backward(part)
+            mine: Gradients = [parameter.grad for parameter in parameters]
+            square += square_of(mine)
+            if len(parts) > 1:  # DDP may write the next ones to the same place
+                mine = [None if gradient is None else gradient / len(parts) for gradient in mine]
+            mean = [_sum(*pair) for pair in zip(mean, mine, strict=True)] if mean else mine
+        return square, mean
 
     return make
+
+
+def _sum(first: Tensor | None, second: Tensor | None) -> Tensor | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first.add_(second)
 
 
 def _looked_at_all_reduce(state: _Squares, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
@@ -113,22 +112,19 @@ def _looked_at_all_reduce(state: _Squares, bucket: dist.GradBucket) -> torch.fut
     return summed
 
 
-def _backward(trainer: Trainer) -> Callable[[nn.Module, Tensor, float], None]:
-    """(model, index batch, share of the step's loss): adds the gradients, which have the scale of the loss."""
-    device, context, scale = (
-        trainer.place.device,
-        autocast(trainer.spec, trainer.place),
-        trainer.stepper.update.loss_scale,
-    )
+def _backward(trainer: Trainer, model: nn.Module) -> Callable[[Tensor], None]:
+    """Of an index batch: forward and backward pass of its mean loss, with the scale of the loss."""
+    device, context = trainer.place.device, autocast(trainer.spec, trainer.place)
+    scale = trainer.stepper.update.loss_scale
 
-    def backward(model: nn.Module, index: Tensor, share: float) -> None:
+    def backward(index: Tensor) -> None:
         inputs, targets = (values.to(device, non_blocking=True) for values in trainer.feed.read(index))
         if context is None:
             loss = loss_of(model(inputs), targets)
         else:
             with context:
                 loss = loss_of(model(inputs), targets)
-        loss.mul(share * scale).backward()
+        (loss * scale).backward()
 
     return backward
 
