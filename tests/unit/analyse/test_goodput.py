@@ -21,7 +21,7 @@ NOISE = Interval(300.0, 200.0, inf)
 
 @pytest.mark.parametrize("batch", [1, 30, 300, 9000])
 def test_samples_are_steps_times_batch(batch: float) -> None:
-    """(S / S_min - 1) (E / E_min - 1) = 1, and E_min = B_noise S_min: equation 2.11 of McCandlish et al."""
+    """(S / S_min - 1) (E / E_min - 1) = 1, and E_min = B_noise S_min (McCandlish et al., section 2.3)."""
     steps, samples = steps_factor(300, batch), samples_factor(300, batch)
     assert (steps - 1) * (samples - 1) == pytest.approx(1)
     assert steps * batch == pytest.approx(samples * 300)

@@ -5,10 +5,12 @@ B_noise / B) of what a step with the true gradient would. So, to the same loss, 
 B_noise / B times as many steps as a very large one, and 1 + B / B_noise times as many samples as a very small one.
 
 This holds for plain SGD with a learning rate that is tuned for every batch: epsilon(B) = epsilon_max / (1 +
-B_noise / B), which is linear in the batch far below the noise scale and constant far above. With Adam the best
-rate grows rather with the root of the batch. The noise scale is that of one moment; it grows while a network is
-trained. Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, arXiv:1812.06162, equations
-2.6 to 2.8 and appendix C; efficiency and goodput as in Qiao et al. (2021), Pollux, OSDI, section 3.
+B_noise / B), which is linear in the batch far below the noise scale and constant far above. For Adam, the
+same authors found rates that grow with a power of the batch between 0.5 and 1. The noise scale is that of one
+moment; it usually grows while a network is trained.
+
+Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, arXiv:1812.06162, sections 2.2 and
+2.3; efficiency and goodput as in Qiao et al. (2021), Pollux, OSDI.
 """
 
 from __future__ import annotations
