@@ -89,6 +89,9 @@ def test_the_baseline_has_neither_wrapper_nor_process_group(
 def test_summary_says_what_the_runs_say(results: Path) -> None:
     summary = pd.read_csv(results / "comprehensive_summary.csv").set_index(["workload", "world_size"])
     runs = pd.read_csv(results / "runs.csv").set_index(["workload", "world_size"])
+    scale = summary["gradient_noise_scale_samples"]
+    assert (scale > 0).all(), "of a single launch, that of its own steps"
+    assert (summary["gradient_noise_scale_samples_high"] >= scale).all()
     for workload in ("first", "second"):
         ratio = (
             runs.loc[(workload, 2), "throughput_samples_per_s"]
