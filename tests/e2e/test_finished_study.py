@@ -48,7 +48,7 @@ def test_every_launch_came_up_as_planned(observations: dict[tuple[str, int], Obs
         assert record.environment["backend"] == ("gloo" if world_size > 1 else None)
         totals = record.totals
         assert totals.wall_time_s > totals.training_wall_time_s > totals.train_time_s > 0
-        assert (totals.probe_wall_time_s > 0.01) == (world_size > 1), "one process has nothing to probe"
+        assert totals.probe_wall_time_s > 0.01
 
 
 def test_steps_are_complete_and_their_parts_add_up(observations: dict[tuple[str, int], Observation]) -> None:
