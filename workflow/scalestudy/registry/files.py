@@ -14,6 +14,7 @@ from scalestudy.registry.runs import (
     KNOBS,
     MEMORY,
     MODEL,
+    NOISE,
     PLACE,
     RANKS,
     RUNS,
@@ -72,6 +73,7 @@ def _of_a_point() -> tuple[Column, ...]:
         *MODEL,
         *RANKS,
         *SCRIPT,
+        *NOISE,
         *PLACE,
     )
     known = {column.name: column for column in others} | {column.name: column for column in POINT_COLUMNS}

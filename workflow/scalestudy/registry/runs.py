@@ -114,6 +114,17 @@ RANKS = (
     Column("numa_ranks", "ranks whose cores lie on several NUMA nodes, as a JSON list"),
     Column("numa_excess_s", "host work of a step on those ranks beyond that of the others", "s"),
 )
+NOISE = (
+    Column(
+        "gradient_noise_scale_samples",
+        "batch at which the noise of a gradient equals the gradient, at the end of the training: gradient_variance"
+        " over gradient_square; inf where no batch shows the gradient, and as a limit without an end",
+        "samples",
+        "interval",
+    ),
+    Column("gradient_variance", "trace of the covariance of the gradients of single samples, mean over launches"),
+    Column("gradient_square", "squared norm of the mean gradient, mean over launches; may be below 0 by chance"),
+)
 PARTS_OF_A_STEP = tuple(
     Column(f"{part}_s", f"{name}, mean over steady steps and ranks", "s")
     for part, (name, _) in PARTS.items()
@@ -171,6 +182,7 @@ RUNS: tuple[Column, ...] = (
     Column("speedup_in_launch", "ratio of throughputs to the base case that took turns with it in its processes"),
     Column("alternating_blocks", "blocks of each side that this ratio is made of"),
     Column("contended_rounds", "rounds of turns in which others took the cores of the ranks"),
+    *NOISE,
     Column("validation_accuracy", "accuracy on held-out data after the last epoch"),
     Column("time_to_accuracy_s", "training time to the study's target accuracy", "s"),
 )

@@ -43,6 +43,10 @@ class DivergedError(RuntimeError):
     """The loss is no longer a number; says on which rank and step."""
 
 
+class StoppedError(RuntimeError):
+    """Whoever launched this rank asked it to end."""
+
+
 class Trainer:
     """Model, data and optimizer of one rank."""
 

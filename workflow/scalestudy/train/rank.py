@@ -19,7 +19,7 @@ from scalestudy.study.spec import TrainSpec
 from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
-from scalestudy.train.loop import DivergedError, Trainer
+from scalestudy.train.loop import DivergedError, StoppedError, Trainer
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
@@ -32,10 +32,6 @@ from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 OTHERS_S = 3.0
 """Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
-
-
-class StoppedError(RuntimeError):
-    """Whoever launched this rank asked it to end."""
 
 
 def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limit_s: float = math.inf) -> Outcome:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.launches import among, by_block, by_repeat, first_of, launches_of, plain_text
+from scalestudy.analyse.point.noise import noise_row
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.point.script import probed_row, script_row
@@ -164,6 +165,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
         "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
+        **noise_row(good, confidence=confidence),
         **{name: first[name] for name in ("parameters", "gradient_bytes")},
         "buckets": good["buckets"].median(),
         **{name: first[name] for name in OF_THE_MODEL},

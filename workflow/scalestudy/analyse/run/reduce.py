@@ -15,6 +15,7 @@ from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.run.memory import growth_of
+from scalestudy.analyse.run.noise import noise_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.scripts import script_columns
 from scalestudy.analyse.run.steady import clock_change
@@ -78,6 +79,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **growth_of(blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         "clock_change": clock_change(blocks, steps["level_changed_at_step"]),
         **alternation_of(observation, all_steps),
+        **noise_of(observation.record, confidence=confidence),
         "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
         "time_to_accuracy_s": time_to_accuracy(epochs, study.workloads[spec.workload].target_accuracy),
     }

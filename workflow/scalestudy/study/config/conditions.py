@@ -45,7 +45,8 @@ class Measure(Entry):
     """After a distributed launch has been measured, what communication costs is probed in rounds of blocks in
     shuffled order, with and without synchronisation of gradients: with ddp at most 5 x probe_rounds x probe_steps
     steps. They end after three rounds or more where the difference is known to `half_width` of a step. 0 leaves
-    that out; 2 at least give intervals."""
+    that out; 2 at least give intervals. Where it is not 0, a launch of one process or with ddp also measures the
+    gradient noise scale, for about 2 s."""
     probe_steps: int = Field(10, ge=2)
     """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.15 s."""
     profile_steps: int = Field(5, ge=1)

@@ -4,23 +4,31 @@ They come last because they spoil what they touch: replicas that do not synchron
 for the study's step time after this. Which number means what is told in docs/measurement.md.
 """
 
+from typing import Any
+
+from scalestudy.record.gradient_noise import KEY
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.alternation import alternate
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.collectives import probe_collectives
+from scalestudy.train.probes.gradient_noise import is_wanted, keep_parameters, probe_gradient_noise
 from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp
 from scalestudy.train.profile import take_trace
 
 TRACE_WARMUP_STEPS = 3
 
 
-def run_probes(trainer: Trainer) -> dict[str, str | None]:
-    """What the spec asks for: the base case in turns with a distributed launch, probes of communication, a trace.
+def run_probes(trainer: Trainer) -> dict[str, Any]:
+    """What the spec asks for: the base case in turns with a distributed launch, probes of communication, a trace,
+    and last how much gradients scatter.
 
     Facts of the record, by name. The turns come first: they train as the launch did.
     """
     trainer.stepper.stop_bookkeeping()
-    facts = {"alternation_failed": alternate(trainer)} if trainer.spec.alternation else {}
+    kept = keep_parameters(trainer)
+    facts: dict[str, Any] = {}
+    if trainer.spec.alternation:
+        facts["alternation_failed"] = alternate(trainer)
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "ddp":
         # A hook can be registered once, and stamps tell one synchronisation a step.
         plain = trainer.spec.ddp.communication_hook == "none" and not trainer.spec.accumulation_sync
@@ -30,6 +38,8 @@ def run_probes(trainer: Trainer) -> dict[str, str | None]:
         probe_collectives(trainer, probe_fsdp(trainer))
     if trainer.spec.profile_steps:
         trace_steps(trainer)
+    if is_wanted(trainer.spec):
+        facts[KEY] = probe_gradient_noise(trainer, kept).model_dump(mode="json")
     return facts
 
 

@@ -29,6 +29,11 @@ class Update:
         self.backward = self._backward_scaled if self._scaler else Tensor.backward
         self.step = self._step if self._scaler or schedule or clip else self._plain_step
 
+    @property
+    def loss_scale(self) -> float:
+        """What losses are multiplied with before the backward pass; 1 where they are not scaled."""
+        return float(self._scaler.get_scale()) if self._scaler else 1.0
+
     def _plain_step(self) -> None:
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
