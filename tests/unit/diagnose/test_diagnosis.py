@@ -219,6 +219,37 @@ def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(cont
     assert weak_advice(content, slow_link).unpredicted.endswith("samples a rank, more than there are.")
 
 
+def noisy(content: dict[str, Any], noise: float) -> Diagnosis:
+    """Weak scaling of a network with this gradient noise scale."""
+    plan = make_plan(parse_study(with_data(content, MANY) | {"repeats": 3}, source="x"))
+    summary = summary_of(plan, {key: [time * f for f in NOISE] for key, time in LINE.items()})
+    for name, factor in (("", 1.0), ("_low", 0.9), ("_high", 1.1)):
+        summary[f"gradient_noise_scale_samples{name}"] = noise * factor
+    return next(d for d in diagnosed(plan, summary) if d.scaling == "weak")
+
+
+def test_a_larger_batch_is_weighed_by_the_gradient_noise_scale(content: dict[str, Any]) -> None:
+    """64 samples become 256: at 1000 samples of noise each keeps (1000 + 64) / (1000 + 256) of its worth."""
+    (advice,) = (one for _, one in noisy(content, 1000.0).recommendations if one.id == "larger_batch")
+    assert advice.prediction is not None
+    worth = 1064 / 1256
+    assert f"1e+03 samples, a sample is then worth {worth:.0%} of what it is now" in advice.warning
+    assert f"progress is {advice.prediction.gain.value * worth:.2f} [" in advice.warning
+
+
+def test_a_batch_that_brings_no_progress_is_not_advised(content: dict[str, Any]) -> None:
+    """At a noise scale of 1 sample four times the batch is four times the work for the same progress."""
+    found = noisy(content, 1.0)
+    assert "larger_batch" not in [one.id for _, one in found.recommendations]
+    (advice,) = (one for _, one in found.recommendations if one.id == "larger_model")
+    assert "the gradient noise scale is 1 samples" in advice.unpredicted
+
+
+def test_an_unbounded_noise_scale_takes_nothing_from_a_batch(content: dict[str, Any]) -> None:
+    (advice,) = (one for _, one in noisy(content, float("inf")).recommendations if one.id == "larger_batch")
+    assert "a sample is then worth 100% of what it is now" in advice.warning
+
+
 def test_of_unsteady_rows_no_batch_is_reckoned(content: dict[str, Any]) -> None:
     plan = make_plan(parse_study(with_data(content, MANY) | {"repeats": 3}, source="x"))
     summary = summary_of(plan, {key: [time * f for f in NOISE] for key, time in LINE.items()})

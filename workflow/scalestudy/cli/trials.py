@@ -84,7 +84,7 @@ def within(
 
 
 def _not_run(trial: Trial, why: str) -> LeftOut:
-    return LeftOut(**trial.before.model_dump(), change=trial.change, why=why)
+    return LeftOut(at=trial.before, change=trial.change, why=why)
 
 
 def summary_of(name: str) -> Path:

@@ -4,12 +4,14 @@ No farther than the steps of one process tell, and no farther than the data leav
 """
 
 from functools import partial
-from math import ceil, inf, lcm
+from math import ceil, inf, isnan, lcm
 from typing import Any
 
 from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
 from scalestudy.analyse.forecast.columns import NoFitError
+from scalestudy.analyse.forecast.goodput import efficiency_interval, goodput
 from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Prediction, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at
@@ -56,6 +58,18 @@ def larger_batch(case: Case) -> Recommendation:
     if batch <= workload.batch_size < enough:
         return _no_batch(case, enough, known)
 
+    prediction = _prediction(case, model, batch)
+    noise, worth, progress = _progress(case, prediction.gain, batch)
+    if progress.value <= 1:
+        return Recommendation(
+            id="larger_model",
+            change="Take a larger model or fewer ranks: a larger batch brings more samples a second and no more"
+            " progress.",
+            unpredicted=f"the gradient noise scale is {noise.value:.3g} samples, so that at a batch of {batch} a"
+            f" sample is worth {worth.value:.0%} of what it is now: progress is {progress.value:.2f} times as"
+            " fast.",
+            changes=Changes.MODEL,
+        )
     patch: dict[str, Any] = {"batch_size": batch}
     if strong and "weak" in workload.scaling and known is not None and batch * max(all_ranks) > known:
         patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
@@ -76,9 +90,36 @@ def larger_batch(case: Case) -> Recommendation:
         change=f"Raise the batch from {workload.batch_size} to {batch} samples"
         f" ({'global' if strong else 'per rank'}).",
         patch={"workloads": {point["workload"]: patch}},
-        prediction=_prediction(case, model, batch),
+        prediction=prediction,
         warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
-        f" compare accuracy at equal epochs.{short}",
+        f" compare accuracy at equal epochs.{_said(noise, worth, progress)}{short}",
+    )
+
+
+def _progress(case: Case, gain: Interval, batch: int) -> tuple[Interval, Interval, Interval]:
+    """(gradient noise scale in samples, what a sample is worth at this batch, progress a second; both over now).
+
+    NOTHING where the noise scale was not measured, or is that of a network that was hardly trained.
+    """
+    point, workload = case.point, case.study.workloads[case.point["workload"]]
+    known = [Interval.of(row, "gradient_noise_scale_samples") for row in (point, case.base)]
+    noise = next((one for one in known if not isnan(one.value)), NOTHING)
+    if isnan(noise.value) or not workload.epochs:
+        return NOTHING, NOTHING, NOTHING
+    then = batch if point["scaling"] == "strong" else batch * case.ranks
+    now = int(point["global_batch"])
+    return noise, efficiency_interval(noise, then, now), goodput(gain, noise, then, now)
+
+
+def _said(noise: Interval, worth: Interval, progress: Interval) -> str:
+    """What the larger batch brings, in a sentence; empty where that is not known."""
+    if isnan(worth.value):
+        return ""
+    limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
+    return (
+        f" By the gradient noise scale at the end of the training, {noise.value:.3g} samples, a sample is then"
+        f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast, if"
+        " the learning rate is tuned."
     )
 
 

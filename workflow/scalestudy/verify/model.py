@@ -36,11 +36,7 @@ class Trial(Part):
 class LeftOut(Part):
     """Advice that was not tried, and why."""
 
-    workload: str
-    variant: str
-    scaling: str
-    nodes: int
-    devices_per_node: int
+    at: Place
     change: str
     why: str
 

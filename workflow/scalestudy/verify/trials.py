@@ -43,13 +43,12 @@ def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
     left_out: list[LeftOut] = []
     studies: dict[str, dict[str, Any]] = {}
     for diagnosis in diagnoses:
-        here = diagnosis.model_dump(include={"workload", "variant", "scaling", "nodes", "devices_per_node"})
+        before = Place(**diagnosis.model_dump(include=set(Place.model_fields)))
         for cause, advice in diagnosis.recommendations:
             why = _why_not(advice)
             if why:
-                left_out.append(LeftOut(**here, change=advice.change, why=why))
+                left_out.append(LeftOut(at=before, change=advice.change, why=why))
                 continue
-            before = Place(**here)
             name, content, after = _side_by_side(study, before, cause, advice)
             known = studies.get(name)
             studies[name] = _with_point(known or content, before)

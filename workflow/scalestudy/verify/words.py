@@ -44,7 +44,7 @@ def verification_lines(found: VerificationFile) -> list[str]:
     return lines
 
 
-def where(place: Place | LeftOut) -> str:
+def where(place: Place) -> str:
     """'digits-mlp, ddp strong scaling, 1x2'."""
     scale = f"{place.nodes}x{place.devices_per_node}"
     return f"{place.workload}, {place.variant} {place.scaling} scaling, {scale}"
@@ -92,7 +92,7 @@ def _text(found: Interval, factor: float = 1) -> str:
 
 
 def _left_out(item: LeftOut) -> list[str]:
-    return _wrapped(f"{where(item)}: {item.change} {item.why[:1].upper()}{item.why[1:]}.", "* ", "  ")
+    return _wrapped(f"{where(item.at)}: {item.change} {item.why[:1].upper()}{item.why[1:]}.", "* ", "  ")
 
 
 def _wrapped(text: str, first: str, other: str) -> list[str]:
