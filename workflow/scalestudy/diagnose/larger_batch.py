@@ -118,8 +118,8 @@ def _said(noise: Interval, worth: Interval, progress: Interval) -> str:
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
         f" By the gradient noise scale at the end of the training, {noise.value:.3g} samples, a sample is then"
-        f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast, if"
-        " the learning rate is tuned."
+        f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast,"
+        " if the learning rate is tuned."
     )
 
 
