@@ -1,7 +1,8 @@
 """The trials of a study's advice: chosen once, priced, run as studies of their own, and scored."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import yaml
 
@@ -13,10 +14,22 @@ from scalestudy.record.files import write_text
 from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.spec import RunSpec
 from scalestudy.verify.model import LeftOut, Trial, TrialsFile, VerificationFile
 from scalestudy.verify.score import score
 from scalestudy.verify.trials import AFTER, make_trials
 from scalestudy.verify.words import verification_frame
+
+
+class Price(NamedTuple):
+    """What a trial may take."""
+
+    launches: int
+    """At most."""
+    least_hours: float
+    """Device-hours without the launches in reserve."""
+    most_hours: float
+    """Device-hours with all of them."""
 
 
 def chosen_trials(results: Path) -> TrialsFile:
@@ -47,38 +60,41 @@ def trial_plan(results: Path, name: str) -> Plan:
     return make_plan(study)
 
 
-def device_hours(results: Path, plan: Plan) -> tuple[float, float]:
-    """(least, most) device-hours of a trial, by the mean launch of the study that it is for."""
+def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
+    """What each trial may take, by the name of its study and the mean launch of the study that it is for."""
     runs = table_of(results, "runs")
     made = runs[runs["outcome"] != "unneeded"]
     device_s = device_time_s(made)
-    least = most = 0.0
-    for run, spec in plan.runs.items():
-        same = (made["workload"] == spec.workload.removesuffix(f"-{AFTER}")) & (
-            made["world_size"] == spec.world_size
-        )
-        mine = device_s[same] if same.any() else device_s
-        hours = float(mine.mean()) / 3600
-        most += hours
-        least += 0.0 if plan.is_reserve(run) else hours
-    return least, most
+
+    def hours(spec: RunSpec) -> float:
+        workload = spec.workload.removesuffix(f"-{AFTER}")
+        same = (made["workload"] == workload) & (made["world_size"] == spec.world_size)
+        return float((device_s[same] if same.any() else device_s).mean()) / 3600
+
+    found = {}
+    for name in dict.fromkeys(trial.id for trial in chosen.trials):
+        plan = trial_plan(results, name)
+        of_runs = {run: hours(spec) for run, spec in plan.runs.items()}
+        least = sum(taken for run, taken in of_runs.items() if not plan.is_reserve(run))
+        found[name] = Price(len(of_runs), least, sum(of_runs.values()))
+    return found
 
 
 def within(
-    results: Path, chosen: TrialsFile, *, most: int, budget: float | None
+    chosen: TrialsFile, prices: Mapping[str, Price], *, most: int, budget: float | None
 ) -> tuple[list[str], list[LeftOut]]:
     """(names of the studies that are run, trials that are not): at most so many, within so many device-hours."""
     names: list[str] = []
     spent = 0.0
     over: dict[str, str] = {}
-    for name in dict.fromkeys(trial.id for trial in chosen.trials):
-        hours = device_hours(results, trial_plan(results, name))[1]
+    for name, price in prices.items():
         if len(names) >= most:
             over[name] = f"no more than {most} are asked for"
-        elif budget is not None and spent + hours > budget:
-            over[name] = f"it may take {hours:.3g} device-hours, and {max(0.0, budget - spent):.3g} are left"
+        elif budget is not None and spent + price.most_hours > budget:
+            left = max(0.0, budget - spent)
+            over[name] = f"it may take {price.most_hours:.3g} device-hours, and {left:.3g} are left"
         else:
-            spent += hours
+            spent += price.most_hours
             names.append(name)
     return names, [_not_run(trial, over[trial.id]) for trial in chosen.trials if trial.id in over]
 

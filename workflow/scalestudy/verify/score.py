@@ -6,13 +6,13 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.launches import by_block, by_repeat
+from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import of_one_protocol
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.registry.codes import AccuracyKept, Tried
 from scalestudy.registry.words.points import outcomes
-from scalestudy.study.plan import Plan
+from scalestudy.study.plan import Plan, Point
 from scalestudy.verify.model import Place, Trial, Verified
 
 HALF = 0.5
@@ -21,8 +21,10 @@ HALF = 0.5
 
 def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> Verified:
     """plan, summary, runs: of the trial's own study."""
-    before, after = (_row(place, plan, summary) for place in (trial.before, trial.after))
-    of_before, of_after = (_launches(row, plan, runs) for row in (before, after))
+    (point_before, before), (point_after, after) = (
+        _point(place, plan, summary) for place in (trial.before, trial.after)
+    )
+    of_before, of_after = (_launches(point, runs) for point in (point_before, point_after))
     if trial.after.variant == plan.study.base_of(trial.before.variant):
         speedup = Interval.of(before, "speedup")  # by the way of comparing that the study is judged by
         gain = NOTHING if isnan(speedup.value) else speedup.inverse()
@@ -86,23 +88,22 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
     return Tried.PARTLY, "it is faster, by more" if gain.value > predicted.value else "it is faster, by less"
 
 
-def _row(place: Place, plan: Plan, summary: pd.DataFrame) -> pd.Series:
-    """The row of a point, or of its base case."""
+def _point(place: Place, plan: Plan, summary: pd.DataFrame) -> tuple[Point, pd.Series]:
+    """A point of the plan, or its base case, with its row of the summary, which has the points in their order."""
     wanted = place.model_dump()
     if plan.study.variants[place.variant].strategy == "single":
         wanted |= {"nodes": 1, "devices_per_node": 1}
-    found = summary
-    for name, value in wanted.items():
-        found = found[found[name] == value]
-    return found.iloc[0]
+    rows = (row for _, row in summary.iterrows())
+    return next(
+        (point, row)
+        for point, row in zip(plan.points, rows, strict=True)
+        if all(getattr(point, name) == value for name, value in wanted.items())
+    )
 
 
-def _launches(row: pd.Series, plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs.csv of a point that came to their end with steady steps, of one protocol."""
-    names = ("workload", "variant", "scaling", "nodes", "devices_per_node", "batch_per_rank")
-    point = next(p for p in plan.points if all(getattr(p, name) == row[name] for name in names))
-    mine = runs[runs["run_id"].isin(point.runs)]
-    return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
+def _launches(point: Point, runs: pd.DataFrame) -> pd.DataFrame:
+    """Rows of runs.csv of the launches of a point that count."""
+    return of_one_protocol(good_launches(runs[runs["run_id"].isin(point.runs)]))
 
 
 def _mean(values: Any) -> float:

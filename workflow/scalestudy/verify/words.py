@@ -8,12 +8,12 @@ import pandas as pd
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.publish.numbers.rounding import show
+from scalestudy.publish.words.labels import counted
 from scalestudy.registry.codes import AccuracyKept, Tried
 from scalestudy.verify.model import LeftOut, Place, VerificationFile, Verified
 
 WIDTH = 80
 KEPT = {
-    AccuracyKept.NONE: "not measured",
     AccuracyKept.EQUIVALENT: "kept",
     AccuracyKept.LOWER: "lower",
     AccuracyKept.HIGHER: "higher",
@@ -32,7 +32,7 @@ def verification_lines(found: VerificationFile) -> list[str]:
     counts = [
         f"{sum(one.verdict == verdict for one in found.verified)} {word}" for verdict, word in COUNTED.items()
     ]
-    pieces = f"{len(found.verified)} {'piece' if len(found.verified) == 1 else 'pieces'} of advice tried"
+    pieces = f"{counted(len(found.verified), 'piece')} of advice tried"
     lines = _wrapped(f"study {found.study}: {pieces}: {', '.join(counts)}", "", "  ")
     for one in found.verified:
         lines += ["", *_wrapped(f"{where(one.trial.before)}: {one.trial.change} ({one.trial.cause})", "", "  ")]
@@ -51,39 +51,23 @@ def where(place: Place) -> str:
 
 
 def _numbers(one: Verified) -> list[str]:
-    predicted = NOTHING if one.trial.predicted is None else one.trial.predicted.gain
-    rows = [
-        ("gain", "", f"{_text(predicted)} x" if one.trial.predicted else "not predicted", f"{_text(one.gain)} x"),
-        ("step time", f"{_text(one.step_time_before_s, 1e3)} ms", "", f"{_text(one.step_time_after_s, 1e3)} ms"),
-        ("speedup", _text(one.speedup_before), "", _text(one.speedup_after)),
-        (
-            "accuracy",
-            f"{show(one.accuracy_before, factor=100)} %",
-            "",
-            f"{show(one.accuracy_after, factor=100)} %, {KEPT[one.accuracy_kept]}",
-        ),
-    ]
-    if one.accuracy_kept == AccuracyKept.NONE:
-        rows.pop()
+    predicted = one.trial.predicted
+    rows = {
+        "gain": [
+            f"predicted {_text(predicted.gain)} x" if predicted else "not predicted",
+            f"measured {_text(one.gain)} x",
+        ],
+        "step time": [
+            f"before {_text(one.step_time_before_s, 1e3)} ms",
+            f"after {_text(one.step_time_after_s, 1e3)} ms",
+        ],
+        "speedup": [f"before {_text(one.speedup_before)}", f"after {_text(one.speedup_after)}"],
+    }
+    if one.accuracy_kept != AccuracyKept.NONE:
+        before, after = (show(value, factor=100) for value in (one.accuracy_before, one.accuracy_after))
+        rows["accuracy"] = [f"before {before} %", f"after {after} %", KEPT[one.accuracy_kept]]
     return [
-        line
-        for name, before, predicted_text, after in rows
-        for line in _wrapped(
-            ", ".join(
-                filter(
-                    None,
-                    [
-                        f"before {before}" if before else "",
-                        f"predicted {predicted_text}"
-                        if predicted_text and one.trial.predicted
-                        else predicted_text,
-                        f"after {after}" if before else f"measured {after}",
-                    ],
-                )
-            ),
-            f"    {name:<10} ",
-            " " * 15,
-        )
+        line for name, said in rows.items() for line in _wrapped(", ".join(said), f"    {name:<10} ", " " * 15)
     ]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from scalestudy.analyse.guard.decide import Change, of_pairs, of_samples
 from scalestudy.analyse.guard.limits import Limit
-from scalestudy.analyse.point.launches import among, by_block, launches_of
+from scalestudy.analyse.point.launches import among, by_block, good_launches, launches_of
 from scalestudy.analyse.point.speedup import with_turns
 from scalestudy.analyse.statistics.blocks import differences
 from scalestudy.analyse.statistics.intervals import Sample
@@ -105,7 +105,6 @@ def _speedups(answer: Answer) -> Sample:
     if study.measure.speedup_within == "launches" and len(turned):
         return launches_of(turned, "speedup_in_launch", study).logs()
     runs = answer.source.runs.set_index("run_id", drop=False)
-    base = among(runs, answer.point.base)
-    base = base[(base["outcome"] == "ok") & base["step_time_s"].notna()]
+    base = good_launches(among(runs, answer.point.base))
     mine, theirs = (np.log(by_block(one, "throughput_samples_per_s")) for one in (answer.good, base))
     return differences(mine, theirs, planned=study.repeats_for_spread)

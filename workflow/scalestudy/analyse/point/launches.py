@@ -15,6 +15,11 @@ def plain_text(runs: pd.DataFrame) -> pd.DataFrame:
     return runs.astype(dict.fromkeys(runs.select_dtypes(include=["string"]).columns, object)).copy()
 
 
+def good_launches(runs: pd.DataFrame) -> pd.DataFrame:
+    """The launches that ended well and have steady steps."""
+    return runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
+
+
 def by_repeat(launches: pd.DataFrame, column: str) -> pd.Series:
     """A column of launches by their repeat."""
     return pd.Series(launches[column].to_numpy(), index=launches["repeat"].to_numpy(), name=column)

@@ -7,7 +7,15 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.launches import among, by_block, by_repeat, first_of, launches_of, plain_text
+from scalestudy.analyse.point.launches import (
+    among,
+    by_block,
+    by_repeat,
+    first_of,
+    good_launches,
+    launches_of,
+    plain_text,
+)
 from scalestudy.analyse.point.noise import noise_row
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
@@ -82,7 +90,7 @@ def summary_frame(
     step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
     runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
-    ok = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
+    ok = good_launches(runs)
     return with_derived(pd.DataFrame(spread(_row, (plan, runs, ok, times or {}), plan.points)))
 
 

@@ -17,7 +17,7 @@ def ratio_of_means(above: np.ndarray, below: np.ndarray, *, confidence: float) -
     Student's t with n - 1 degrees of freedom. `high` is inf where the mean of `below` does not differ from 0; the
     value is inf where it is not above 0. Without a second pair there are no limits.
 
-    A mean of `below` that is less than 0 counts as 0: no ratio can explain it, and the limits are wider so.
+    A mean of `below` that is less than 0 counts as 0: no ratio can explain it. This makes the limits wider.
     Source: Fieller (1954), Journal of the Royal Statistical Society B 16, 175.
     """
     count = len(above)

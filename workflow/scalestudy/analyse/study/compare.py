@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.launches import launches_of
+from scalestudy.analyse.point.launches import good_launches, launches_of
 from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
 from scalestudy.analyse.point.summary import SEEN
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs, shows
@@ -97,8 +97,7 @@ class Answer:
     @cached_property
     def good(self) -> pd.DataFrame:
         """Those of them that came to their end with steady steps, of one measurement protocol."""
-        mine = self.launches
-        return of_one_protocol(mine[(mine["outcome"] == "ok") & mine["step_time_s"].notna()])
+        return of_one_protocol(good_launches(self.launches))
 
 
 class RefusedVariant(Part):

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from scalestudy.analyse.point.launches import among, by_repeat
+from scalestudy.analyse.point.launches import among, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
@@ -40,7 +40,7 @@ def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
     """
     if not plan.twins:
         return pd.DataFrame(columns=COLUMNS)
-    good = runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()].set_index("run_id")
+    good = good_launches(runs).set_index("run_id")
     return pd.DataFrame([_row(twin, good, plan.study) for twin in plan.twins], columns=COLUMNS)
 
 

@@ -16,8 +16,8 @@ from scalestudy.cli.verb.run import snakemake_line
 @options.study
 @options.results
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
-@click.option("--most", type=click.IntRange(min=0), default=3, help="Pieces of advice that are tried at the most.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="HOURS", help="Device-hours at the most.")
+@click.option("--most", type=click.IntRange(min=0), default=3, help="Pieces of advice that are tried, at most.")
+@click.option("--budget", type=click.FloatRange(min=0), metavar="HOURS", help="Device-hours, at most.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only choose the trials and print what they may cost.")
 def verify(
     study: tuple[Path, ...],
@@ -34,27 +34,19 @@ def verify(
     that is there is kept, so that it can be read, edited and kept under version control; what is finished is not
     run again. Remove the folder to choose anew.
     """
-    from scalestudy.cli.trials import (
-        chosen_trials,
-        device_hours,
-        scored,
-        study_file,
-        summary_of,
-        trial_plan,
-        within,
-    )
+    from scalestudy.cli.trials import chosen_trials, priced_trials, scored, study_file, summary_of, within
     from scalestudy.verify.words import verification_lines
 
     folder = find_results(study, results, having="findings").absolute()
     os.chdir(home())
     chosen = chosen_trials(folder)
-    names, beyond = within(folder, chosen, most=most, budget=budget)
+    prices = priced_trials(folder, chosen)
+    names, beyond = within(chosen, prices, most=most, budget=budget)
     for name in names:
-        plan = trial_plan(folder, name)
-        low, high = device_hours(folder, plan)
+        price = prices[name]
         print(
-            f"{os.path.relpath(study_file(folder, name))}: {len(plan.runs)} launches at the most,"
-            f" about {low:.2g} to {high:.2g} device-hours",
+            f"{os.path.relpath(study_file(folder, name))}: {price.launches} launches at the most,"
+            f" about {price.least_hours:.2g} to {price.most_hours:.2g} device-hours",
             flush=True,
         )
     if dry_run:
