@@ -82,3 +82,17 @@ def is_compiled() -> bool:
     """Whether torch.compile made any graph in this process."""
     utils = sys.modules.get("torch._dynamo.utils")
     return bool(utils is not None and utils.counters["stats"].get("unique_graphs"))
+
+
+def has_gradients(optimizer: Any) -> bool:
+    """Whether any parameter has a gradient: without one, an optimizer's step updates nothing."""
+    for group in optimizer.param_groups:
+        for parameter in group["params"]:
+            if parameter.grad is not None:
+                return True
+    return False
+
+
+def place_of(environment: Any) -> tuple[int, int]:
+    """(rank, ranks) as torchrun tells them; (0, 1) without it."""
+    return int(environment.get("RANK", 0)), int(environment.get("WORLD_SIZE", 1))

@@ -15,8 +15,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+from .facts import has_gradients
 from .journal import LATE_S
-from .rank import has_gradients
 from .steps import CHECKPOINT, EVALUATION
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from .batches import fingerprint, samples_of, tensors
 from .clock import DeviceClock, HostClock
 from .ending import Ending
-from .facts import at_the_end, bucket_bytes, of_first_step, of_loader, of_model, tried
+from .facts import at_the_end, bucket_bytes, has_gradients, of_first_step, of_loader, of_model, place_of, tried
 from .failure import told_of
 from .journal import LATE_S, Journal
 from .probes import Probes, block_steps, phases_of, time_collectives
@@ -40,7 +40,8 @@ class Rank:
         self.steps = Steps(self._ended)
         self.report = Report(folder)
         self.ending = Ending(folder, several_nodes=asked["nodes"] > 1)
-        self.ending.comes = journal.read_at_once
+        self.ending.comes, self.ending.is_current = journal.read_at_once, lambda: journal.is_current
+        self.ending.step_time_s = lambda: self.report.step_time_s
         self.fingerprints: list[list[float]] = []
         self.updates = 0
         """Times that an optimizer stepped."""
@@ -56,6 +57,8 @@ class Rank:
         self._blind = False
         """Whether nothing is looked at any more."""
         self._reading = False
+        self._reading_s = 0.0
+        """In the step that goes on."""
         self._over = False
         self._wrapped: list[Any] = []
         self._probes: Probes | None = None
@@ -111,11 +114,14 @@ class Rank:
         if self._reading or not (at_the_end or self.steps.thread in (0, threading.get_ident())):
             return
         self._reading = True
+        begin = time.perf_counter()
         try:
             for what, mark, arguments in self.journal.take():
                 getattr(self.steps, what)(mark, *arguments)
         finally:
             self._reading = False
+        if isinstance(self.steps.clock, HostClock):  # a device goes on meanwhile
+            self._reading_s += time.perf_counter() - begin
 
     def still_without(self, optimizer: Any) -> bool:
         """Whether an optimizer that has stepped had no gradients at all: it has updated nothing."""
@@ -222,6 +228,7 @@ class Rank:
         """A step of the script ended. Raises Enough after the last one that is asked for."""
         first = self.report.steps == 0
         probes = self._probes
+        row.reading_s, self._reading_s = self._reading_s, 0.0
         self.report.add(
             row,
             self.steps,
@@ -283,17 +290,3 @@ class Rank:
             self.report.facts["closed"] = True
             self.see(self.write)
             self._blind = True
-
-
-def has_gradients(optimizer: Any) -> bool:
-    """Whether any parameter has a gradient: without one, an optimizer's step updates nothing."""
-    for group in optimizer.param_groups:
-        for parameter in group["params"]:
-            if parameter.grad is not None:
-                return True
-    return False
-
-
-def place_of(environment: Any) -> tuple[int, int]:
-    """(rank, ranks) as torchrun tells them; (0, 1) without it."""
-    return int(environment.get("RANK", 0)), int(environment.get("WORLD_SIZE", 1))

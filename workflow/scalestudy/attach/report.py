@@ -1,6 +1,6 @@
 """The files that a process leaves for the launcher: plain ones, written as it goes on.
 
-    PID.csv   a row a step, appended once a second: a process that is killed loses the last second
+    PID.csv   a row a step, appended twice a second: a process that is killed loses the last half second
     PID.json  what it is, what it saw of model and data, and how it ended; written again at the end
 
 `PID.json` is written to a temporary name and renamed. Processes that made no step and are no rank leave none.
@@ -13,6 +13,7 @@ import os
 import time
 from typing import Any, Callable, Sequence, TextIO
 
+from .pace import Pace
 from .row import Row
 from .steps import Steps
 
@@ -28,6 +29,7 @@ COLUMNS = (
         "extra",
         "phase",
         "logged",
+        "reading_time_s",
         "resident_gib",
         "allocated_gib",
     ),
@@ -37,8 +39,8 @@ PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoi
 """Parts of a step; the time of one that was not seen is empty."""
 OWN = -1
 """Stands for the loader of samples that the script counts itself (said.py)."""
-EVERY_S = 0.5
-"""Seconds between two looks at what has to be written."""
+FIRST_S, EVERY_S = 0.01, 0.5
+"""Seconds between two looks at what has to be written, at first and in the long run."""
 
 
 class Report:
@@ -53,7 +55,9 @@ class Report:
         self._rows: list[tuple[int, Row, str, Sequence[float]]] = []
         self._first: Any = None
         self._file: TextIO | None = None
-        self._next_s = 0.0
+        self._next_s, self._pace = 0.0, Pace(FIRST_S, EVERY_S)
+        self.step_time_s = 0.0
+        """Of the steps that were written last, their mean."""
         self._loaders: dict[int, int] = {}
         self._resident: list[int] = []
         self.allocated: Callable[[], int] | None = None
@@ -77,7 +81,7 @@ class Report:
         self._rows.append((self.steps, row, phase, logged))
         now = time.monotonic()
         if now >= self._next_s:
-            self._next_s = now + EVERY_S
+            self._next_s = now + self._pace.next_s()
             self.flush(steps)
 
     def flush(self, steps: Steps) -> None:
@@ -91,9 +95,10 @@ class Report:
                 self.facts["trained_from"] = time.time()
             lines.append(self._line(number, row, phase, logged, clock))
             done += 1
-        del self._rows[:done]
         if not lines:
             return
+        self.step_time_s = clock.between(self._rows[0][1].begin, self._rows[done - 1][1].end) / done
+        del self._rows[:done]
         with open("/proc/self/statm", encoding="ascii") as memory:
             self._resident.append(int(memory.read().split()[1]))
         allocated = "%.9g" % (self.allocated() / 2**30) if self.allocated is not None else ""
@@ -119,7 +124,7 @@ class Report:
         whole = "%d,%.9g,%.9g" % (number, clock.between(self._first, row.end), clock.between(row.begin, row.end))
         words = ";".join(sorted(ends)), ";".join(sorted(row.extra)), phase
         said = ";".join(["%.9g" % value for value in logged])
-        return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said}"
+        return f"{whole},{seconds},{row.updates},{samples},{','.join(words)},{said},{row.reading_s:.3g}"
 
     def _loader(self, loader: int) -> int:
         """A number of its own for each loader, from 0."""

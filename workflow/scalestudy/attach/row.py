@@ -19,6 +19,7 @@ class Row:
         "loaders",
         "nested",
         "passes",
+        "reading_s",
         "updates",
     )
 
@@ -29,6 +30,8 @@ class Row:
         """Whether batches were read by another thread: how long the training waited for them is not seen."""
         self.data_s = 0.0
         self.checkpoint_s = 0.0
+        self.reading_s = 0.0
+        """In which we read what was noted, where the script waited for it. It is part of the step's time."""
         self.passes: list[tuple[str, Mark, Mark]] = []
         """(part, begin, end) of forward and backward passes and updates."""
         self.nested: list[tuple[str, Mark, Mark]] = []

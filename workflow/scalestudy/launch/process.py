@@ -15,6 +15,8 @@ from scalestudy.launch.ranks import end_with_parent
 
 GRACE_S = 45.0  # a rank writes its part when told to end; torchrun gives up on a hanging one after 30 s
 POLL_S = 0.1
+Watch = Callable[[], float | None]
+"""Called again and again; gives the seconds after which it wants to be called again, None for POLL_S."""
 
 
 class Interrupted(BaseException):
@@ -31,16 +33,17 @@ def run_group(
     environment: dict[str, str],
     log: Path,
     time_limit_s: float,
-    watch: Callable[[], None],
+    watch: Watch,
     grace_s: float = GRACE_S,
     end: Callable[[str], None] | None = None,
     directory: str | None = None,
 ) -> tuple[int, bool]:
     """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
 
-    `watch` is called every 0.1 s. Whatever raises here (Interrupted included), the process and all its descendants
-    are ended first, by SIGKILL where SIGTERM has not done it after `grace_s` seconds. `end` sends "TERM" or "KILL"
-    to processes that the command started elsewhere. directory: where it runs, if not here.
+    `watch` is called every 0.1 s, or sooner where it asks for it. Whatever raises here (Interrupted included), the
+    process and all its descendants are ended first, by SIGKILL where SIGTERM has not done it after `grace_s`
+    seconds. `end` sends "TERM" or "KILL" to processes that the command started elsewhere.
+    directory: where it runs, if not here.
     """
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -57,11 +60,11 @@ def run_group(
     timed_out = False
     try:
         while process.poll() is None:
-            watch()
+            wanted_s = watch()
             if time.monotonic() > deadline:
                 timed_out = True
                 break
-            time.sleep(POLL_S)
+            time.sleep(POLL_S if wanted_s is None else min(wanted_s, POLL_S))
     finally:
         _end_family(process, grace_s, end)
     return process.returncode, timed_out

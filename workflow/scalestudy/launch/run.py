@@ -240,11 +240,10 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
 
         script = CommandWatch(spec, partial, stall_limit_s=limits.stall_limit_s)
 
-    def watch() -> None:
-        if script:
-            script.check()
+    def watch() -> float | None:
         progress.watch()
         arrivals.check()
+        return script.check() if script else None
 
     try:
         exit_code, timed_out = run_group(

@@ -35,6 +35,8 @@ class Step:
     """Of a step that was made for the probes of communication; '' for the script's own."""
     logged: tuple[float, ...]
     """Seconds that DDP's logger gave at the end of this step, of the one before it; DDP_COLUMNS, or none."""
+    reading_s: float
+    """Of the step's time, in which what was noted was read (attach/journal.py)."""
     memory_gib: tuple[float, float]
     """(resident, allocated on the device) at the end of this step; nan where they were not read."""
 
@@ -166,5 +168,6 @@ def parse_step(row: dict[str, str]) -> Step:
         extra=tuple(filter(None, row["extra"].split(";"))),
         phase=row["phase"],
         logged=tuple(map(float, filter(None, row["logged"].split(";")))),
+        reading_s=float(row["reading_time_s"]),
         memory_gib=(float(row["resident_gib"] or nan), float(row["allocated_gib"] or nan)),
     )

@@ -15,14 +15,18 @@ from scalestudy.measure.stopping import Look, StepRule
 from scalestudy.record.files import write_json
 from scalestudy.study.spec import CommandSpec
 
-EVERY_S = 0.5
+FIRST_S, EVERY_S = 0.02, 0.5
+"""Seconds between two looks at the steps: soon once they begin, and seldom in a long training. A look at all ranks
+is as seldom from the beginning."""
+UNTIL_BEGUN_S = 0.05
+GROWTH = 1.05
 TEARDOWN_S = 20.0
 """Seconds that ranks which have reported may take to end: gloo may never come back from its end."""
 STOP = "stop"
 
 
 class CommandWatch:
-    """Of one launch; `check` is called every 0.1 s."""
+    """Of one launch; `check` is called as often as it asks for."""
 
     def __init__(self, spec: CommandSpec, directory: Path, *, stall_limit_s: float) -> None:
         self.rule = StepRule(**spec.measure.step_rule)
@@ -31,30 +35,39 @@ class CommandWatch:
         self._folder = directory / ATTACHED
         self._looks = self.rule.looks()
         self._times: list[float] = []
+        """Of the steps, without the reading of what was noted: the mean of many steps is known sooner so."""
         self._path: Path | None = None
         self._read = 0
         self._header: list[str] = []
-        self._next_s = 0.0
+        self._next_s, self._wait_s = 0.0, FIRST_S
+        self._next_of_all_s = 0.0
         self._told = False
         self._reported_at: float | None = None
         self.look: Look | None = None
         """The last look; None before the first."""
 
-    def check(self) -> None:
-        """Read what is new. Raises AllReportedError where ranks that have reported do not end."""
+    def check(self) -> float:
+        """Read what is new; seconds until the next look. Raises AllReportedError where ranks that have reported do
+        not end."""
         now = time.monotonic()
-        if now < self._next_s:
-            return
-        self._next_s = now + EVERY_S
-        self._wait_for_the_end(now)
-        if self._path is None:
-            self._path = self._of_rank_0()
-        if self._path is not None and self._read_on():
-            done = len(self._times)
-            most = self.rule.max_warmup_steps + self.rule.max_steps
+        if now >= self._next_of_all_s:
+            self._next_of_all_s = now + EVERY_S
+            self._wait_for_the_end(now)
+            self._show_progress()
+        if now >= self._next_s:
+            self._path = self._path or self._of_rank_0()
+            wait_s = UNTIL_BEGUN_S if self._path is None else self._wait_s
+            self._next_s = now + wait_s
+            if self._path is not None:
+                self._wait_s = min(EVERY_S, GROWTH * self._wait_s)
+                if self._read_on() and not self._spec.run_to_end and not self._told:
+                    self._judge()
+        return max(0.0, min(self._next_s, self._next_of_all_s) - time.monotonic())
+
+    def _show_progress(self) -> None:
+        if self._times:
+            done, most = len(self._times), self.rule.max_warmup_steps + self.rule.max_steps
             write_json(self._directory / "progress.json", {"done": done, "total": max(done, most)})
-            if not self._spec.run_to_end and not self._told:
-                self._judge()
 
     def _of_rank_0(self) -> Path | None:
         """The steps of rank 0, once it has made one."""
@@ -78,7 +91,7 @@ class CommandWatch:
         for row in rows:
             step = parse_step(dict(zip(self._header, row, strict=True)))
             if not (step.extra or step.exhausted or step.phase):
-                self._times.append(step.time_s)
+                self._times.append(step.time_s - step.reading_s)
         return bool(rows)
 
     def _judge(self) -> None:
