@@ -1,0 +1,313 @@
+"""Is the advice right? Studies are run, their advice is tried, and predictions are held against what came of it.
+
+    python -m bench.verification [--studies NAME ...] [--seeds 1] [--minutes 60] [--folder F]
+
+Each study is run as far as its findings, then `scalestudy verify` tries its first pieces of advice, before beside
+after in launches of their own. What came of each is kept as a row of docs/measurements/verification.csv, so that
+studies may be made over several days: a study and seed that has rows is not measured again. In the end
+docs/verification.md is written from all rows.
+
+Half of the studies or more have nothing put into them: small networks of several kinds, as they scale here. The
+others have a fault that a setting makes (`scalestudy demo`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import asdict, dataclass, fields
+from math import inf, log
+from pathlib import Path
+from statistics import median
+from tempfile import gettempdir
+from typing import Any
+
+import yaml
+from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
+from scalestudy.record.document import read_document
+from scalestudy.verify.model import VerificationFile
+
+BIN = Path(sys.executable).parent
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+ROWS, PAGE = DOCS / "measurements/verification.csv", DOCS / "verification.md"
+FOLDER = Path(gettempdir()) / "scalestudy-verification"
+TRIED_EACH = 4
+LEVEL = 0.90
+"""Of the intervals that are asked for: 90 % of the measured gains are to be within the predicted limits."""
+
+TOKENS = {
+    "type": "synthetic-tokens",
+    "samples": 4096,
+    "sequence_length": 32,
+    "vocabulary": 500,
+    "on_device": False,
+}
+BOTH = {"scaling": ["strong", "weak"]}
+PLAIN: dict[str, dict[str, Any]] = {
+    "mlp-narrow": task(mlp(128, 3), VECTORS, 64, **BOTH),
+    "mlp-wide": task(mlp(512, 4), VECTORS, 128, **BOTH),
+    "mlp-deep": task(mlp(128, 12), VECTORS, 128, **BOTH),
+    "mlp-large-batch": task(mlp(256, 3), VECTORS, 512, **BOTH),
+    "convnet-small": task({"type": "convnet", "channels": 16, "num_layers": 3}, IMAGES, 32, **BOTH),
+    "convnet-deep": task({"type": "convnet", "channels": 24, "num_layers": 8}, IMAGES, 32, **BOTH),
+    "encoder": task(
+        {"type": "text-classifier", "d_model": 32, "heads": 2, "num_layers": 2},
+        TOKENS | {"classes": 4},
+        16,
+        **BOTH,
+    ),
+    "encoder-wide": task(
+        {"type": "text-classifier", "d_model": 96, "heads": 4, "num_layers": 2},
+        TOKENS | {"classes": 4},
+        16,
+        **BOTH,
+    ),
+    "decoder": task({"type": "language-model", "parameters": "1M"}, TOKENS | {"sequence_length": 16}, 8, **BOTH),
+    "digits-mlp": {
+        "model": mlp(256, 3),
+        "data": {"type": "digits", "validation_fraction": 0.2},
+        "optimizer": {"type": "sgd", "learning_rate": 0.05, "momentum": 0.9},
+        "batch_size": 32,
+        "epochs": 6,
+        **BOTH,
+    },
+}
+NOT_OF_SETTINGS = {"slow-link", "too-large-for-ddp", "other-arithmetic", "oversubscribed", "small-batch"}
+"""Faults whose remedy no study can hold beside them."""
+FAULTY = [fault.name for fault in FAULTS if not fault.injected and fault.name not in NOT_OF_SETTINGS]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A piece of advice that was tried. Gains are times the throughput of before."""
+
+    study: str
+    seed: int
+    kind: str
+    """plain, or fault: the study has a fault put into it."""
+    scaling: str
+    cause: str
+    advice: str
+    predicted: float | None
+    predicted_low: float | None
+    predicted_high: float | None
+    gain: float | None
+    gain_low: float | None
+    gain_high: float | None
+    verdict: str
+    at_ideal: float | None
+    """The gain that an efficiency of 1 would be."""
+
+
+def study_of(name: str, seed: int) -> dict[str, Any]:
+    """The content of a study's file."""
+    if name in ALL:
+        return ALL[name].study(seed=seed) | {"study": f"{name}-{seed}"}
+    return {
+        "study": f"{name}-{seed}",
+        "seed": 100 * seed,
+        "repeats": 3,
+        "max_repeats": 5,
+        "scales": ["1x2"],
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+        "workloads": {name: PLAIN[name]},
+        "host": {
+            "device": "cpu",
+            "start": "fork",
+            "environment": {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"},
+        },
+        "measure": {"half_width": 0.02, "max_steps": 100, "min_steps": 40, "probe_steps": 5, "probe_rounds": 3},
+    }
+
+
+def tried(name: str, seed: int, folder: Path) -> list[Row]:
+    """Run a study and try its advice. What is finished is not run again. folder: where results/ stands."""
+    content = study_of(name, seed)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{content['study']}.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    results = folder / "results" / content["study"]
+    run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
+    run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
+    _run(folder, *run, "--", f"results/{content['study']}/findings.json")
+    _run(folder, BIN / "scalestudy", "verify", "--study", path.name, "--most", TRIED_EACH)
+    found = read_document(results / "verification.json", VerificationFile)
+    rows = []
+    for one in found.verified:
+        predicted = one.trial.predicted.gain if one.trial.predicted else None
+        ranks = one.trial.before.nodes * one.trial.before.devices_per_node
+        speedup = one.speedup_before.value
+        rows.append(
+            Row(
+                study=name,
+                seed=seed,
+                kind="fault" if name in ALL else "plain",
+                scaling=one.trial.before.scaling,
+                cause=one.trial.cause,
+                advice=one.trial.advice,
+                **_limits("predicted", predicted),
+                **_limits("gain", one.gain),
+                verdict=one.verdict,
+                at_ideal=ranks / speedup if speedup and speedup == speedup else None,
+            )
+        )
+    return rows
+
+
+def _limits(name: str, of: Any) -> dict[str, float | None]:
+    values = (of.value, of.low, of.high) if of is not None else (None, None, None)
+    known = [
+        None if value is None or value != value or abs(value) == inf else float(f"{value:.5g}") for value in values
+    ]
+    return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
+
+
+def _run(folder: Path, *words: object) -> None:
+    line = [str(word) for word in words]
+    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"{' '.join(line)}: {done.returncode}\n{done.stdout}{done.stderr}")
+
+
+def read(path: Path) -> list[Row]:
+    """The rows that are kept."""
+    if not path.exists():
+        return []
+    with path.open(encoding="utf-8", newline="") as lines:
+        return [
+            Row(**{
+                field.name: _cell(str(field.type), row[field.name]) for field in fields(Row)
+            })
+            for row in csv.DictReader(lines)
+        ]  # fmt: skip
+
+
+def _cell(kind: str, text: str) -> Any:
+    if "float" in kind:
+        return float(text) if text else None
+    return int(text) if kind == "int" else text
+
+
+def write(path: Path, rows: list[Row]) -> None:
+    """Keep the rows."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as lines:
+        writer = csv.DictWriter(lines, [field.name for field in fields(Row)], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(asdict(row) for row in sorted(rows, key=lambda row: (row.study, row.seed, row.scaling)))
+
+
+def interval_score(low: float, high: float, value: float) -> float:
+    """Of logarithms, at LEVEL: the width, and 2 / (1 - LEVEL) times how far the value is outside. Less is better.
+
+    Source: Gneiting and Raftery (2007), Journal of the American Statistical Association 102, section 6.2.
+    """
+    low, high, value = log(low), log(high), log(value)
+    return (high - low) + 2 / (1 - LEVEL) * (max(0.0, low - value) + max(0.0, value - high))
+
+
+def page(rows: list[Row]) -> str:
+    """docs/verification.md."""
+    scored = [row for row in rows if row.predicted_low is not None and row.gain is not None]
+    lines = [
+        "# Advice that was tried",
+        "",
+        "What came of the advice of studies on this kind of machine (two CPU cores, gloo). The table is made by",
+        "`python -m bench.verification` (in `tests/`) from `docs/measurements/verification.csv`;",
+        "[verify.md](verify.md) says how advice is tried and what the verdicts mean.",
+        "",
+        *summary(rows, scored),
+        "",
+        "| study | put in | scaling | cause | advice | predicted gain | measured gain | verdict |",
+        "| --- | --- | --- | --- | --- | --- | --- | --- |",
+    ]
+    for row in rows:
+        put_in = "a fault" if row.kind == "fault" else "nothing"
+        told = [
+            _said(row.predicted, row.predicted_low, row.predicted_high),
+            _said(row.gain, row.gain_low, row.gain_high),
+        ]
+        lines.append(
+            f"| {row.study} {row.seed} | {put_in} | {row.scaling} | {row.cause} | {row.advice} | {told[0]} |"
+            f" {told[1]} | {row.verdict} |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _said(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None:
+        return "none"
+    return f"{value:.3g}" if low is None or high is None else f"{value:.3g} [{low:.3g}, {high:.3g}]"
+
+
+def summary(rows: list[Row], scored: list[Row]) -> list[str]:
+    """What all rows say together. scored: those with a prediction and a measured gain."""
+    verdicts = Counter(row.verdict for row in rows)
+    told = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.most_common())
+    faulty = sum(row.kind == "fault" for row in rows)
+    harmful = sum(row.gain_high is not None and row.gain_high < 1 for row in rows)
+    lines = [
+        f"{len(rows)} pieces of advice over {len({row.study for row in rows})} workloads, {faulty} of them in"
+        f" studies with a fault put in: {told}.",
+        f"Slower for certain after the advice: {harmful}.",
+    ]
+    if not scored:
+        return lines
+    n = len(scored)
+    within = sum(row.predicted_low <= row.gain <= row.predicted_high for row in scored)
+    width = median((row.predicted_high - row.predicted_low) / row.predicted for row in scored)
+    ours = sum(interval_score(row.predicted_low, row.predicted_high, row.gain) for row in scored) / n
+    unchanged = sum(interval_score(1, 1, row.gain) for row in scored) / n
+    ideals = [interval_score(row.at_ideal, row.at_ideal, row.gain) for row in scored if row.at_ideal]
+    lines += [
+        "",
+        f"Of {n} with a prediction, {within} measured gains ({within / n:.0%}) are within the predicted limits.",
+        f"The median full width of the limits is {width:.0%} of the prediction. Mean interval score of logarithms"
+        f" at {LEVEL:.0%}, less is better: {ours:.2f} for the",
+        f'predictions, {unchanged:.2f} for "nothing changes", {sum(ideals) / max(1, len(ideals)):.2f} for "the'
+        ' efficiency becomes 1".',
+    ]
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--studies", nargs="+", choices=[*PLAIN, *FAULTY], default=[*PLAIN, *FAULTY])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1])
+    parser.add_argument("--minutes", type=float, default=inf, help="no study is begun after so many")
+    parser.add_argument(
+        "--folder", type=Path, default=Path(gettempdir()) / "scalestudy-verification", help="where studies stand"
+    )
+    arguments = parser.parse_args()
+    rows, begin = read(ROWS), time.monotonic()
+    for seed in arguments.seeds:
+        for name in arguments.studies:
+            if any((row.study, row.seed) == (name, seed) for row in rows):
+                continue
+            if time.monotonic() - begin > 60 * arguments.minutes:
+                break
+            began = time.monotonic()
+            try:
+                new = tried(name, seed, arguments.folder.absolute() / f"{name}-{seed}")
+            except RuntimeError as error:
+                print(f"{name} {seed}: {error}", flush=True)
+                continue
+            rows += new
+            write(ROWS, rows)
+            told = ", ".join(
+                f"{row.advice} {_said(row.gain, row.gain_low, row.gain_high)} {row.verdict}" for row in new
+            )
+            print(f"{name} {seed} ({time.monotonic() - began:.0f} s): {told or 'nothing to try'}", flush=True)
+    PAGE.write_text(page(read(ROWS)), encoding="utf-8")
+    print(
+        "\n".join(summary(rows, [row for row in rows if row.predicted_low is not None and row.gain is not None]))
+    )
+
+
+if __name__ == "__main__":
+    main()
