@@ -10,10 +10,12 @@ import pandas as pd
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.diagnose.goal import noise_scale_of, worth
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
+from scalestudy.registry.codes import Goal
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
@@ -45,6 +47,19 @@ class Case:
         """The target per doubling, compounded over the doublings up to this many ranks."""
         return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
 
+    @property
+    def goal(self) -> Goal:
+        return Goal(self.study.report.goal)
+
+    @cached_property
+    def noise_scale(self) -> Interval:
+        """The gradient noise scale at the end of the training, in samples; NOTHING where it was not measured.
+
+        That of a network which was hardly trained is none.
+        """
+        trained = self.study.workloads[self.point["workload"]].epochs
+        return noise_scale_of(self.point, self.base) if trained else NOTHING
+
     @cached_property
     def knobs(self) -> Variant:
         """How the point was run: as the study says, and of a script what was seen of it."""
@@ -66,10 +81,14 @@ class Case:
         return {"variants": {self.point["variant"]: change}}
 
     def accepted(self, recommendation: Recommendation) -> Recommendation:
-        """The recommendation; without its patch, and with the reason, where the study would refuse that.
+        """The recommendation with what it is worth.
+
+        Where the study would refuse its patch, it has none, and says why.
 
         Of a script it says which line to change, where that is no key of the study.
         """
+        known = worth(recommendation, self.goal, self.point, self.noise_scale)
+        recommendation = recommendation.model_copy(update={"worth": known})
         if self.script is not None:
             recommendation = for_script(recommendation, self)
         if not recommendation.patch:

@@ -55,13 +55,13 @@ class Cause:
     """None where nothing supports it. Its docstring has the threshold, and where that is from."""
 
     def finding(self, case: Case, seen: Seen, *, beside: bool = False) -> Finding:
-        """What a reader is told: without advice whose predicted gain is within its own noise."""
+        """What a reader is told: without advice that may be worth nothing."""
         return Finding(
             cause=self.id,
             explanation=seen.explanation,
             evidence=seen.evidence,
             refuted_by=self.refuted_by,
-            recommendations=tuple(case.accepted(one) for one in seen.recommendations if not one.within_noise),
+            recommendations=tuple(one for one in map(case.accepted, seen.recommendations) if not one.within_noise),
             beside=beside,
         )
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, isnan, nan
+from math import inf, isnan
 from typing import Any, ClassVar, Literal
 
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.record.document import Document, Part, Real
-from scalestudy.registry.codes import Changes, Verdict
+from scalestudy.registry.codes import Changes, Goal, Verdict
 
 FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
@@ -65,17 +65,26 @@ class Recommendation(Part):
     """Why nothing is predicted, where nothing is."""
     warning: str = ""
     changes: Changes = Changes.NOTHING
+    ranks: int | None = None
+    """Of the training then, where they are others than now."""
+    global_batch: int | None = None
+    """Samples of a step of all ranks then, where they are others than now."""
+    worth: Interval = NOTHING
+    """Times as good as now, by what the study is to reach (`report.goal`); null where that is not known."""
 
-    @property
-    def order(self) -> tuple[int, float]:
-        """Sorts by what is changed, and among equals by expected gain: the unknown last."""
-        gain = self.prediction.gain.value if self.prediction else nan
-        return list(Changes).index(self.changes), inf if isnan(gain) else -gain
+    def order(self, goal: Goal) -> tuple[int, float]:
+        """Sorts by what is changed, and among equals by what it is worth: the unknown last.
+
+        For another goal than throughput, all of known worth that ranks which were measured can have come first.
+        """
+        place, unknown = list(Changes).index(self.changes), isnan(self.worth.value)
+        first = goal != Goal.THROUGHPUT and not unknown and self.changes != Changes.MORE_RANKS
+        return -1 if first else place, inf if unknown else -self.worth.value
 
     @property
     def within_noise(self) -> bool:
-        """Whether what it should gain may be nothing: its lower limit is no gain."""
-        return self.prediction is not None and self.prediction.gain.low <= 1
+        """Whether it may be worth nothing: its lower limit is no better than now."""
+        return self.worth.low <= 1
 
 
 class Finding(Part):
@@ -119,6 +128,8 @@ class Diagnosis(Part):
     world_size: int
     batch_per_rank: int
     global_batch: int
+    goal: Goal
+    """What recommendations are ranked by."""
     verdict: Verdict
     sentence: str
     bottleneck: Bottleneck
@@ -130,9 +141,10 @@ class Diagnosis(Part):
 
     @property
     def recommendations(self) -> list[tuple[str, Recommendation]]:
-        """(cause, recommendation) of all findings, by expected gain; last those of what is only told beside."""
+        """(cause, recommendation) of all findings, by what they are worth; last those of what is only told
+        beside."""
         given = [(finding, one) for finding in self.findings for one in finding.recommendations]
-        given.sort(key=lambda item: (item[0].beside, item[1].order))
+        given.sort(key=lambda item: (item[0].beside, item[1].order(self.goal)))
         return [(finding.cause, one) for finding, one in given]
 
 
@@ -140,6 +152,6 @@ class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
     made_by: ClassVar[str] = "scalestudy stage diagnose"
-    schema_version: Literal[3] = 3
+    schema_version: Literal[4] = 4
     study: str
     diagnoses: tuple[Diagnosis, ...]

@@ -91,6 +91,7 @@ def larger_batch(case: Case) -> Recommendation:
         f" ({'global' if strong else 'per rank'}).",
         patch={"workloads": {point["workload"]: patch}},
         prediction=prediction,
+        global_batch=_global_batch(case, batch),
         warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
         f" compare accuracy at equal epochs.{_said(noise, worth, progress)}{short}",
     )
@@ -101,14 +102,15 @@ def _progress(case: Case, gain: Interval, batch: int) -> tuple[Interval, Interva
 
     NOTHING where the noise scale was not measured, or is that of a network that was hardly trained.
     """
-    point, workload = case.point, case.study.workloads[case.point["workload"]]
-    known = [Interval.of(row, "gradient_noise_scale_samples") for row in (point, case.base)]
-    noise = next((one for one in known if not isnan(one.value)), NOTHING)
-    if isnan(noise.value) or not workload.epochs:
+    noise, now, then = case.noise_scale, int(case.point["global_batch"]), _global_batch(case, batch)
+    if isnan(noise.value):
         return NOTHING, NOTHING, NOTHING
-    then = batch if point["scaling"] == "strong" else batch * case.ranks
-    now = int(point["global_batch"])
     return noise, efficiency_interval(noise, then, now), goodput(gain, noise, then, now)
+
+
+def _global_batch(case: Case, batch: int) -> int:
+    """Samples of a step of all ranks, where the workload's batch is this."""
+    return batch if case.point["scaling"] == "strong" else batch * case.ranks
 
 
 def _said(noise: Interval, worth: Interval, progress: Interval) -> str:

@@ -42,6 +42,7 @@ def _diagnose(case: Case) -> Diagnosis:
         findings = (invalid,) if invalid else find_causes(case, verdict)
     return Diagnosis(
         **{name: point[name] for name in (*WORK, "variant", "world_size", "batch_per_rank")},
+        goal=case.goal,
         verdict=verdict,
         sentence=sentence,
         bottleneck=find_bottleneck(case),

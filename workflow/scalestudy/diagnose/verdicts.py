@@ -123,6 +123,7 @@ def healthy(case: Case) -> Finding:
         prediction=prediction,
         unpredicted=unpredicted,
         changes=Changes.MORE_RANKS,
+        ranks=2 * case.ranks,
     )
     return Finding(
         cause="healthy",

@@ -69,6 +69,10 @@ Changes = StrEnum("Changes", "NOTHING RANKS OPERATIONS BATCH MODEL MORE_RANKS")
 ranks it has; which operations it is made of; its batch, and so its convergence; the model; ranks that were not
 measured."""
 
+Goal = StrEnum("Goal", "THROUGHPUT TIME_TO_ACCURACY COST_PER_SAMPLE")
+"""What advice is ranked by: samples a second at a training that stays as it is, progress a second, or device-time
+a sample."""
+
 Tried = StrEnum("Tried", "CONFIRMED PARTLY REFUTED UNDECIDED")
 """What came of advice that was tried."""
 

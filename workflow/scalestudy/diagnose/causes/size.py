@@ -2,6 +2,8 @@
 
 from math import isnan
 
+import pandas as pd
+
 from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.statistics.intervals import Interval
@@ -10,7 +12,7 @@ from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.larger_batch import larger_batch
 from scalestudy.diagnose.predict import as_measured
-from scalestudy.registry.codes import Changes, Wrapper
+from scalestudy.registry.codes import Changes, Goal, Wrapper
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
 FIXED = 0.5  # of the step of one process at a rank's batch
@@ -66,20 +68,53 @@ def comm_bound(case: Case) -> Seen | None:
 
 
 def _fewer_ranks(case: Case) -> list[Recommendation]:
-    """One process, or the smaller scale that is faster, where one is: as measured."""
+    """One process, or a smaller scale, where that serves the study better: as measured."""
+    smaller = case.smaller.dropna(subset=["throughput_samples_per_s"])
+    if case.goal == Goal.COST_PER_SAMPLE:
+        return _cheaper(case, smaller)
     advice = []
     if case.point["speedup"] < 1:
         one_process = "Use one process for this workload as it stands: it is faster."
         advice.append(("one_process", one_process, case.base))
-    smaller = case.smaller.dropna(subset=["throughput_samples_per_s"])
     if len(smaller):
         best = smaller.sort_values("throughput_samples_per_s").iloc[-1]
         advice.append(("fewer_ranks", f"Use {best['world_size']} ranks: they are faster than {case.ranks}.", best))
     return [
-        Recommendation(id=key, change=change, prediction=as_measured(case, row), changes=Changes.RANKS)
+        _on_ranks_of(case, row, key, change)
         for key, change, row in advice
         if row["throughput_samples_per_s"] > case.point["throughput_samples_per_s"]
     ]
+
+
+def _cheaper(case: Case, smaller: pd.DataFrame) -> list[Recommendation]:
+    """The scale below this one that takes least device-time a sample; the diagnosis asks whether it takes less."""
+
+    def throughput_of_a_rank(row: pd.Series) -> float:
+        return float(row["throughput_samples_per_s"]) / int(row["world_size"])
+
+    rows = [case.base, *(row for _, row in smaller.iterrows())]
+    best = max(
+        (row for row in rows if not isnan(throughput_of_a_rank(row))), key=throughput_of_a_rank, default=None
+    )
+    if best is None:
+        return []
+    ranks = int(best["world_size"])
+    if ranks == 1:
+        change = "Use one process: it takes least device-time a sample."
+        return [_on_ranks_of(case, best, "one_process", change)]
+    return [_on_ranks_of(case, best, "fewer_ranks", f"Use {ranks} ranks: they take least device-time a sample.")]
+
+
+def _on_ranks_of(case: Case, row: pd.Series, key: str, change: str) -> Recommendation:
+    """Advice to train as a row that was measured."""
+    return Recommendation(
+        id=key,
+        change=change,
+        prediction=as_measured(case, row),
+        changes=Changes.RANKS,
+        ranks=int(row["world_size"]),
+        global_batch=int(row["global_batch"]),
+    )
 
 
 @cause("launch-bound", Stage.SIZE, refuted_by="a step of one process that shrinks in proportion to its batch")

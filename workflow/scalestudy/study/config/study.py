@@ -38,6 +38,10 @@ class Report(Entry):
 
     confidence: float = Field(0.95, gt=0.5, lt=1)
     """Confidence level of every interval."""
+    goal: Literal["throughput", "time_to_accuracy", "cost_per_sample"] = "throughput"
+    """What advice is ranked by. `throughput`: samples a second, and what leaves the training as it is comes first.
+    `time_to_accuracy`: samples a second, each by what it is worth at the global batch (gradient noise scale).
+    `cost_per_sample`: device-time, so that fewer ranks come first where they waste less of it."""
     target_efficiency: float = Field(0.75, gt=0, le=1)
     """Efficiency per doubling of ranks from which scaling counts as healthy. Compute centres ask for 0.75."""
     target_margin: float = Field(0.025, ge=0, lt=1)
