@@ -58,7 +58,7 @@ def test_a_slower_script_ends_with_1(script: Path, capsys: pytest.CaptureFixture
     assert {record.outcome for record in records} == {"ok"} and len(records) == 8, "all that was measured is kept"
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 def test_a_script_against_itself_does_not_end_with_1(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, found = guarded(script, STEP, STEP)
     assert status in (0, 3), capsys.readouterr().out
@@ -73,7 +73,7 @@ def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFi
     assert "(before the change): run " in said and "ended as failed" in said and "log.txt" in said
 
 
-@pytest.mark.alone
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git; apt-get install git")
 def test_a_slower_working_tree_ends_with_1(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change is in a package that is found by a path of the working tree, as an editable install is."""
