@@ -17,6 +17,7 @@ from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import forecasts_view
 from scalestudy.publish.views.rows import add_factors, rows_view
+from scalestudy.publish.views.verified import verified_view
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
@@ -46,7 +47,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     add_floor_notes(rows, plan, results, numbers)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
-    diagnoses = diagnoses_view(results.findings, rows, numbers)
+    diagnoses = diagnoses_view(results.findings, rows, numbers, results.verification)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -54,6 +55,8 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
+        "verified": results.verification is not None,
+        "verification": verified_view(results.verification, plan.study, numbers.numbers),
         "floors": floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
         "hardware": hardware_view(results.environment.facts),
