@@ -16,7 +16,7 @@ from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.verify.model import Place, Trial, VerificationFile
 from scalestudy.verify.score import judge, score
-from scalestudy.verify.words import verification_frame, verification_lines
+from scalestudy.verify.frame import verification_frame
 
 BEFORE = Place(workload="mlp", variant="ddp", scaling="strong", nodes=1, devices_per_node=2)
 RAN = pd.Series({"launches_ok": 3})
@@ -34,6 +34,7 @@ def trial(gain: Interval | None, **after: Any) -> Trial:
         cause="bucket-size",
         advice="default_buckets",
         change="Leave buckets alone.",
+        patch={"variants": {"ddp": {"ddp": {"bucket_cap_mb": 25}}}},
         before=BEFORE,
         after=BEFORE.model_copy(update={"variant": "ddp-after"} | after),
         predicted=predicted,

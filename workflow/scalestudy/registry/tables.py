@@ -101,9 +101,5 @@ FILES: dict[Table, str] = {name: entry.file or name for name, entry in TABLES.it
 
 VERIFICATION = "verification"
 """The table of advice that was tried; only a study whose advice was tried has it."""
-VERIFICATION_ABOUT = (
-    "Advice of study {study} that was tried: before it, as predicted, and after it. Before and after are"
-    " measured in trials of their own, in the same repeats. Limits of the accuracy are the range of launches."
-)
 NAMES = (*FILES.values(), "environment", "provenance")
 """All files of tables/: also those that are no table of numbers."""

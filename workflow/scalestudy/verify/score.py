@@ -91,7 +91,7 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
         half = "half of what was predicted" if wanted > 1 else "no gain"
         return Tried.REFUTED, f"the upper limit of the gain is below {half}"
     if gain.low <= 1:
-        return Tried.UNDECIDED, "the interval of the gain includes 1, which is no gain"
+        return Tried.UNDECIDED, "the interval of the gain includes 1, that is, no gain"
     if kept == AccuracyKept.LOWER:
         return Tried.PARTLY, "it is faster and less accurate"
     if isnan(predicted.value):

@@ -63,7 +63,7 @@ def tables(results: Path) -> int:
         "provenance": ("provenance.tex", provenance_view(book)),
     }
     if tried := verification_of(results):
-        made[VERIFICATION] = ("table.tex", verified_table_view(plan, summary, book, tried))
+        made[VERIFICATION] = ("verification_table.tex", verified_table_view(plan, summary, book, tried))
     for name, (template, values) in made.items():
         _write(results / "tables" / f"{name}.tex", template, values)
     print(f"{len(made)} tables in {results / 'tables'}")

@@ -108,7 +108,7 @@ def _recommendation(
         "cause": cause,
         "prediction": _prediction(numbers, point, cause, item),
         "payback": _payback(numbers, recommendation_key(point, cause, item.id), item.payback),
-        "tried": came_of_it(found, numbers.numbers) if found else Phrase(),
+        "tried": came_of_it(found, numbers.numbers, accuracy=False) if found else Phrase(),
         "tried_code": found.verdict if found else "",
         "tried_verdict": TRIED_WORDS[found.verdict] if found else "",
     }

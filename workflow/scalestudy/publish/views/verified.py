@@ -45,6 +45,7 @@ def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
     return {
         "key": key,
         "where": words.where(one.trial.before),
+        "place": words.place(one.trial.before),
         "workload": one.trial.before.workload,
         "change": one.trial.change,
         "cause": one.trial.cause,
@@ -56,15 +57,18 @@ def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
     }
 
 
-def came_of_it(one: Verified, numbers: Numbers) -> Phrase:
-    """What came of advice: 'it brought 1.2 [1.1, 1.3] times the throughput; ... was predicted. ...'."""
+def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phrase:
+    """What came of advice, in sentences: 'It brought 1.2 [1.1, 1.3] times the throughput; ... was predicted. ...'.
+
+    accuracy: whether they say what became of the accuracy.
+    """
     key = key_of(one)
     told = _phrase(words.PREDICTED, key, numbers) if f"{key}.predicted.gain" in numbers else words.NOT_PREDICTED
     pieces: list[Piece | str] = []
     if f"{key}.gain" in numbers:
         pieces += [_phrase(words.BROUGHT, key, numbers), "; ", told, ". "]
     pieces.append(f"{one.reason[:1].upper()}{one.reason[1:]}.")
-    if one.accuracy_kept != AccuracyKept.NONE:
+    if accuracy and one.accuracy_kept != AccuracyKept.NONE:
         difference = f"{key}.accuracy_difference_points"
         pieces += [f" {words.KEPT[one.accuracy_kept]}: ", _piece(difference, numbers), " points."]
     return Phrase(*pieces)

@@ -30,10 +30,18 @@ PREDICTED = "{predicted.gain} was predicted"
 NOT_PREDICTED = "nothing was predicted"
 
 
-def where(place: Place) -> str:
+def where(at: Place) -> str:
     """'digits-mlp, ddp strong scaling, 1x2'."""
-    scale = f"{place.nodes}x{place.devices_per_node}"
-    return f"{place.workload}, {place.variant} {place.scaling} scaling, {scale}"
+    return f"{at.workload}, {at.variant} {at.scaling} scaling, {_scale(at)}"
+
+
+def place(at: Place) -> str:
+    """'digits-mlp, ddp strong, 1x2': where there is little room."""
+    return f"{at.workload}, {at.variant} {at.scaling}, {_scale(at)}"
+
+
+def _scale(at: Place) -> str:
+    return f"{at.nodes}x{at.devices_per_node}"
 
 
 def quantity(name: str, target: float | None) -> tuple[str, str]:

@@ -22,7 +22,7 @@ from scalestudy.registry.verified import SIDES, TRIED
 from scalestudy.study.plan import Plan
 from scalestudy.verify.model import Place
 
-PANEL_IN, LINE_IN, EMPTY_IN = 1.25, 0.13, 0.6
+PANEL_IN, LINE_IN, EMPTY_IN = 1.35, 0.13, 0.6
 """Heights: of a row of panels, of a line of its name, and of a figure in which no advice was tried."""
 CHARACTER_IN = 0.056
 """Width of a letter of 7 pt."""
@@ -113,12 +113,13 @@ def _draw_panel(axes: Axes, rows: pd.DataFrame) -> None:
         axes.errorbar([at], [row["y"]], yerr=limits, capsize=2.5, elinewidth=0.8, **look)
     name = rows["y_name"].iloc[0]
     axes.set_title(name, fontsize=7)
-    axes.set_xticks(range(len(sides)), sides, fontsize=6)
+    axes.set_xticks(range(len(sides)), sides, fontsize=6, rotation=35, ha="right", rotation_mode="anchor")
+    axes.tick_params(axis="x", pad=1)
     axes.set_xlim(-0.6, len(sides) - 0.4)
     axes.grid(visible=False, axis="x")
     axes.yaxis.set_major_locator(MaxNLocator(4))
     if name != ACCURACY:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.06 * axes.get_ylim()[1])
 
 
 def _words(frame: pd.DataFrame) -> str:
