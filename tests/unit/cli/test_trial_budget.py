@@ -25,7 +25,7 @@ def finish(name: str) -> None:
 def test_what_is_beyond_the_budget_is_named_and_a_cheaper_one_may_follow() -> None:
     names, over = Budget(most=3, hours=1.3).within(PRICES)
     assert names == ["first", "third"]
-    assert "it may take 1.00 device-hours, and 0.300 are left of the budget" in over["second"]
+    assert "it may take 1 device-hours, and 0.3 are left of the budget" in over["second"]
 
 
 def test_a_budget_of_nothing_and_a_number_of_none() -> None:
@@ -55,5 +55,5 @@ def test_what_trials_really_took_ends_the_budget_half_way(monkeypatch: pytest.Mo
     budget = Budget(most=3, hours=2.2)
     assert budget.within(PRICES)[0] == ["first", "second", "third"]
     assert budget.spent_up("first", PRICES["first"]) == ""
-    assert "it may take 1.00 device-hours, and 0.300 are left" in budget.spent_up("second", PRICES["second"])
+    assert "it may take 1 device-hours, and 0.3 are left" in budget.spent_up("second", PRICES["second"])
     assert budget.spent_up("third", PRICES["third"]) == ""

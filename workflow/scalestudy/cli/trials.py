@@ -10,7 +10,6 @@ import yaml
 from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.cli.inputs import findings_of, plan_of, table_of
 from scalestudy.errors import UserError
-from scalestudy.publish.numbers.rounding import show
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_text
@@ -102,7 +101,7 @@ class Budget:
             return "what it may take is not known, and there is a budget (verify.budget_device_hours, --budget)"
         left_h = max(0.0, self.hours - spent_h)
         return (
-            f"it may take {show(price.most_hours).value} device-hours, and {show(left_h).value} are left of the"
+            f"it may take {price.most_hours:.3g} device-hours, and {left_h:.3g} are left of the"
             " budget (verify.budget_device_hours, --budget)"
         )
 

@@ -114,11 +114,10 @@ def _left_out(item: LeftOut) -> str:
 
 
 def _counted(found: VerificationFile) -> str:
-    """'2 pieces of advice tried: 1 confirmed, 0 partly confirmed, 1 refuted, 0 undecided'."""
-    counts = [
-        f"{sum(one.verdict == code for one in found.verified)} {word}" for code, word in words.VERDICTS.items()
-    ]
-    return f"{counted(len(found.verified), 'piece')} of advice tried: {', '.join(counts)}"
+    """'2 pieces of advice tried: 1 confirmed, 1 refuted'; '0 pieces of advice tried'."""
+    numbers = {word: sum(one.verdict == code for one in found.verified) for code, word in words.VERDICTS.items()}
+    counts = [f"{number} {word}" for word, number in numbers.items() if number]
+    return ": ".join(filter(None, [f"{counted(len(found.verified), 'piece')} of advice tried", ", ".join(counts)]))
 
 
 def verification_lines(found: VerificationFile, study: Study) -> list[str]:
