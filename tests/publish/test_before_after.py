@@ -128,6 +128,14 @@ def test_another_patch_has_not_been_tried(content: dict[str, Any]) -> None:
     assert "mlp, ddp strong scaling, 1x2: REFUTED" in text, "the old verdict is told all the same"
 
 
+def test_a_point_that_the_study_has_no_more_is_left_out(content: dict[str, Any]) -> None:
+    made = Made(content, predicted=None)
+    assert made.file is not None
+    assert made.file.of_points(made.plan.points) == made.file
+    weak = [point for point in made.plan.points if point.scaling == "weak"]
+    assert made.file.of_points(weak).verified == ()
+
+
 def test_advice_that_does_not_run_has_its_outcome_where_numbers_would_be(content: dict[str, Any]) -> None:
     made = Made(content, predicted=Interval(2.0, 1.9, 2.1), outcome="oom")
     row = next(line for line in made.text.splitlines() if line.strip().startswith("step time (ms)"))

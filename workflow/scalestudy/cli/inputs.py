@@ -86,11 +86,11 @@ def results_of(results: Path) -> Results:
 
 
 def verification_of(results: Path) -> VerificationFile | None:
-    """What came of the advice of a study; None where none was tried."""
+    """What came of the advice for the points that a study has now; None where none was tried."""
     from scalestudy.verify.model import VerificationFile
 
     path = results / RESULTS["verification"]
-    return read_document(path, VerificationFile) if path.exists() else None
+    return read_document(path, VerificationFile).of_points(plan_of(results).points) if path.exists() else None
 
 
 def documented(results: Path) -> tuple[Plan, Results, NumbersFile]:

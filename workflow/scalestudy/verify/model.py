@@ -1,5 +1,8 @@
 """What is tried of a study's advice, and what came of it: verification/trials.json and verification.json."""
 
+from __future__ import annotations
+
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
@@ -8,6 +11,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Diagnosis, Prediction, Recommendation
 from scalestudy.record.document import Document, Part
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Tried
+from scalestudy.study.plan import Point
 
 
 class Place(Part):
@@ -20,7 +24,7 @@ class Place(Part):
     devices_per_node: int
 
     @classmethod
-    def of(cls, diagnosis: Diagnosis) -> "Place":
+    def of(cls, diagnosis: Diagnosis) -> Place:
         """The point that a diagnosis is of."""
         return cls(**diagnosis.model_dump(include=set(cls.model_fields)))
 
@@ -129,6 +133,13 @@ class VerificationFile(Document):
     left_out: tuple[LeftOut, ...]
     runs: dict[str, TrialRun]
     """The launches of the trials, by their ids."""
+
+    def of_points(self, points: Sequence[Point]) -> VerificationFile:
+        """The same without points that are not among these: the study may have been changed since."""
+        names = list(Place.model_fields)
+        known = {tuple(getattr(point, name) for name in names) for point in points}
+        mine = [one for one in self.verified if tuple(vars(one.trial.before).values()) in known]
+        return self.model_copy(update={"verified": tuple(mine)})
 
     def of(self, at: Place, cause: str, advice: Recommendation) -> Verified | None:
         """What came of this advice at a point; None where it was not tried."""

@@ -40,7 +40,8 @@ def verified_view(found: VerificationFile | None, study: Study, numbers: Numbers
 
 
 def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
-    key, target = key_of(one), study.workloads[one.trial.before.workload].target_accuracy
+    key, workload = key_of(one), study.workloads.get(one.trial.before.workload)
+    target = workload.target_accuracy if workload else None  # a study may have lost it since
     rows = [_row(one, key, printed_of(column).name, target, numbers) for column in TRIED]
     return {
         "key": key,

@@ -34,6 +34,8 @@ def _before_after(plan: Plan, frames: Frames) -> pd.DataFrame:
     rows: list[dict[str, Any]] = []
     for tried in frames.verified.to_dict("records"):
         place = Place(**{name: tried[name] for name in Place.model_fields})
+        if place.workload not in plan.study.workloads:
+            continue  # the study had it when its advice was tried
         target = plan.study.workloads[place.workload].target_accuracy
         group = f"{where(place)}: {tried['change']} {VERDICTS[Tried(tried['verdict'])].capitalize()}."
         for column in TRIED:
