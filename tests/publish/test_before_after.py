@@ -211,3 +211,39 @@ def test_what_was_not_tried_is_told_with_its_reason(content: dict[str, Any]) -> 
     assert "1x2: Add ranks. It needs devices that the study does not have." in text
     table = verified_table_view(made.plan, results.summary, book_of(made.plan, results), file)
     assert render(DIRECTORY / "verification_table.tex", **table).count("tabular") == 0
+
+
+@pytest.mark.parametrize(
+    ("payback", "said"),
+    [
+        (
+            {
+                "least_device_hours": 0.1,
+                "most_device_hours": 0.2,
+                "saved_device_hours": Interval(0.5, 0.4, 0.6),
+                "trainings": Interval(0.4, 0.33, 0.5),
+            },
+            "Trying it takes 0.100 to 0.200 device-hours. If the prediction holds, it saves 0.50 [0.40, 0.60]"
+            " device-hours in each training as long as those of this study, and is repaid after"
+            " 0.400 [0.330, 0.500] trainings.",
+        ),
+        (
+            {"least_device_hours": 0.2, "most_device_hours": 0.2, "unknown": Unpaid.WITHIN_NOISE},
+            "Trying it takes 0.200 device-hours. The number of trainings until it is repaid is not known: the"
+            " predicted saving is within its noise.",
+        ),
+        ({"unknown": Unpaid.NO_TRIAL}, "No trial can test it, so its cost is not known."),
+    ],
+    ids=["repaid", "within noise", "no trial"],
+)
+def test_advice_says_what_trying_it_takes_and_when_that_is_repaid(
+    content: dict[str, Any], payback: dict[str, Any], said: str
+) -> None:
+    made = Made(content, tried=False, predicted=None)
+    paid = TRIED.model_copy(update={"payback": Payback(**payback)})
+    finding = Finding(cause="bucket-size", explanation="", evidence=(), refuted_by="", recommendations=(paid,))
+    findings = [one.model_copy(update={"findings": (finding,)}) for one in made.results.findings]
+    results = results_of(made.plan, made.results.runs, made.results.summary, findings=findings)
+    text = render(DIRECTORY / "performance_report.txt", **printed_of(made.plan, results))
+    assert said in flat(text)
+    assert said in flat(html.unescape(re.sub(r"<[^>]+>", "", page_of(made.plan, results))))

@@ -5,16 +5,16 @@ from scalestudy.registry.codes import Unpaid
 COST = "Trying it takes {least_device_hours} to {most_device_hours} device-hours."
 COST_ALIKE = "Trying it takes {most_device_hours} device-hours."
 REPAID = (
-    "It saves {saved_device_hours} device-hours in each training as long as those of this study, if the prediction"
-    " holds, so that trying it is repaid after {trainings} trainings."
+    "If the prediction holds, it saves {saved_device_hours} device-hours in each training as long as those of this"
+    " study, and is repaid after {trainings} trainings."
 )
-_UNKNOWN = "After how many trainings that is repaid is not known, since"
+_UNKNOWN = "The number of trainings until it is repaid is not known:"
 UNPAID = {
-    Unpaid.NO_TRIAL: "No trial can be made of it, so that what trying it takes is not known.",
-    Unpaid.COST_UNKNOWN: "What trying it takes is not known, since no launch has a wall time.",
+    Unpaid.NO_TRIAL: "No trial can test it, so its cost is not known.",
+    Unpaid.COST_UNKNOWN: "The cost of trying it is not known: no launch has a wall time.",
     Unpaid.NOT_PREDICTED: f"{_UNKNOWN} no gain is predicted.",
     Unpaid.WITHIN_NOISE: f"{_UNKNOWN} the predicted saving is within its noise.",
     Unpaid.LENGTH_UNKNOWN: f"{_UNKNOWN} the length of a training is not known.",
-    Unpaid.NOTHING_SAVED: "That is not repaid, since the predicted gain saves no device-hours.",
+    Unpaid.NOTHING_SAVED: "It is not repaid: the predicted gain saves no device-hours.",
 }
 """Why there is no number of trainings, by its code."""

@@ -110,7 +110,7 @@ class Study(Entry):
     report: Report = Report()
     """What the numbers are held to."""
     verify: Verify = Verify()
-    """Whether the study's advice is tried without being asked for."""
+    """Whether the study tries its own advice."""
 
     def base_of(self, variant: str) -> str:
         """Name of the single variant that a variant is compared with; a single variant is its own."""

@@ -1,4 +1,4 @@
-"""Whether the advice of a study is tried without being asked for, and what that may take."""
+"""Whether a study tries its own advice, and what that may take."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from scalestudy.study.config.entry import Entry
 
 
 class Verify(Entry):
-    """Whether advice is tried without being asked for, and what that may take (docs/verify.md)."""
+    """Whether a study tries its own advice, and what that may take (docs/verify.md)."""
 
     mode: Literal["asked", "auto"] = "asked"
     """`asked`: advice is tried by `scalestudy verify` or `snakemake verify` only. `auto`: it is tried after the
