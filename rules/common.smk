@@ -1,5 +1,6 @@
 # Input functions and names that rules share; what decides something is in scalestudy.chain. The plan is made here, in
 # memory, from the config: rules look runs up in it.
+import hashlib
 import os
 import sys
 from functools import cache
@@ -32,7 +33,8 @@ from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.finished import code_of_0_1
 from scalestudy.record.fingerprint import fingerprint
 from scalestudy.registry.results import DECISIONS, DOCUMENTED, RESULTS
-from scalestudy.registry.tables import NAMES as TABLES
+from scalestudy.registry.tables import NAMES as TABLE_NAMES
+from scalestudy.registry.tables import VERIFICATION as VERIFICATION_TABLE
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.config.load import parse_study, with_planned_defaults
 from scalestudy.study.plan import make_plan
@@ -65,8 +67,15 @@ LIMITS = PLAN.study.limits
 ALLOCATIONS = make_allocations(PLAN)
 ALLOCATION_OF = {run: allocation for allocation in ALLOCATIONS for run in allocation.runs}
 DATASETS = PLAN.study.data_in_files
-DRAWN = [file_of(*figure) for figure in figures_of(PLAN)]
-TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex"]
+# Documents tell what came of advice where it is tried as a part of the study, or was tried by hand. By hand no rule
+# makes the file again: that a document is older than it is seen by a parameter.
+VERIFICATION = Path("results") / PLAN.study.name / RESULTS["verification"]
+AUTO_VERIFIED = PLAN.study.verify.automatic
+VERIFIED = AUTO_VERIFIED or VERIFICATION.exists()
+FIGURES = list(figures_of(PLAN, verified=VERIFIED))
+DRAWN = [file_of(*figure) for figure in FIGURES]
+TABLES = [*TABLE_NAMES, *([VERIFICATION_TABLE] if VERIFIED else [])]
+TABLE_TEMPLATES = ["table.tex", "environment_table.tex", "provenance.tex", "verification_table.tex"]
 DOCUMENTS = ["report", "proposal"]
 DOCUMENT_TEMPLATES = [
     "document_preamble.tex",
@@ -96,9 +105,21 @@ def results(*names):
     return {name: f"<results>/{RESULTS[name]}" for name in names}
 
 
+def verified_advice():
+    """Inputs of what tells of advice that was tried, where that is a part of the study."""
+    return results("verification", "verified") if AUTO_VERIFIED else {}
+
+
+@cache
+def get_tried_by_hand(wildcards):
+    """The checksum of what came of advice that was tried by hand; '' where none was."""
+    by_hand = VERIFIED and not AUTO_VERIFIED
+    return hashlib.sha256(VERIFICATION.read_bytes()).hexdigest() if by_hand else ""
+
+
 def get_reported_figures():
     """The SVG of every figure, as Snakemake's report shows it."""
-    return [get_reported(*figure) for figure in figures_of(PLAN)]
+    return [get_reported(*figure) for figure in FIGURES]
 
 
 def get_reported(figure, workload):
@@ -203,6 +224,12 @@ def get_reserve_arguments(wildcards):
 def get_profile_arguments(wildcards):
     """The profile of this workflow, for those that it starts."""
     return profile_arguments()
+
+
+def get_verify_budget(wildcards):
+    """The device-hours that trials may take, as an option."""
+    hours = PLAN.study.verify.budget_device_hours
+    return [] if hours is None else ["--budget", str(hours)]
 
 
 def get_data(wildcards):

@@ -1,6 +1,6 @@
 rule diagnose_study:
     input:
-        **results("plan", "summary", "forecasts"),
+        **results("plan", "summary", "runs", "epochs", "forecasts"),
     output:
         **results("findings"),
     log:
@@ -10,6 +10,6 @@ rule diagnose_study:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("diagnose", "analyse", "registry", "record/protocol.py"),
+        code=fingerprint("diagnose", "verify", "analyse", "registry", "record/protocol.py"),
     shell:
         "scalestudy stage diagnose --results {params.results:q} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 rule write_documents:
     input:
         **results(*DOCUMENTED, "numbers"),
+        **verified_advice(),
         tables=collect("<results>/tables/{table}.tex", table=TABLES),
         figures=collect("<results>/figures/{figure}.pdf", figure=DRAWN),
         points=collect("<results>/figures/{figure}.csv", figure=DRAWN),
@@ -20,8 +21,9 @@ rule write_documents:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
+        tried=get_tried_by_hand,
         command=command_line(workflow.config_settings.configfiles, workflow.config_settings.config),
-        code=fingerprint("publish", "registry", "record/protocol.py"),
+        code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:
         "scalestudy stage documents --results {params.results:q} --command {params.command:q} > {log:q} 2>&1"

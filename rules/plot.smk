@@ -1,6 +1,7 @@
 rule plot_figures:
     input:
         **results("plan", "summary", "epochs", "forecasts", "collectives", "quantiles", "held_out"),
+        **verified_advice(),
     output:
         collect(
             "<results>/figures/{figure}.{format}",
@@ -16,6 +17,7 @@ rule plot_figures:
     threads: len(DRAWN)  # as many as there are; Snakemake takes no more than the host has
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry"),
+        tried=get_tried_by_hand,
+        code=fingerprint("publish", "registry", "verify"),
     shell:
         "scalestudy stage plot --results {params.results:q} --processes {threads} > {log:q} 2>&1"

@@ -2,6 +2,7 @@
 rule write_text_report:
     input:
         **results(*DOCUMENTED, "numbers"),
+        **verified_advice(),
     output:
         report(
             "<results>/performance_report.txt",
@@ -16,7 +17,8 @@ rule write_text_report:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry", "record/protocol.py"),
+        tried=get_tried_by_hand,
+        code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
         template=template_digest("performance_report.txt"),
     shell:
         "scalestudy stage text --results {params.results:q} > {log:q} 2>&1"
@@ -25,6 +27,7 @@ rule write_text_report:
 rule write_page:
     input:
         **results(*DOCUMENTED, "numbers"),
+        **verified_advice(),
         figures=collect("<results>/figures/{figure}.svg", figure=DRAWN),
         beside=collect("<results>/figures/{figure}.{format}", figure=DRAWN, format=["csv", "txt"]),
     output:
@@ -41,7 +44,8 @@ rule write_page:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry", "record/protocol.py"),
+        tried=get_tried_by_hand,
+        code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
         template=template_digest("report.html", "report.js"),
     shell:
         "scalestudy stage page --results {params.results:q} > {log:q} 2>&1"
@@ -50,6 +54,7 @@ rule write_page:
 rule write_numbers:
     input:
         **results(*DOCUMENTED),
+        **verified_advice(),
     output:
         json=report(
             "<results>/numbers.json",
@@ -70,7 +75,8 @@ rule write_numbers:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry", "record/protocol.py"),
+        tried=get_tried_by_hand,
+        code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
         template=template_digest("numbers.tex"),
     shell:
         "scalestudy stage numbers --results {params.results:q} > {log:q} 2>&1"

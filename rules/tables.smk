@@ -1,6 +1,7 @@
 rule render_tables:
     input:
         **results("plan", "summary", "environment", "numbers"),
+        **verified_advice(),
     output:
         report(
             collect("<results>/tables/{table}.tex", table=TABLES),
@@ -15,7 +16,8 @@ rule render_tables:
         "../workflow/envs/scalestudy.yaml"
     params:
         results=subpath(input.plan, parent=True),
-        code=fingerprint("publish", "registry"),
+        tried=get_tried_by_hand,
+        code=fingerprint("publish", "registry", "verify"),
         templates=[template_digest(name) for name in TABLE_TEMPLATES],
     shell:
         "scalestudy stage tables --results {params.results:q} > {log:q} 2>&1"

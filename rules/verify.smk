@@ -1,5 +1,6 @@
 # Advice that is tried, in studies of its own: they run within this job, which holds the slot of all measurements. Asked for by
-# name, `snakemake verify`; what is finished is not run again.
+# name, `snakemake verify`, or by the study (`verify.mode: auto`); what is finished is not run again. What it may cost is
+# printed before.
 rule verify:
     input:
         **results("plan", "runs", "findings"),
@@ -15,6 +16,11 @@ rule verify:
     params:
         results=subpath(input.plan, parent=True),
         profile=get_profile_arguments,
+        most=PLAN.study.verify.most,
+        budget=get_verify_budget,
+        keep_going=["--keep-going"] if AUTO_VERIFIED else [],
         code=fingerprint("verify", "analyse", "registry", "record/protocol.py"),
     shell:
-        "scalestudy verify --results {params.results:q} {params.profile:q} > {log:q} 2>&1"
+        "scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} --dry-run &&"
+        " scalestudy verify --results {params.results:q} --most {params.most} {params.budget:q} {params.profile:q}"
+        " {params.keep_going:q} > {log:q} 2>&1"

@@ -175,6 +175,7 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
         findings=given.get("findings", diagnosed(plan, summary)),
         traces=given.get("traces", []),
         environment=given.get("environment", StudyEnvironment(facts={})),
+        verification=given.get("verification"),
     )
 
 
@@ -256,6 +257,7 @@ def page_from(facts: dict[str, Any], book: NumbersFile) -> str:
     """report.html of what documents print, and of numbers.json."""
     figures = [
         {
+            "name": entry.name,
             "workload": workload,
             "wide": entry.wide,
             "caption": f"{entry.caption} {entry.if_forecast}",

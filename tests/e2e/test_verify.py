@@ -15,6 +15,7 @@ from scalestudy.cli.stage.observations import aggregate
 from scalestudy.diagnose.findings import Finding, FindingsFile, Recommendation
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.run import measure_run
+from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_json
 from scalestudy.study.config.load import parse_study
@@ -86,9 +87,15 @@ def test_advice_is_tried_scored_and_not_run_again(place: Path) -> None:
     (found,) = read_document(place / "results/small/verification.json", VerificationFile).verified
     assert found.verdict != "refuted", found.reason
     assert found.gain.value > 1
-    assert found.speedup_after.value > found.speedup_before.value
+    assert found.quantities["speedup"].after.value > found.quantities["speedup"].before.value
     (row,) = pd.read_csv(place / "results/small/verification.csv").to_dict("records")
     assert row["verdict"] == found.verdict
+    in_shell("scalestudy stage numbers --results results/small", place)
+    numbers = read_document(place / "results/small/numbers.json", NumbersFile)
+    after = "mlp.ddp.strong.n2.verified.checkpointing.save_less_often.after"
+    assert numbers.numbers[f"{after}.speedup"].value == found.quantities["speedup"].after.value
+    assert set(numbers.launches(numbers.points[after].runs)) == set(found.after.runs)
+    assert not set(found.after.runs) & set(plan_of(place / "results/small").runs), "not of what led to the advice"
     records = {path: path.stat().st_mtime_ns for path in place.glob("results/*/runs/*/run.json")}
     assert len(records) == 4 + 6
     again = in_shell("scalestudy verify --results results/small", place)
@@ -111,3 +118,10 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     said = in_shell("scalestudy verify --results results/small --dry-run || true", tmp_path)
     assert f"keep the name {file.stem}" in said
     assert "Traceback" not in said
+    # One that cannot be run here is listed, and ends nothing else.
+    file.write_text(yaml.safe_dump(content | {"host": content["host"] | {"cores_per_rank": 4096}}))
+    in_shell("scalestudy verify --results results/small --keep-going", tmp_path)
+    found = read_document(copy / "verification.json", VerificationFile)
+    assert not found.verified
+    assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake ended with 1"]
+    assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)

@@ -34,12 +34,12 @@ FLOORS = {
     "demo": 2,
     "analyse": 2,
     "diagnose": 3,
-    "publish": 4,
-    "compare": 5,
-    "verify": 5,
-    "reference": 6,
-    "cli": 7,
-    "__main__": 8,
+    "verify": 4,
+    "publish": 5,
+    "compare": 6,
+    "reference": 7,
+    "cli": 8,
+    "__main__": 9,
 }
 # On the ground floor record knows study (an observation holds a spec), measure knows record (a search is kept as a
 # file) and prepare knows both (data of the config, files written whole), never the other way round.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 from builders import results_of, study_of
@@ -18,6 +19,7 @@ from scalestudy.errors import UserError
 from scalestudy.project import root
 from scalestudy.publish.numbers.ledger import make_numbers
 from scalestudy.record.document import write_document
+from scalestudy.registry.files import FILES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -38,6 +40,9 @@ def write_study(folder: Path, name: str) -> Path:
     made.runs["record_sha256"] = [f"{name}{index}" for index in range(len(made.runs))]
     for table in ("summary", "runs", "forecasts"):
         getattr(made, table).to_csv(results / RESULTS[table], index=False)
+    pd.DataFrame(columns=[column.name for column in FILES["epochs.csv"].columns]).to_csv(
+        results / RESULTS["epochs"], index=False
+    )
     write_document(results / RESULTS["environment"], StudyEnvironment(facts={"device": ("cpu",)}))
     findings = diagnose_study(plan.study, made.summary, made.forecasts)
     write_document(results / RESULTS["findings"], FindingsFile(study=name, diagnoses=tuple(findings)))

@@ -10,7 +10,7 @@ from scalestudy.diagnose.findings import Diagnosis, Finding, Recommendation
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
-from scalestudy.verify.model import TrialsFile
+from scalestudy.verify.model import Place, TrialsFile
 from scalestudy.verify.trials import AdviceError, make_trials
 
 SLOW = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0041}
@@ -64,6 +64,26 @@ def test_a_trial_is_as_rigorous_and_draws_other_seeds(study: Study) -> None:
     assert trial.measure == study.measure.model_copy(update={"floor": False})
     assert trial.workloads["mlp"] == study.workloads["mlp"]
     assert not set(make_plan(trial).runs) & set(make_plan(study).runs)
+
+
+def test_a_trial_does_not_try_its_own_advice(content: dict[str, Any]) -> None:
+    auto = content | {"repeats": 3, "verify": {"mode": "auto", "budget_device_hours": 1}}
+    study = parse_study(auto, source="x")
+    assert study.verify.automatic
+    assert not only_study(trials_of(study, patch={"variants": {"ddp": {"precision": "bf16"}}})).verify.automatic
+
+
+def test_what_came_of_advice_stays_with_its_point_cause_and_patch(study: Study) -> None:
+    patch = {"variants": {"ddp": {"precision": "bf16"}}}
+    trial = trials_of(study, patch=patch).trials[0]
+    first, second = advised(study, patch=patch)[:2]
+    (cause, advice), at = first.recommendations[0], Place.of(first)
+    assert trial.tries(at, cause, advice)
+    assert not trial.tries(at, "another-cause", advice)
+    assert not trial.tries(
+        at, cause, advice.model_copy(update={"patch": {"variants": {"ddp": {"compile": True}}}})
+    )
+    assert not trial.tries(Place.of(second), cause, advice)
 
 
 def test_repeats_that_a_study_left_to_their_defaults_are_those_of_its_trial(content: dict[str, Any]) -> None:

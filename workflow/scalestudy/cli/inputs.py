@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from scalestudy.diagnose.findings import Diagnosis
     from scalestudy.publish.numbers.model import NumbersFile
     from scalestudy.publish.results import Results
+    from scalestudy.verify.model import VerificationFile
 
 
 def plan_of(results: Path) -> Plan:
@@ -80,7 +81,16 @@ def results_of(results: Path) -> Results:
         findings=findings_of(results),
         traces=read_document(results / RESULTS["traces"], TracesFile).traces,
         environment=environment_of(results),
+        verification=verification_of(results),
     )
+
+
+def verification_of(results: Path) -> VerificationFile | None:
+    """What came of the advice for the points that a study has now; None where none was tried."""
+    from scalestudy.verify.model import VerificationFile
+
+    path = results / RESULTS["verification"]
+    return read_document(path, VerificationFile).of_points(plan_of(results).points) if path.exists() else None
 
 
 def documented(results: Path) -> tuple[Plan, Results, NumbersFile]:

@@ -1,35 +1,26 @@
 """The trials of a study's advice: chosen once, priced, run as studies of their own, and scored."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from math import isnan
 from pathlib import Path
-from typing import NamedTuple
 
+import pandas as pd
 import yaml
 
 from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.cli.inputs import findings_of, plan_of, table_of
 from scalestudy.errors import UserError
+from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_text
 from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import Plan, make_plan
-from scalestudy.study.spec import RunSpec
-from scalestudy.verify.model import LeftOut, Trial, TrialsFile, VerificationFile
+from scalestudy.verify.frame import verification_frame
+from scalestudy.verify.model import LeftOut, Trial, TrialRun, TrialsFile, VerificationFile
+from scalestudy.verify.price import Price, hours_of_a_launch, price_of
 from scalestudy.verify.score import score
-from scalestudy.verify.trials import AFTER, make_trials
-from scalestudy.verify.words import verification_frame
-
-
-class Price(NamedTuple):
-    """What a trial may take."""
-
-    launches: int
-    """At most."""
-    least_hours: float
-    """Device-hours without the launches in reserve."""
-    most_hours: float
-    """Device-hours with all of them."""
+from scalestudy.verify.trials import make_trials
 
 
 def chosen_trials(results: Path) -> TrialsFile:
@@ -61,46 +52,67 @@ def trial_plan(results: Path, name: str) -> Plan:
 
 
 def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
-    """What each trial may take, by the name of its study and the mean launch of the study that it is for."""
-    runs = table_of(results, "runs")
-    made = runs[runs["outcome"] != "unneeded"]
-    device_s = device_time_s(made)
-
-    def hours(spec: RunSpec) -> float:
-        workload = spec.workload.removesuffix(f"-{AFTER}")
-        same = (made["workload"] == workload) & (made["world_size"] == spec.world_size)
-        return float((device_s[same] if same.any() else device_s).mean()) / 3600
-
-    found = {}
-    for name in dict.fromkeys(trial.id for trial in chosen.trials):
-        plan = trial_plan(results, name)
-        of_runs = {run: hours(spec) for run, spec in plan.runs.items()}
-        least = sum(taken for run, taken in of_runs.items() if not plan.is_reserve(run))
-        found[name] = Price(len(of_runs), least, sum(of_runs.values()))
-    return found
+    """What each trial may take, by the name of its study."""
+    hours = hours_of_a_launch(table_of(results, "runs"))
+    names = dict.fromkeys(trial.id for trial in chosen.trials)
+    return {name: price_of(trial_plan(results, name), hours) for name in names}
 
 
-def within(
-    chosen: TrialsFile, prices: Mapping[str, Price], *, most: int, budget: float | None
-) -> tuple[list[str], list[LeftOut]]:
-    """(names of the studies that are run, trials that are not): at most so many, within so many device-hours."""
-    names: list[str] = []
-    spent = 0.0
-    over: dict[str, str] = {}
-    for name, price in prices.items():
-        if len(names) >= most:
-            over[name] = f"no more than {most} are asked for"
-        elif budget is not None and spent + price.most_hours > budget:
-            left = max(0.0, budget - spent)
-            over[name] = f"it may take {price.most_hours:.3g} device-hours, and {left:.3g} are left"
-        else:
-            spent += price.most_hours
-            names.append(name)
-    return names, [_not_run(trial, over[trial.id]) for trial in chosen.trials if trial.id in over]
+class Budget:
+    """How many trials may be run, and how many device-hours they may take; None: no limit."""
+
+    def __init__(self, *, most: int, hours: float | None) -> None:
+        self.most, self.hours = most, hours
+        self._started: list[str] = []
+
+    def within(self, prices: Mapping[str, Price]) -> tuple[list[str], dict[str, str]]:
+        """(names of the trials that are run, why the others are not), by what each may take."""
+        names: list[str] = []
+        over: dict[str, str] = {}
+        planned_h = 0.0
+        for name, price in prices.items():
+            costs_h = 0.0 if summary_of(name).exists() else price.most_hours
+            if len(names) >= self.most:
+                over[name] = f"no more than {counted(self.most, 'trial')} may be run (verify.most, --most)"
+            elif why := self._beyond(price, costs_h, planned_h):
+                over[name] = why
+            else:
+                planned_h += costs_h
+                names.append(name)
+        return names, over
+
+    def spent_up(self, name: str, price: Price) -> str:
+        """Why a trial cannot be run after those before it, by what these really took; '' where it can.
+
+        A trial that can is taken to be started.
+        """
+        if summary_of(name).exists():
+            return ""
+        taken_h = sum(_device_hours(one) for one in self._started)
+        why = self._beyond(price, price.most_hours, taken_h)
+        if not why:
+            self._started.append(name)
+        return why
+
+    def _beyond(self, price: Price, costs_h: float, spent_h: float) -> str:
+        if self.hours is None or spent_h + costs_h <= self.hours:
+            return ""
+        if isnan(costs_h):
+            return "what it may take is not known, and there is a budget (verify.budget_device_hours, --budget)"
+        left_h = max(0.0, self.hours - spent_h)
+        return (
+            f"it may take {price.most_hours:.3g} device-hours, and {left_h:.3g} are left of the"
+            " budget (verify.budget_device_hours, --budget)"
+        )
 
 
-def _not_run(trial: Trial, why: str) -> LeftOut:
-    return LeftOut(at=trial.before, change=trial.change, why=why)
+def _device_hours(name: str) -> float:
+    """That the launches of a trial really took; 0 where it has no table of them."""
+    folder = summary_of(name).parent
+    if not (folder / RESULTS["runs"]).exists():
+        return 0.0
+    runs = table_of(folder, "runs")
+    return float(device_time_s(runs[runs["outcome"] != "unneeded"]).sum()) / 3600
 
 
 def summary_of(name: str) -> Path:
@@ -108,15 +120,33 @@ def summary_of(name: str) -> Path:
     return Path("results") / name / RESULTS["summary"]
 
 
-def scored(results: Path, chosen: TrialsFile, left_out: Sequence[LeftOut]) -> VerificationFile:
-    """verification.json and verification.csv, of the trials that have results."""
+def scored(results: Path, chosen: TrialsFile, not_run: Mapping[str, str]) -> VerificationFile:
+    """verification.json and verification.csv, of the trials that have results. not_run: why others have none."""
     verified = []
+    runs: dict[str, TrialRun] = {}
+    left_out: list[LeftOut] = []
     for trial in chosen.trials:
         folder = summary_of(trial.id).parent
         if summary_of(trial.id).exists():
-            tables = (table_of(folder, "summary"), table_of(folder, "runs"))
+            tables = [table_of(folder, name) for name in ("summary", "runs", "epochs")]
             verified.append(score(trial, plan_of(folder), *tables))
-    found = VerificationFile(study=chosen.study, verified=tuple(verified), left_out=(*left_out, *chosen.left_out))
+            runs |= _launches(tables[1], (*verified[-1].before.runs, *verified[-1].after.runs))
+        else:
+            left_out.append(_left_out(trial, not_run.get(trial.id, "it has no results")))
+    found = VerificationFile(
+        study=chosen.study, verified=tuple(verified), left_out=(*left_out, *chosen.left_out), runs=runs
+    )
     write_document(results / RESULTS["verification"], found)
     write_text(results / RESULTS["verified"], verification_frame(verified).to_csv(index=False))
     return found
+
+
+def _left_out(trial: Trial, why: str) -> LeftOut:
+    return LeftOut(at=trial.before, change=trial.change, why=why)
+
+
+def _launches(runs: pd.DataFrame, ids: Iterable[str]) -> dict[str, TrialRun]:
+    """Those of a trial's launches, by their ids."""
+    mine = runs[runs["run_id"].isin(set(ids))].reindex(columns=["run_id", *TrialRun.model_fields]).astype(object)
+    rows = mine.where(mine.notna(), None).to_dict("records")
+    return {row.pop("run_id"): TrialRun.model_validate(row) for row in rows}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf, isnan, nan
 from typing import Any, ClassVar, Literal
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.record.document import Document, Part, Real
-from scalestudy.registry.codes import Changes, Goal, Verdict
+from scalestudy.registry.codes import Changes, Goal, Unpaid, Verdict
 
 FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
@@ -53,6 +53,21 @@ class Prediction(Part):
     """What has to hold for that, as the end of a sentence; AS_MEASURED where nothing has to."""
 
 
+class Payback(Part):
+    """What trying a recommendation takes, and after how many trainings that is repaid; null where not known."""
+
+    least_device_hours: Real = nan
+    """That trying it takes, without the launches in reserve."""
+    most_device_hours: Real = nan
+    """The same with all of them."""
+    saved_device_hours: Interval = NOTHING
+    """By a training as long as those of the study, at the predicted gain."""
+    trainings: Interval = NOTHING
+    """After which `most_device_hours` are repaid."""
+    unknown: Unpaid = Unpaid.NONE
+    """Why that is not known, where it is not."""
+
+
 class Recommendation(Part):
     """A change worth trying: a patch of the study's own config, or null where it is advice only."""
 
@@ -71,6 +86,8 @@ class Recommendation(Part):
     """Samples of a step of all ranks then, where they are others than now."""
     worth: Interval = NOTHING
     """Times as good as now, by what the study is to reach (`report.goal`); null where that is not known."""
+    payback: Payback | None = None
+    """Null in a diagnosis without a study around it."""
 
     def order(self, goal: Goal) -> tuple[int, float]:
         """Sorts by what is changed, and among equals by what it is worth: the unknown last.

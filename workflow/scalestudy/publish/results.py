@@ -8,6 +8,7 @@ import pandas as pd
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import Trace
 from scalestudy.diagnose.findings import Diagnosis
+from scalestudy.verify.model import VerificationFile
 
 
 @dataclass(frozen=True)
@@ -22,3 +23,5 @@ class Results:
     findings: Sequence[Diagnosis]
     traces: Sequence[Trace]
     environment: StudyEnvironment
+    verification: VerificationFile | None = None
+    """What came of advice; None where none was tried."""

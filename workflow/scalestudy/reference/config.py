@@ -16,6 +16,7 @@ from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.study import Report, Study
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
+from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import Workload
 
 
@@ -38,6 +39,7 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("`host`", Host),
     ("`measure`", StudyMeasure),
     ("`report`", Report),
+    ("`verify`", Verify),
 )
 
 INTRODUCTION = """\

@@ -76,6 +76,9 @@ a sample."""
 Tried = StrEnum("Tried", "CONFIRMED PARTLY REFUTED UNDECIDED")
 """What came of advice that was tried."""
 
+Unpaid = StrEnum("Unpaid", "NONE NO_TRIAL COST_UNKNOWN NOT_PREDICTED WITHIN_NOISE LENGTH_UNKNOWN NOTHING_SAVED")
+"""Why it is not known after how many trainings the cost of trying advice is repaid; `none` where it is known."""
+
 Shows = StrEnum("Shows", "NONE NO_INTERVAL NO_DIFFERENCE FASTER SLOWER HIGHER LOWER")
 """What an interval shows of one study beside another; `no_difference` does not show that there is none."""
 

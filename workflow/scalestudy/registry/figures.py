@@ -30,13 +30,15 @@ class FigureEntry:
     """It stands alone over the page. Two that follow each other and are not wide stand side by side."""
     strategies: tuple[str, ...] = ()
     """Only a study that gives all of these the same work has this figure."""
+    of_advice: bool = False
+    """Only a study whose advice was tried has this figure."""
     columns: tuple[Column, ...] = ()
     """Of its CSV, beside those of every figure."""
 
     @property
     def of_study(self) -> bool:
         """Whether it is of the study as a whole."""
-        return bool(self.strategies)
+        return bool(self.strategies) or self.of_advice
 
 
 _ENTRIES = (
@@ -127,6 +129,16 @@ _ENTRIES = (
         intervals=True,
         strategies=("ddp", "fsdp"),
         columns=drawn.OVERTAKES,
+    ),
+    FigureEntry(
+        "before_after",
+        "before_after.before_after",
+        "before and after advice",
+        "Advice that was tried: each quantity before it, as predicted (hollow), and after it. Before and after are"
+        " measured in launches of their own. Bars of the accuracy: range of the launches. What was not measured or"
+        " not predicted is left out.",
+        intervals=True,
+        of_advice=True,
     ),
 )
 

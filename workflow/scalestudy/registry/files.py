@@ -22,6 +22,7 @@ from scalestudy.registry.runs import (
     STEADINESS,
     WHERE,
 )
+from scalestudy.registry.verified import VERIFIED_COLUMNS
 
 _RUN_ID = RUNS[0]
 _SCALING = Column(
@@ -196,6 +197,7 @@ FILES: dict[str, File] = {
             _RUN_ID,
         ),
     ),
+    "verification.csv": File("a piece of advice that was tried (`scalestudy verify`)", VERIFIED_COLUMNS),
     "comparison.csv": File("a point and study that has it, of `scalestudy compare`", _COMPARED),
     "figures/FIGURE.csv": File("a point of a figure, drawn or missing", TIDY),
     **{

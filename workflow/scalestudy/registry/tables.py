@@ -99,5 +99,7 @@ TABLES: dict[Table, TableEntry] = {
 FILES: dict[Table, str] = {name: entry.file or name for name, entry in TABLES.items()}
 """The file of a table, without its suffix."""
 
+VERIFICATION = "verification"
+"""The table of advice that was tried; only a study whose advice was tried has it."""
 NAMES = (*FILES.values(), "environment", "provenance")
 """All files of tables/: also those that are no table of numbers."""

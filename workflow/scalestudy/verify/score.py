@@ -1,61 +1,75 @@
 """What came of a trial: the gain within its repeats, held against what was predicted."""
 
-from math import isnan, nan
-from typing import Any
+from collections.abc import Mapping
+from math import isnan
+from typing import NamedTuple
 
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches
+from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches, launches_of
 from scalestudy.analyse.point.protocols import of_one_protocol
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
 from scalestudy.registry.codes import AccuracyKept, Tried
-from scalestudy.registry.words.points import outcomes
+from scalestudy.registry.column import ENDS, Column
+from scalestudy.registry.verified import EPOCH_TIME, TRIED
+from scalestudy.registry.words.points import ends, outcomes
 from scalestudy.study.plan import Plan, Point
-from scalestudy.verify.model import Place, Trial, Verified
+from scalestudy.verify.model import Compared, Place, Side, Trial, Verified
 
 HALF = 0.5
 """Of the predicted gain: a trial that cannot have brought that much refutes the advice."""
 
 
-def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> Verified:
-    """plan, summary, runs: of the trial's own study."""
-    (point_before, before), (point_after, after) = (
-        _point(place, plan, summary) for place in (trial.before, trial.after)
-    )
-    of_before, of_after = (_launches(point, runs) for point in (point_before, point_after))
-    if trial.after.variant == plan.study.base_of(trial.before.variant):
-        speedup = Interval.of(before, "speedup")  # by the way of comparing that the study is judged by
-        gain = NOTHING if isnan(speedup.value) else speedup.inverse()
-    elif len(of_before) and len(of_after):
-        gain = ratio_in_blocks(
-            by_block(of_after, "throughput_samples_per_s"),
-            by_block(of_before, "throughput_samples_per_s"),
-            planned=plan.study.repeats_for_spread,
-            confidence=plan.study.level,
-        )
-    else:
-        gain = NOTHING
+class _Measured(NamedTuple):
+    """A point of a trial: its place in the plan, its row of the summary, and its launches that count."""
+
+    point: Point
+    row: pd.Series
+    launches: pd.DataFrame
+
+
+def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, epochs: pd.DataFrame) -> Verified:
+    """plan, summary, runs, epochs: of the trial's own study."""
+    before, after = (_measured(place, plan, summary, runs) for place in (trial.before, trial.after))
+    gain = _gain(trial, plan, before, after)
     difference, kept = NOTHING, AccuracyKept.NONE
-    accuracies = [by_repeat(of, "validation_accuracy") for of in (of_after, of_before)]
+    accuracies = [by_repeat(side.launches, "validation_accuracy") for side in (after, before)]
     if all(len(one.dropna()) for one in accuracies):
         margin, level = plan.study.report.accuracy_margin, plan.study.report.confidence
         difference, kept = compare_accuracy(*accuracies, margin=margin, confidence=level)
-    verdict, reason = judge(trial, gain, kept, after)
+    verdict, reason = judge(trial, gain, kept, after.row)
+    found = [_quantities(side, plan, epochs) for side in (before, after)]
+    predicted = _predicted(trial, found[0])
     return Verified(
         trial=trial,
         verdict=verdict,
         reason=reason,
-        step_time_before_s=Interval.of(before, "step_time_s"),
-        step_time_after_s=Interval.of(after, "step_time_s"),
-        speedup_before=Interval.of(before, "speedup"),
-        speedup_after=Interval.of(after, "speedup"),
         gain=gain,
-        accuracy_before=_mean(accuracies[1]),
-        accuracy_after=_mean(accuracies[0]),
+        quantities={
+            name: Compared(before=of_before, predicted=predicted.get(name, NOTHING), after=found[1][name])
+            for name, of_before in found[0].items()
+        },
         accuracy_difference=difference,
         accuracy_kept=kept,
+        before=_side(before),
+        after=_side(after),
+    )
+
+
+def _gain(trial: Trial, plan: Plan, before: _Measured, after: _Measured) -> Interval:
+    """Throughput after over throughput before."""
+    if trial.after.variant == plan.study.base_of(trial.before.variant):
+        speedup = Interval.of(before.row, "speedup")  # by the way of comparing that the study is judged by
+        return NOTHING if isnan(speedup.value) else speedup.inverse()
+    if not len(before.launches) or not len(after.launches):
+        return NOTHING
+    return ratio_in_blocks(
+        by_block(after.launches, "throughput_samples_per_s"),
+        by_block(before.launches, "throughput_samples_per_s"),
+        planned=plan.study.repeats_for_spread,
+        confidence=plan.study.level,
     )
 
 
@@ -63,7 +77,7 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
     """(verdict, why).
 
     Confirmed: faster with the whole interval, no less accurate, and as predicted where something was: the measured
-    gain is within the predicted limits, or its own interval holds the prediction. Partly: faster, but not that.
+    gain is within the predicted limits, or its own interval includes the prediction. Partly: faster, but not that.
     Refuted: what it brings is below half of what was predicted, with the whole interval, or the launches after the
     advice did not come to their end. Undecided otherwise.
     """
@@ -77,7 +91,7 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
         half = "half of what was predicted" if wanted > 1 else "no gain"
         return Tried.REFUTED, f"the upper limit of the gain is below {half}"
     if gain.low <= 1:
-        return Tried.UNDECIDED, "the interval of the gain holds no gain"
+        return Tried.UNDECIDED, "the interval of the gain includes 1, that is, no gain"
     if kept == AccuracyKept.LOWER:
         return Tried.PARTLY, "it is faster and less accurate"
     if isnan(predicted.value):
@@ -85,27 +99,64 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
     within = not isnan(predicted.low) and predicted.low <= gain.value <= predicted.high
     if within or gain.low <= predicted.value <= gain.high:
         return Tried.CONFIRMED, "it is faster, as predicted"
-    return Tried.PARTLY, "it is faster, by more" if gain.value > predicted.value else "it is faster, by less"
+    more = gain.value > predicted.value
+    return Tried.PARTLY, f"it is faster, by {'more' if more else 'less'} than predicted"
 
 
-def _point(place: Place, plan: Plan, summary: pd.DataFrame) -> tuple[Point, pd.Series]:
-    """A point of the plan, or its base case, with its row of the summary, which has the points in their order."""
+def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> _Measured:
+    """A point of the plan, or its base case; the summary has the points in their order."""
     wanted = place.model_dump()
     if plan.study.variants[place.variant].strategy == "single":
         wanted |= {"nodes": 1, "devices_per_node": 1}
     rows = (row for _, row in summary.iterrows())
-    return next(
+    point, row = next(
         (point, row)
         for point, row in zip(plan.points, rows, strict=True)
         if all(getattr(point, name) == value for name, value in wanted.items())
     )
+    launches = of_one_protocol(good_launches(runs[runs["run_id"].isin(point.runs)]))
+    return _Measured(point, row, launches)
 
 
-def _launches(point: Point, runs: pd.DataFrame) -> pd.DataFrame:
-    """Rows of runs.csv of the launches of a point that count."""
-    return of_one_protocol(good_launches(runs[runs["run_id"].isin(point.runs)]))
+def _quantities(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> dict[str, Interval]:
+    """What the trial measured of a side, by the names of the columns in registry/verified.py."""
+    of_rows = {column.name: _of_row(side.row, column) for column in TRIED if column is not EPOCH_TIME}
+    found = of_rows | {EPOCH_TIME.name: _epoch_time(side, plan, epochs)}
+    return {column.name: found[column.name] for column in TRIED}
 
 
-def _mean(values: Any) -> float:
-    known = values.dropna()
-    return float(known.mean()) if len(known) else nan
+def _of_row(row: pd.Series, column: Column) -> Interval:
+    return Interval(*(float(row[f"{column.name}{end}"]) for end in ("", *ENDS[column.limits])))
+
+
+def _epoch_time(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> Interval:
+    """Seconds of an epoch; nothing where a launch has none, as one that ends when its step time is known."""
+    mean_s = epochs.groupby("run_id")["epoch_time_s"].mean()
+    times_s = side.launches.assign(epoch_time_s=side.launches["run_id"].map(mean_s).astype(float))
+    if not len(times_s) or not (times_s["epoch_time_s"] > 0).all():
+        return NOTHING
+    return mean_on_logs(launches_of(times_s, "epoch_time_s", plan.study), confidence=plan.study.level)
+
+
+def _predicted(trial: Trial, before: Mapping[str, Interval]) -> dict[str, Interval]:
+    """What the diagnosis predicted. That of an epoch is its time before over the predicted gain."""
+    told = trial.predicted
+    if told is None:
+        return {}
+    found = {name: getattr(told, name) for name in ("step_time_s", "speedup", "efficiency")}
+    if not isnan(told.gain.value):
+        found[EPOCH_TIME.name] = told.gain.inverse(before[EPOCH_TIME.name].value)
+    return found
+
+
+def _side(side: _Measured) -> Side:
+    point, row = side.point, side.row
+    return Side(
+        world_size=point.world_size,
+        batch_per_rank=point.batch_per_rank,
+        global_batch=point.global_batch,
+        ends=ends(row),
+        interval=row["interval"],
+        runs=point.runs,
+        base_runs=point.base,
+    )

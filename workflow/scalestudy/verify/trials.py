@@ -43,35 +43,47 @@ def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
     left_out: list[LeftOut] = []
     studies: dict[str, dict[str, Any]] = {}
     for diagnosis in diagnoses:
-        before = Place(**diagnosis.model_dump(include=set(Place.model_fields)))
+        before = Place.of(diagnosis)
         for cause, advice in diagnosis.recommendations:
-            why = _why_not(advice)
-            if why:
+            if why := why_not(advice):
                 left_out.append(LeftOut(at=before, change=advice.change, why=why))
                 continue
-            name, content, after = _side_by_side(study, before, cause, advice)
-            known = studies.get(name)
-            studies[name] = _with_point(known or content, before)
-            try:
-                parse_study(studies[name], source=name)
-            except RefusedStudyError as error:
-                raise AdviceError(f"{cause}.{advice.id}: {error}") from None
-            trials.append(
-                Trial(
-                    id=name,
-                    cause=cause,
-                    advice=advice.id,
-                    change=advice.change,
-                    before=before,
-                    after=after,
-                    predicted=advice.prediction,
-                )
-            )
+            trial, content = make_trial(study, before, cause, advice)
+            studies[trial.id] = with_point(studies.get(trial.id, content), before)
+            parse_trial(trial, studies[trial.id])
+            trials.append(trial)
             break
     return TrialsFile(study=study.name, trials=tuple(trials), left_out=tuple(left_out), studies=studies)
 
 
-def _why_not(advice: Recommendation) -> str:
+def make_trial(study: Study, before: Place, cause: str, advice: Recommendation) -> tuple[Trial, dict[str, Any]]:
+    """(the trial of advice for a point, its study without the scale of the point).
+
+    advice: one that a study can hold, by `why_not`.
+    """
+    name, content, after = _side_by_side(study, before, cause, advice)
+    trial = Trial(
+        id=name,
+        cause=cause,
+        advice=advice.id,
+        change=advice.change,
+        patch=advice.patch,
+        before=before,
+        after=after,
+        predicted=advice.prediction,
+    )
+    return trial, content
+
+
+def parse_trial(trial: Trial, content: dict[str, Any]) -> Study:
+    """The study of a trial. Raises AdviceError, with the ids of finding and advice, where it is refused."""
+    try:
+        return parse_study(content, source=trial.id)
+    except RefusedStudyError as error:
+        raise AdviceError(f"{trial.cause}.{trial.advice}: {error}") from None
+
+
+def why_not(advice: Recommendation) -> str:
     """Why a study of both sides cannot be made; empty where it can."""
     if advice.id == "one_process":
         return ""
@@ -118,10 +130,11 @@ def _side_by_side(
         "measure": dumped.get("measure", {}) | {"floor": False},
         "report": dumped.get("report", {}) | {"forecast_scales": []},
     }
+    content.pop("verify", None)  # a trial has advice too, and nobody asked for that to be tried
     return name, content, after
 
 
-def _with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:
+def with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:
     """The study with the scale and the way of scaling of one more point."""
     scale = f"{point.nodes}x{point.devices_per_node}"
     scales = [*dict.fromkeys([*content["scales"], scale])]

@@ -35,11 +35,13 @@ def diagnose(results: Path) -> int:
     from scalestudy.diagnose.study import diagnose_study
     from scalestudy.publish.words.points import VERDICTS
     from scalestudy.record.document import write_document
+    from scalestudy.verify.payback import with_paybacks
 
-    study = plan_of(results).study
-    diagnoses = diagnose_study(study, table_of(results, "summary"), table_of(results, "forecasts"))
-    found = FindingsFile(study=study.name, diagnoses=tuple(diagnoses))
-    write_document(results / RESULTS["findings"], found)
+    plan = plan_of(results)
+    study = plan.study
+    found = diagnose_study(study, table_of(results, "summary"), table_of(results, "forecasts"))
+    diagnoses = with_paybacks(plan, found, table_of(results, "runs"), table_of(results, "epochs"))
+    write_document(results / RESULTS["findings"], FindingsFile(study=study.name, diagnoses=tuple(diagnoses)))
     for d in diagnoses:
         verdict = f"{VERDICTS[d.verdict]} ({d.sentence})"
         print(f"{d.workload} {d.variant} {d.scaling} on {d.world_size} ranks: {verdict}")

@@ -16,6 +16,7 @@ from scalestudy.publish.figures.save import FORMATS, save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
 from scalestudy.registry.figures import FigureEntry
+from scalestudy.registry.results import RESULTS
 
 
 def draw_all(results: Path, workload: str | None, processes: int | None) -> list[Path]:
@@ -26,8 +27,10 @@ def draw_all(results: Path, workload: str | None, processes: int | None) -> list
     plan = plan_of(results)
     if workload not in {None, *plan.study.workloads}:
         raise UserError(f"--workload {workload}: the study has {', '.join(plan.study.workloads)}")
-    figures = [(entry, name) for entry, name in figures_of(plan) if workload in {None, name}]
-    frames = Frames(**{field.name: table_of(results, field.name) for field in fields(Frames)})
+    verified = (results / RESULTS["verified"]).exists()
+    figures = [(entry, name) for entry, name in figures_of(plan, verified=verified) if workload in {None, name}]
+    tables = [field.name for field in fields(Frames) if field.name != "verified" or verified]
+    frames = Frames(**{name: table_of(results, name) for name in tables})
     names = dict.fromkeys(name for _, name in figures)
     given = {name: (plan, name, frames.of(plan, name)) if name else (plan, frames) for name in names}
     at_once = min(processes or cores(), len(figures))

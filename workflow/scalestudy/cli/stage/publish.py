@@ -50,10 +50,11 @@ def numbers(results: Path) -> int:
 @of_results("LaTeX tables (tables/), for booktabs and siunitx")
 def tables(results: Path) -> int:
     """Render the LaTeX tables of a study, each a fragment to \\input, and one of where the numbers come from."""
-    from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of
+    from scalestudy.cli.inputs import book_of, environment_of, plan_of, table_of, verification_of
     from scalestudy.publish.numbers.provenance import provenance_view
+    from scalestudy.publish.tables.verified import verified_table_view
     from scalestudy.publish.tables.view import environment_table_view, table_view
-    from scalestudy.registry.tables import FILES
+    from scalestudy.registry.tables import FILES, VERIFICATION
 
     plan, summary, book = plan_of(results), table_of(results, "summary"), book_of(results)
     environment = environment_table_view(plan, summary, environment_of(results))
@@ -61,6 +62,8 @@ def tables(results: Path) -> int:
         "environment": ("environment_table.tex", environment),
         "provenance": ("provenance.tex", provenance_view(book)),
     }
+    if tried := verification_of(results):
+        made[VERIFICATION] = ("verification_table.tex", verified_table_view(plan, summary, book, tried))
     for name, (template, values) in made.items():
         _write(results / "tables" / f"{name}.tex", template, values)
     print(f"{len(made)} tables in {results / 'tables'}")
@@ -107,11 +110,11 @@ def documents(results: Path, called: str) -> int:
     from scalestudy.publish.documents.report import report_view
     from scalestudy.publish.figures.shown import shown_figures
     from scalestudy.publish.views.facts import document_facts
-    from scalestudy.registry.tables import NAMES
+    from scalestudy.registry.tables import NAMES, VERIFICATION
 
     plan, found, book = documented(results)
     facts = document_facts(plan, found, book)
-    printing = printing_tables(results, NAMES)
+    printing = printing_tables(results, [*NAMES, *([VERIFICATION] if facts["verified"] else [])])
     figures = shown_figures(plan, results / "figures", facts)
     views = {
         "report": report_view(plan, found, facts, tables=printing, figures=figures),
@@ -156,6 +159,7 @@ def _embedded(_: None, figure: ShownFigure) -> dict[str, Any]:
     from scalestudy.publish.embedding import data_uri
 
     return {
+        "name": figure.entry.name,
         "workload": figure.workload,
         "wide": figure.entry.wide,
         "caption": figure.caption,

@@ -35,9 +35,10 @@ def summary(results: Path) -> int:
 
 def summarise(results: Path) -> int:
     """Print the verdicts and the paths: 1 where a run failed, else 0."""
-    from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of
+    from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
     from scalestudy.publish.views.diagnoses import diagnoses_view, leading
     from scalestudy.publish.views.rows import rows_view
+    from scalestudy.publish.views.verified import verified_view
 
     plan, book = plan_of(results), book_of(results)
     rows = rows_view(plan, table_of(results, "summary"), book)
@@ -53,6 +54,10 @@ def summarise(results: Path) -> int:
         )
         if view["others"]:
             print(f"    at other scales: {view['others']}")
+    if tried := verification_of(results):
+        for item in verified_view(tried, plan.study, book.numbers)["tried"]:
+            gain = book.shown(f"{item['key']}.gain")
+            print(f"  tried: {item['where']}: {item['change']} {item['verdict'].capitalize()}, gain {gain}")
     for name in DOCUMENTS:
         print(f"  {results / name}")
     if outcomes.get("failed"):

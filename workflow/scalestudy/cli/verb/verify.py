@@ -16,15 +16,24 @@ from scalestudy.cli.verb.run import snakemake_line
 @options.study
 @options.results
 @click.option("--profile", metavar="NAME", help="Snakemake profile, such as slurm.")
-@click.option("--most", type=click.IntRange(min=0), default=3, help="Pieces of advice that are tried, at most.")
-@click.option("--budget", type=click.FloatRange(min=0), metavar="HOURS", help="Device-hours, at most.")
+@click.option("--most", type=click.IntRange(min=0), help="Trials, at most. Default: verify.most of the study.")
+@click.option(
+    "--budget",
+    type=click.FloatRange(min=0),
+    metavar="HOURS",
+    help="Device-hours, at most. Default: verify.budget_device_hours of the study.",
+)
+@click.option(
+    "-k", "--keep-going", is_flag=True, help="End with 0 also where a trial could not be run; it is listed."
+)
 @click.option("-n", "--dry-run", is_flag=True, help="Only choose the trials and print what they may cost.")
 def verify(
     study: tuple[Path, ...],
     results: Path | None,
     profile: str | None,
-    most: int,
+    most: int | None,
     budget: float | None,
+    keep_going: bool,
     dry_run: bool,
 ) -> int:
     """Try the first advice for each point of a study, and say whether it brought what was predicted.
@@ -32,30 +41,43 @@ def verify(
     Each piece of advice becomes a study of its own in results/STUDY/verification/, which runs the point before and
     after it in the same repeats, with other seeds. No measurement that led to the advice is in its score. A file
     that is there is kept, so that it can be read, edited and kept under version control; what is finished is not
-    run again. Remove the folder to choose anew.
+    run again. Remove the folder to choose again. The next `snakemake` puts what came of it into the documents.
     """
-    from scalestudy.cli.trials import chosen_trials, priced_trials, scored, study_file, summary_of, within
-    from scalestudy.verify.words import verification_lines
+    from scalestudy.cli.inputs import plan_of
+    from scalestudy.cli.trials import Budget, chosen_trials, priced_trials, scored, study_file, summary_of
+    from scalestudy.publish.views.verified import verification_lines
 
     folder = find_results(study, results, having="findings").absolute()
     os.chdir(home())
+    of_study = plan_of(folder).study
+    bounds = of_study.verify
     chosen = chosen_trials(folder)
+    allowed = Budget(
+        most=bounds.most if most is None else most, hours=bounds.budget_device_hours if budget is None else budget
+    )
     prices = priced_trials(folder, chosen)
-    names, beyond = within(chosen, prices, most=most, budget=budget)
+    names, not_run = allowed.within(prices)
     for name in names:
-        price = prices[name]
-        print(
-            f"{os.path.relpath(study_file(folder, name))}: {price.launches} launches at the most,"
-            f" about {price.least_hours:.2g} to {price.most_hours:.2g} device-hours",
-            flush=True,
-        )
+        file, price = os.path.relpath(study_file(folder, name)), prices[name]
+        hours = f"{price.least_hours:.2g} to {price.most_hours:.2g} device-hours"
+        cost = f"{price.launches} launches at the most, about {hours}"
+        print(f"{file}: {'finished' if summary_of(name).exists() else cost}", flush=True)
+    for name, why in not_run.items():
+        print(f"{os.path.relpath(study_file(folder, name))}: not run, since {why}", flush=True)
+    if not prices:
+        print("no advice that a study can try")
     if dry_run:
         return 0
+    status = 0
     for name in names:
+        if why := allowed.spent_up(name, prices[name]):
+            not_run[name] = why
+            continue
         line = snakemake_line((study_file(folder, name),), Path(), profile)
         line += ["--quiet", "rules", "host", "reason", "--", str(summary_of(name))]
-        if status := subprocess.run(line).returncode:
-            print(f"Snakemake ended with {status}; results/{name}/logs has the log of each step", file=sys.stderr)
-            return status
-    print("\n".join(verification_lines(scored(folder, chosen, beyond))))
-    return 0
+        if ended := subprocess.run(line).returncode:
+            not_run[name] = f"Snakemake ended with {ended}; results/{name}/logs has the log of each step"
+            print(not_run[name], file=sys.stderr)
+            status = status or ended
+    print("\n".join(verification_lines(scored(folder, chosen, not_run), of_study)))
+    return 0 if keep_going else status

@@ -18,6 +18,7 @@ from scalestudy.publish.views.forecasts import refusals
 from scalestudy.publish.words import labels
 from scalestudy.registry.column import Row
 from scalestudy.registry.hardware import IN_SHORT
+from scalestudy.registry.tables import VERIFICATION
 from scalestudy.study.plan import Plan
 
 MOST_PAGES = 2
@@ -41,6 +42,7 @@ def proposal_view(
         "most_pages": MOST_PAGES,
         "machine": hardware_view(results.environment.facts, IN_SHORT),
         "table": tables.get("proposal", ""),
+        "tried_table": tables.get(VERIFICATION, ""),
         "figures": [
             placed(figure, facts["study"], known)
             for figure in figures

@@ -10,10 +10,10 @@ from scalestudy.publish.papers import paper_of
 from scalestudy.publish.results import Results
 from scalestudy.publish.views.diagnoses import leading
 from scalestudy.publish.views.forecasts import refusals
-from scalestudy.registry.tables import FILES
+from scalestudy.registry.tables import FILES, VERIFICATION
 from scalestudy.study.plan import Plan
 
-BEFORE = (*FILES.values(), "environment")
+BEFORE = (*FILES.values(), VERIFICATION, "environment")
 """Tables of the measurements, in their order; the provenance is an appendix."""
 
 

@@ -28,8 +28,13 @@ def file_of(entry: FigureEntry, workload: str = "") -> str:
     return f"{workload}_{entry.name}" if workload else entry.name
 
 
-def figures_of(plan: Plan) -> Iterator[tuple[FigureEntry, str]]:
-    """Every figure that a study has, with its workload; '' for those of the study as a whole."""
+def figures_of(plan: Plan, *, verified: bool = False) -> Iterator[tuple[FigureEntry, str]]:
+    """Every figure that a study has, with its workload; '' for those of the study as a whole.
+
+    verified: whether its advice was tried.
+    """
     for workload in plan.study.workloads:
         yield from ((entry, workload) for entry in OF_WORKLOAD)
-    yield from ((entry, "") for entry in OF_STUDY if plan.compares(*entry.strategies))
+    for entry in OF_STUDY:
+        if verified if entry.of_advice else plan.compares(*entry.strategies):
+            yield entry, ""

@@ -32,7 +32,7 @@ def shown_figures(plan: Plan, folder: Path, facts: Mapping[str, Any]) -> list[Sh
     Raises UserError that names a CSV that is missing.
     """
     found = []
-    for entry, workload in figures_of(plan):
+    for entry, workload in figures_of(plan, verified=facts["verified"]):
         made = [item for item in facts["forecasts"] if item["workload"] == workload and not item["refused"]]
         batches = any(item["of"] == "batch" for item in made)
         caption = entry.caption.replace("{base}", facts["study"]["base"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,6 +33,8 @@ class Frames:
     collectives: pd.DataFrame
     quantiles: pd.DataFrame
     held_out: pd.DataFrame
+    verified: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """verification.csv; empty where no advice was tried."""
 
     def of(self, plan: Plan, workload: str) -> Frames:
         """The same tables with the rows of one workload alone."""
@@ -40,6 +42,8 @@ class Frames:
         kept = {}
         for name, table in vars(self).items():
             named = table.get("workload")
+            if named is None and "run_id" not in table:  # empty
+                continue
             mine = table["run_id"].isin(runs) if named is None else named == workload
             kept[name] = table[mine].reset_index(drop=True).copy()  # in few blocks
         return Frames(**kept)

@@ -5,6 +5,9 @@
     imdb.single.reference.b16.step_time_ms  one process at a batch that strong scaling gives to a rank
     imdb.ddp.strong.n8.forecast.speedup     a forecast; .b64 before `forecast` where it is of another batch
     imdb.single.floor.half_width_percent    the base case `single` beside the same launches once more
+    imdb.ddp.strong.n4.verified.comm-bound.larger_buckets.after.speedup
+                                            of advice that was tried, in its trial; also `before`, `predicted`, and
+                                            `gain`
     effort.imdb.ddp.device_hours            what launches took: of a variant; shorter, of a workload or of all
 
 Names of workloads and variants are lower-case letters, digits and hyphens: no key needs escaping in LaTeX.
@@ -62,6 +65,11 @@ def evidence_key(point: str, cause: str, evidence: str) -> str:
 def recommendation_key(point: str, cause: str, recommendation: str) -> str:
     """Key of a recommendation for a cause, by the ids of both; that of what it should bring begins with it."""
     return f"{point}.recommendation.{cause}.{recommendation}"
+
+
+def verified_key(point: str, cause: str, recommendation: str) -> str:
+    """Key of a recommendation that was tried at a point. `.before` and `.after` of it are points of the trial."""
+    return f"{point}.verified.{cause}.{recommendation}"
 
 
 def effort_key(*words: str) -> str:

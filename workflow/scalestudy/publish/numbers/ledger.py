@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import isnan, nan
-from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
 from scalestudy.analyse.forecast.fit import LAWS
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.analyse.trace.summary import Trace
-from scalestudy.diagnose.findings import Diagnosis, Evidence
+from scalestudy.diagnose.findings import Diagnosis, Evidence, Recommendation
 from scalestudy.publish.numbers import keys
 from scalestudy.publish.numbers.model import Number, NumbersFile, PointSource
 from scalestudy.publish.numbers.provenance import run_sources
@@ -25,8 +25,10 @@ from scalestudy.publish.numbers.rounding import (
     shown_as,
     values_of,
 )
+from scalestudy.publish.numbers.verified import verified_numbers, verified_points, verified_runs
 from scalestudy.publish.results import Results
 from scalestudy.publish.traces import trace_numbers
+from scalestudy.publish.words.goals import WORTH
 from scalestudy.publish.words.points import FACTORS, PREDICTED, failure_word
 from scalestudy.registry.codes import IntervalMethod, OverheadModel
 from scalestudy.registry.column import Column, Row
@@ -50,6 +52,13 @@ EFFORT_SHARES = {
     "probe_percent": ("probe_wall_time_s", "share of probes and traces in the wall time"),
 }
 """Name in a key -> (column of the effort's frame, what it is)."""
+PAYBACK = {
+    "least_device_hours": ("h", "device-hours that trying takes at the least"),
+    "most_device_hours": ("h", "device-hours that trying takes at the most"),
+    "saved_device_hours": ("h", "device-hours that each training saves, as predicted"),
+    "trainings": ("", "trainings until the most that trying takes is repaid"),
+}
+"""Name in a key, as in Payback -> (unit, what it is)."""
 LEAST_WEIGHT = 0.005
 """Of a law of overhead that is told: less would read as 0 %."""
 
@@ -58,12 +67,14 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
     """The content of numbers.json."""
     points = _points(plan, results.summary)
     points |= _twins(plan, results.runs, points)
+    points |= verified_points(results.verification)
     entries = [
         *point_numbers(results.summary),
         *_of_forecasts(results.forecasts, points),
         *_of_factors(results.factors),
         *floor_numbers(results.floors),
         *_of_findings(results.findings),
+        *verified_numbers(results.verification),
         *numbers_of_traces(results.traces),
         *_of_effort(results.runs),
     ]
@@ -76,7 +87,7 @@ def make_numbers(plan: Plan, results: Results) -> NumbersFile:
         scalestudy=__version__,
         confidence=confidence,
         points=points,
-        runs=run_sources(results.runs),
+        runs=run_sources(results.runs) | verified_runs(results.verification),
         aliases=keys.aliases(plan.points),
         numbers={
             key: number.model_copy(update={"limits": words[number.limits]}) for key, number in numbers.items()
@@ -131,7 +142,7 @@ def floor_numbers(floors: pd.DataFrame) -> Iterator[Entry]:
         for name, column in FLOOR_QUANTITIES.items():
             text, values, unit, what = _read(row, column)
             if text.value != DASH:
-                yield f"{point}.{name}", _number(text, values, unit, what, limits=column.limits, point=point)
+                yield f"{point}.{name}", Number.of(text, values, unit, what, limits=column.limits, point=point)
 
 
 def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
@@ -143,7 +154,7 @@ def point_numbers(summary: pd.DataFrame) -> Iterator[Entry]:
             if text.value == DASH and failed and name in HEADLINE:
                 text = Shown(failed)
             if text.value != DASH:
-                yield f"{point}.{name}", _number(text, values, unit, what, limits=column.limits, point=point)
+                yield f"{point}.{name}", Number.of(text, values, unit, what, limits=column.limits, point=point)
 
 
 def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) -> Iterator[Entry]:
@@ -153,11 +164,11 @@ def _of_forecasts(forecasts: pd.DataFrame, points: Mapping[str, PointSource]) ->
         for name in HEADLINE:
             text, values, unit, what = _read(row, QUANTITIES[name])
             if text.value != DASH:
-                number = _number(text, values, unit, f"forecast: {what}", rests_on=behind)
+                number = Number.of(text, values, unit, f"forecast: {what}", rests_on=behind)
                 yield f"{keys.forecast_key(row)}.{name}", number
         for law, percent in law_percents(row).items():
             what = f"weight of the law of overhead: {law}"
-            yield keys.law_key(row, law), _number(show_count(percent), percent, "%", what, rests_on=behind)
+            yield keys.law_key(row, law), Number.of(show_count(percent), percent, "%", what, rests_on=behind)
 
 
 def _points_behind(row: Row, points: Mapping[str, PointSource]) -> list[str]:
@@ -191,20 +202,22 @@ def _of_factors(factors: pd.DataFrame) -> Iterator[Entry]:
     for row in factors.to_dict("records"):
         limits = row["share"] * 100, row["share_low"] * 100, row["share_high"] * 100
         what = f"factor of efficiency: {FACTORS[row['factor']]}"
-        yield keys.factor_key(row), _number(show(*limits), limits, "%", what, point=keys.point_key(row))
+        yield keys.factor_key(row), Number.of(show(*limits), limits, "%", what, point=keys.point_key(row))
 
 
 def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
     for diagnosis in diagnoses:
         point = keys.point_key(vars(diagnosis))
         for kind, share in diagnosis.bottleneck.shares.items():
-            number = _number(show_count(100 * share), 100 * share, "%", f"share of {kind} in a step", point=point)
+            number = Number.of(
+                show_count(100 * share), 100 * share, "%", f"share of {kind} in a step", point=point
+            )
             yield keys.share_key(point, kind), number
         for finding in diagnosis.findings:
             for item in finding.evidence:
                 what = f"evidence for {finding.cause}: {item.name}"
                 limits = (item.value, item.low, item.high)
-                number = _number(_evidence_shown(item), limits, item.unit, what, point=point)
+                number = Number.of(_evidence_shown(item), limits, item.unit, what, point=point)
                 yield keys.evidence_key(point, finding.cause, item.id), number
         for cause, advice in diagnosis.recommendations:
             brings, what = keys.recommendation_key(point, cause, advice.id), f"prediction for: {advice.change}"
@@ -212,8 +225,29 @@ def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
                 found = quantity.of(advice.prediction)
                 if not isnan(found.value):
                     limits = (found.value, found.low, found.high)
-                    number = _number(show(*limits), limits, quantity.unit, what, point=point)
+                    number = Number.of(show(*limits), limits, quantity.unit, what, point=point)
                     yield f"{brings}.{name}", number
+            if diagnosis.goal in WORTH and not isnan(advice.worth.value):
+                limits = (advice.worth.value, advice.worth.low, advice.worth.high)
+                yield (
+                    f"{brings}.worth",
+                    Number.of(show(*limits), limits, "", f"worth of: {advice.change}", point=point),
+                )
+            yield from _of_payback(advice, brings, point)
+
+
+def _of_payback(advice: Recommendation, key: str, point: str) -> Iterator[Entry]:
+    """What trying advice takes, and after how many trainings that is repaid, as far as it is known."""
+    if advice.payback is None:
+        return
+    for name, (unit, what) in PAYBACK.items():
+        found = getattr(advice.payback, name)
+        values = tuple(vars(found).values()) if isinstance(found, Interval) else (found, nan, nan)
+        if not isnan(values[0]):
+            yield (
+                f"{key}.payback.{name}",
+                Number.of(show(*values), values, unit, f"{what}: {advice.change}", point=point),
+            )
 
 
 def _evidence_shown(item: Evidence) -> Shown:
@@ -226,7 +260,7 @@ def numbers_of_traces(traces: Sequence[Trace]) -> Iterator[Entry]:
     """All numbers of the summaries of traces."""
     for trace in traces:
         for name, text, value, unit, what in trace_numbers(trace):
-            yield f"trace.{trace.run_id}.{name}", _number(text, value, unit, what)
+            yield f"trace.{trace.run_id}.{name}", Number.of(text, value, unit, what)
 
 
 def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
@@ -241,25 +275,14 @@ def _of_effort(runs: pd.DataFrame) -> Iterator[Entry]:
         for name, (column, unit, what, factor) in EFFORT.items():
             value = float(part[column].sum()) * factor
             text = show(value) if unit else show_count(value)
-            yield keys.effort_key(*words, name), _number(text, value, unit, what)
+            yield keys.effort_key(*words, name), Number.of(text, value, unit, what)
         for name, (column, what) in EFFORT_SHARES.items():
             share = 100 * float(part[column].sum(skipna=False) / part["wall_time_s"].sum())
             if not isnan(share):
-                yield keys.effort_key(*words, name), _number(show_count(share), share, "%", what)
+                yield keys.effort_key(*words, name), Number.of(show_count(share), share, "%", what)
 
 
 def _read(row: Row, column: Column) -> tuple[Shown, Values, str, str]:
     """(text, value and limits, unit, what it is) of a column."""
     values = values_of(row, column)
     return shown_as(column, values), values, printed_of(column).unit, column.meaning
-
-
-def _number(
-    text: Shown, values: Values | float, unit: str, what: str, *, limits: str = "interval", **source: Any
-) -> Number:
-    """limits: what they are, where the text has any. source: `point`, or what it rests on."""
-    value, low, high = values if isinstance(values, tuple) else (values, nan, nan)
-    if not text.low:
-        low, high, limits = nan, nan, "none"
-    source = {"point": None} | source
-    return Number(value=value, low=low, high=high, unit=unit, shown=text, limits=limits, what=what, **source)

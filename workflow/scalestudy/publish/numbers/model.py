@@ -1,13 +1,16 @@
 """numbers.json: every number that a document prints, by key, with its unit, its limits and the runs behind it."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from math import nan
 from string import Formatter
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import ConfigDict
 
 from scalestudy.errors import UserError
-from scalestudy.publish.numbers.rounding import DASH, Shown
+from scalestudy.publish.numbers.rounding import DASH, Shown, Values
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.record.document import Document, Part, Real
@@ -40,6 +43,17 @@ class Number(Value):
     """Key of the point where it was measured."""
     rests_on: tuple[str, ...] = ()
     """Of a forecast: keys of the points that it is from."""
+
+    @classmethod
+    def of(
+        cls, text: Shown, values: Values | float, unit: str, what: str, *, limits: str = "interval", **source: Any
+    ) -> Number:
+        """limits: what they are, where the text has any. source: `point`, or what it rests on."""
+        value, low, high = values if isinstance(values, tuple) else (values, nan, nan)
+        if not text.low:
+            low, high, limits = nan, nan, "none"
+        source = {"point": None} | source
+        return cls(value=value, low=low, high=high, unit=unit, shown=text, limits=limits, what=what, **source)
 
 
 class PointSource(Part):

@@ -3,12 +3,18 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Recommendation
+from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Payback, Recommendation
 from scalestudy.publish.numbers.keys import evidence_key, point_key, recommendation_key, share_key
 from scalestudy.publish.numbers.model import NumbersFile
+from scalestudy.publish.views.verified import came_of_it
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.goals import WORTH
+from scalestudy.publish.words.payback import COST, COST_ALIKE, REPAID, UNPAID
 from scalestudy.publish.words.phrases import Phrase, joined
 from scalestudy.publish.words.points import PREDICTED, VERDICTS, WITHOUT_RATIO
+from scalestudy.publish.words.verified import VERDICTS as TRIED_WORDS
+from scalestudy.registry.codes import Tried, Unpaid
+from scalestudy.verify.model import Place, VerificationFile
 
 LEAST_SHARE = 0.005
 """Of a step that is told: less would read as 0 %."""
@@ -17,11 +23,18 @@ MOST_LISTED = 8
 
 
 def diagnoses_view(
-    diagnoses: Sequence[Diagnosis], rows: list[dict[str, Any]], numbers: NumbersFile
+    diagnoses: Sequence[Diagnosis],
+    rows: list[dict[str, Any]],
+    numbers: NumbersFile,
+    tried: VerificationFile | None = None,
 ) -> list[dict[str, Any]]:
-    """Each diagnosis with the row it speaks of and everything in it as text."""
+    """Each diagnosis with the row it speaks of and everything in it as text. tried: what came of advice, if any.
+
+    `next` is the first recommendation that was not refuted, None where there is none. `refuted` are the others,
+    which come last among the recommendations.
+    """
     by_key = {row["key"]: row for row in rows}
-    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], numbers) for diagnosis in diagnoses]
+    return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], numbers, tried) for diagnosis in diagnoses]
 
 
 def leading(diagnoses: list[dict[str, Any]], *, most: int = MOST_LISTED) -> list[dict[str, Any]]:
@@ -56,8 +69,13 @@ def by_verdict(diagnoses: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(verdict, labels.places(places)) for verdict, places in found.items()]
 
 
-def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile) -> dict[str, Any]:
+def _diagnosis(
+    diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile, tried: VerificationFile | None
+) -> dict[str, Any]:
     point = row["key"]
+    given = [_recommendation(diagnosis, cause, item, numbers, tried) for cause, item in diagnosis.recommendations]
+    left = [item for item in given if item["tried_code"] != Tried.REFUTED]
+    refuted = [item for item in given if item["tried_code"] == Tried.REFUTED]
     return dict(diagnosis) | {
         "code": diagnosis.verdict,
         "verdict": VERDICTS[diagnosis.verdict],
@@ -75,11 +93,40 @@ def _diagnosis(diagnosis: Diagnosis, row: dict[str, Any], numbers: NumbersFile) 
             f"{', '.join(item.causes)}: {item.unseen}. To see it: {item.shown_by}."
             for item in diagnosis.not_judged
         ],
-        "recommendations": [
-            dict(item) | {"cause": cause, "prediction": _prediction(numbers, point, cause, item)}
-            for cause, item in diagnosis.recommendations
-        ],
+        "recommendations": [*left, *refuted],
+        "next": left[0] if left else None,
+        "refuted": refuted,
     }
+
+
+def _recommendation(
+    diagnosis: Diagnosis, cause: str, item: Recommendation, numbers: NumbersFile, tried: VerificationFile | None
+) -> dict[str, Any]:
+    """A recommendation as text. `tried` is what came of it, `tried_code` its verdict; both empty if untried."""
+    point = point_key(vars(diagnosis))
+    found = tried.of(Place.of(diagnosis), cause, item) if tried else None
+    return dict(item) | {
+        "cause": cause,
+        "prediction": _prediction(numbers, diagnosis, cause, item),
+        "payback": _payback(numbers, recommendation_key(point, cause, item.id), item.payback),
+        "tried": came_of_it(found, numbers.numbers, accuracy=False) if found else Phrase(),
+        "tried_code": found.verdict if found else "",
+        "tried_verdict": TRIED_WORDS[found.verdict] if found else "",
+    }
+
+
+def _payback(numbers: NumbersFile, recommendation: str, payback: Payback | None) -> Phrase:
+    """What trying a recommendation takes and when that is repaid, in sentences; or what is not known of it."""
+    if payback is None:
+        return Phrase()
+    key = f"{recommendation}.payback"
+    alike = numbers.shown(f"{key}.least_device_hours") == numbers.shown(f"{key}.most_device_hours")
+    cost = numbers.phrase(key, COST_ALIKE if alike else COST)
+    if payback.unknown in (Unpaid.NO_TRIAL, Unpaid.COST_UNKNOWN):
+        return Phrase(UNPAID[payback.unknown])
+    if payback.unknown != Unpaid.NONE:
+        return Phrase(cost, " ", UNPAID[payback.unknown])
+    return Phrase(cost, " ", numbers.phrase(key, REPAID))
 
 
 def _limited_by(numbers: NumbersFile, bottleneck: Bottleneck, point: str) -> Phrase:
@@ -99,12 +146,12 @@ def _evidence(numbers: NumbersFile, point: str, cause: str, item: Evidence) -> P
     return Phrase(f"{item.name}: ", numbers.piece(evidence_key(point, cause, item.id)), f"{unit}{threshold}")
 
 
-def _prediction(numbers: NumbersFile, point: str, cause: str, recommendation: Recommendation) -> Phrase:
+def _prediction(numbers: NumbersFile, diagnosis: Diagnosis, cause: str, recommendation: Recommendation) -> Phrase:
     """What a recommendation should bring, in a sentence; or why that cannot be told."""
     prediction = recommendation.prediction
     if prediction is None:
         return Phrase(f"Not predicted: {recommendation.unpredicted}")
-    key = recommendation_key(point, cause, recommendation.id)
+    key = recommendation_key(point_key(vars(diagnosis)), cause, recommendation.id)
     brings = joined(
         [
             numbers.phrase(key, quantity.said)
@@ -112,6 +159,8 @@ def _prediction(numbers: NumbersFile, point: str, cause: str, recommendation: Re
             if numbers.number(f"{key}.{name}")
         ]
     )
+    if numbers.number(f"{key}.worth"):
+        brings = Phrase(brings, numbers.phrase(key, WORTH[diagnosis.goal]))
     if prediction.assumes == AS_MEASURED:
         return Phrase("Measured: ", brings, ".")
     return Phrase("Predicted: ", brings, f", {prediction.assumes}.")

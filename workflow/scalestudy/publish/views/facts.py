@@ -17,10 +17,12 @@ from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
 from scalestudy.publish.views.forecasts import forecasts_view
 from scalestudy.publish.views.rows import add_factors, rows_view
+from scalestudy.publish.views.verified import verified_view
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
-from scalestudy.registry.codes import Wrapper
+from scalestudy.registry.codes import Goal, Wrapper
 from scalestudy.registry.words.points import BASES
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.plan import Plan
@@ -46,7 +48,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
     add_floor_notes(rows, plan, results, numbers)
     needed = results.runs[results.runs["outcome"] != "unneeded"]
     failed = needed[needed["outcome"] != "ok"]
-    diagnoses = diagnoses_view(results.findings, rows, numbers)
+    diagnoses = diagnoses_view(results.findings, rows, numbers, results.verification)
     return {
         "study": study_view(plan, results.summary),
         "workloads": list(plan.study.workloads),
@@ -54,6 +56,9 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
+        "order_of_advice": ORDER[Goal(plan.study.report.goal)],
+        "verified": results.verification is not None,
+        "verification": verified_view(results.verification, plan.study, numbers.numbers),
         "floors": floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
         "hardware": hardware_view(results.environment.facts),

@@ -1,5 +1,6 @@
 """What documents alone say of a point; `row` is one of comprehensive_summary.csv."""
 
+from collections.abc import Iterable
 from math import nan
 from typing import NamedTuple
 
@@ -109,9 +110,12 @@ def apart(row: Row) -> str:
 
 def failure_word(row: Row) -> str:
     """The word for a row of the summary without a single good launch, or ''."""
-    if row["launches_ok"]:
-        return ""
-    return " / ".join(OUTCOME_WORDS.get(word, word) for word in ends(row))
+    return "" if row["launches_ok"] else outcome_words(ends(row))
+
+
+def outcome_words(found: Iterable[str]) -> str:
+    """'OOM / timeout': what stands in the place of a number."""
+    return " / ".join(OUTCOME_WORDS.get(word, word) for word in found)
 
 
 def methods(row: Row) -> str:

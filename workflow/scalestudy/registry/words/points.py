@@ -1,6 +1,7 @@
 """What is said of a point in findings and documents alike; `row` is one of comprehensive_summary.csv."""
 
 import json
+from collections.abc import Mapping
 
 from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness, Wrapper
 from scalestudy.registry.column import Row
@@ -22,7 +23,12 @@ def ends(row: Row) -> dict[str, int]:
 
 def outcomes(row: Row) -> str:
     """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
-    return ", ".join(f"{count} {word}" for word, count in ends(row).items())
+    return counted_ends(ends(row))
+
+
+def counted_ends(found: Mapping[str, int]) -> str:
+    """The same of launches by the word for their end."""
+    return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
 def steadiness(row: Row) -> str:

@@ -15,6 +15,7 @@ from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.variants import Name, Variant
+from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import AnyWorkload, refuse_batches
 from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
@@ -112,6 +113,8 @@ class Study(Entry):
     """How long is measured."""
     report: Report = Report()
     """What the numbers are held to."""
+    verify: Verify = Verify()
+    """Whether the study tries its own advice."""
 
     def base_of(self, variant: str) -> str:
         """Name of the single variant that a variant is compared with; a single variant is its own."""

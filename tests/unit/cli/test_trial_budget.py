@@ -1,0 +1,59 @@
+"""How many trials are run: at most so many, within so many device-hours, and finished ones cost nothing."""
+
+from __future__ import annotations
+
+from math import nan
+from pathlib import Path
+
+import pytest
+from scalestudy.cli.trials import Budget, summary_of
+from scalestudy.verify.price import Price
+
+PRICES = {"first": Price(4, 0.5, 1.0), "second": Price(4, 0.5, 1.0), "third": Price(4, 0.1, 0.2)}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def finish(name: str) -> None:
+    summary_of(name).parent.mkdir(parents=True)
+    summary_of(name).touch()
+
+
+def test_what_is_beyond_the_budget_is_named_and_a_cheaper_one_may_follow() -> None:
+    names, over = Budget(most=3, hours=1.3).within(PRICES)
+    assert names == ["first", "third"]
+    assert "it may take 1 device-hours, and 0.3 are left of the budget" in over["second"]
+
+
+def test_a_budget_of_nothing_and_a_number_of_none() -> None:
+    assert Budget(most=3, hours=0).within(PRICES)[0] == []
+    names, over = Budget(most=0, hours=None).within(PRICES)
+    assert not names and set(over) == set(PRICES)
+    assert "no more than 0 trials may be run" in over["first"]
+    assert Budget(most=1, hours=None).within(PRICES)[0] == ["first"]
+
+
+def test_what_is_finished_costs_nothing_more() -> None:
+    finish("first")
+    assert Budget(most=3, hours=0.3).within(PRICES)[0] == ["first", "third"]
+    assert Budget(most=3, hours=0).spent_up("first", PRICES["first"]) == ""
+
+
+def test_a_price_that_is_not_known_is_within_no_budget() -> None:
+    names, over = Budget(most=3, hours=5.0).within({"first": Price(4, nan, nan)})
+    assert not names
+    assert "not known" in over["first"]
+    assert Budget(most=3, hours=None).within({"first": Price(4, nan, nan)})[0] == ["first"]
+
+
+def test_what_trials_really_took_ends_the_budget_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = {"first": 1.9}
+    monkeypatch.setattr("scalestudy.cli.trials._device_hours", lambda name: taken[name])
+    budget = Budget(most=3, hours=2.2)
+    assert budget.within(PRICES)[0] == ["first", "second", "third"]
+    assert budget.spent_up("first", PRICES["first"]) == ""
+    assert "it may take 1 device-hours, and 0.3 are left" in budget.spent_up("second", PRICES["second"])
+    assert budget.spent_up("third", PRICES["third"]) == ""

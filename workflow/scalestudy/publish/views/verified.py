@@ -1,0 +1,158 @@
+"""Advice that was tried as a reader sees it: before, predicted and after, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from string import Formatter
+from typing import Any
+
+from scalestudy.publish.numbers.model import Number
+from scalestudy.publish.numbers.rounding import DASH, Shown, printed_of
+from scalestudy.publish.numbers.verified import key_of, verified_numbers
+from scalestudy.publish.templates import wrap
+from scalestudy.publish.words import verified as words
+from scalestudy.publish.words.labels import counted
+from scalestudy.publish.words.phrases import Phrase, Piece
+from scalestudy.publish.words.points import outcome_words
+from scalestudy.registry.codes import AccuracyKept
+from scalestudy.registry.verified import SIDES, TRIED
+from scalestudy.study.config.study import Study
+from scalestudy.verify.model import LeftOut, VerificationFile, Verified
+
+Numbers = Mapping[str, Number]
+NAME, CELL = 17, 20
+"""Widths of the columns of the text: names of quantities, and each side."""
+
+
+def verified_view(found: VerificationFile | None, study: Study, numbers: Numbers) -> dict[str, Any]:
+    """`tried`, a dictionary of text for each piece of advice; `left_out`, sentences; `counted`, a sentence.
+
+    All are empty where no advice was tried.
+    """
+    if found is None:
+        return {"tried": [], "left_out": [], "counted": ""}
+    tried = [_tried(one, study, numbers) for one in found.verified]
+    return {
+        "tried": [item | {"lines": "\n".join(text_lines(item))} for item in tried],
+        "left_out": [_left_out(item) for item in found.left_out],
+        "counted": _counted(found),
+    }
+
+
+def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
+    key, workload = key_of(one), study.workloads.get(one.trial.before.workload)
+    target = workload.target_accuracy if workload else None  # a study may have lost it since
+    rows = [_row(one, key, printed_of(column).name, target, numbers) for column in TRIED]
+    return {
+        "key": key,
+        "where": words.where(one.trial.before),
+        "place": words.place(one.trial.before),
+        "workload": one.trial.before.workload,
+        "change": one.trial.change,
+        "cause": one.trial.cause,
+        "code": one.verdict,
+        "verdict": words.VERDICTS[one.verdict],
+        "said": came_of_it(one, numbers),
+        "rows": [row for row in rows if row["measured"]],
+        "trial": one.trial.id,
+    }
+
+
+def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phrase:
+    """What came of advice, in sentences: 'It brought 1.2 [1.1, 1.3] times the throughput; ... was predicted. ...'.
+
+    accuracy: whether they say what became of the accuracy.
+    """
+    key = key_of(one)
+    told = _phrase(words.PREDICTED, key, numbers) if f"{key}.predicted.gain" in numbers else words.NOT_PREDICTED
+    pieces: list[Piece | str] = []
+    if f"{key}.gain" in numbers:
+        pieces += [_phrase(words.BROUGHT, key, numbers), "; ", told, ". "]
+    pieces.append(f"{one.reason[:1].upper()}{one.reason[1:]}.")
+    if accuracy and one.accuracy_kept != AccuracyKept.NONE:
+        difference = f"{key}.accuracy_difference_points"
+        pieces += [f" {words.KEPT[one.accuracy_kept]}: ", _piece(difference, numbers), " points."]
+    return Phrase(*pieces)
+
+
+def _row(one: Verified, key: str, name: str, target: float | None, numbers: Numbers) -> dict[str, Any]:
+    """A quantity with its cells. Where no launch came to its end, the cell says how they ended."""
+    said, unit = words.quantity(name, target)
+    name_of_it = f"{said} ({unit})" if unit else said
+    cells = {side: _shown(f"{key}.{side}.{name}", numbers) for side in SIDES}
+    measured = any(cells[side].value != DASH for side in ("before", "after"))
+    for side, launches in (("before", one.before), ("after", one.after)):
+        if cells[side].value == DASH and not launches.ends.get("ok"):
+            cells[side] = Shown(outcome_words(launches.ends))
+    return {
+        "quantity": name,
+        "name": name_of_it,
+        "header": f"{name_of_it[:1].upper()}{name_of_it[1:]}",
+        "keys": {side: f"{key}.{side}.{name}" if f"{key}.{side}.{name}" in numbers else "" for side in SIDES},
+        "cells": cells,
+        "measured": measured,
+    }
+
+
+def _shown(key: str, numbers: Numbers) -> Shown:
+    return numbers[key].shown if key in numbers else Shown(DASH)
+
+
+def _piece(key: str, numbers: Numbers) -> Piece:
+    return Piece(str(_shown(key, numbers)), key if key in numbers else "")
+
+
+def _phrase(text: str, key: str, numbers: Numbers) -> Phrase:
+    """'... {gain} ...' with the number of that name after the key."""
+    pieces: list[Piece | str] = []
+    for before, name, *_ in Formatter().parse(text):
+        pieces += [before] if name is None else [before, _piece(f"{key}.{name}", numbers)]
+    return Phrase(*pieces)
+
+
+def _left_out(item: LeftOut) -> str:
+    return f"{words.where(item.at)}: {item.change} {item.why[:1].upper()}{item.why[1:]}."
+
+
+def _counted(found: VerificationFile) -> str:
+    """'2 pieces of advice tried: 1 confirmed, 1 refuted'; '0 pieces of advice tried'."""
+    numbers = {word: sum(one.verdict == code for one in found.verified) for code, word in words.VERDICTS.items()}
+    counts = [f"{number} {word}" for word, number in numbers.items() if number]
+    return ": ".join(filter(None, [f"{counted(len(found.verified), 'piece')} of advice tried", ", ".join(counts)]))
+
+
+def verification_lines(found: VerificationFile, study: Study) -> list[str]:
+    """What came of all advice, for a terminal; at most 80 columns."""
+    view = verified_view(found, study, dict(verified_numbers(found)))
+    lines = wrap(f"study {found.study}: {view['counted']}", "", "  ").splitlines()
+    for item in view["tried"]:
+        lines += ["", item["lines"]]
+    if view["left_out"]:
+        lines += ["", "Not tried:"]
+        lines += [line for said in view["left_out"] for line in wrap(said, "* ", "  ").splitlines()]
+    return lines
+
+
+def text_lines(item: Mapping[str, Any]) -> list[str]:
+    """A piece of advice of `verified_view` as lines of at most 80 columns, with its table."""
+    lines = [wrap(f"{item['where']}: {item['verdict'].upper()}", "", "  ")]
+    lines += [wrap(item["change"], "  ", "  "), wrap(item["said"], "  ", "  ")]
+    return "\n".join([*lines, *_table(item["rows"])]).splitlines()
+
+
+def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Limits are beside their values, or in a line below where one of them has no room there."""
+    if not rows:
+        return []
+    beside = all(len(str(cell)) <= CELL for row in rows for cell in row["cells"].values())
+    lines = [_line("", list(SIDES))]
+    for row in rows:
+        cells = list(row["cells"].values())
+        lines.append(_line(row["name"], [str(cell) if beside else cell.value for cell in cells]))
+        if not beside and any(cell.limits for cell in cells):
+            lines.append(_line("", [cell.limits for cell in cells]))
+    return lines
+
+
+def _line(name: str, cells: Sequence[str]) -> str:
+    return f"  {name:<{NAME - 2}} {' '.join(f'{cell:<{CELL}}' for cell in cells)}".rstrip()

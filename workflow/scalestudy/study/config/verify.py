@@ -1,0 +1,34 @@
+"""Whether a study tries its own advice, and what that may take."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field, model_validator
+
+from scalestudy.study.config.entry import Entry
+
+
+class Verify(Entry):
+    """Whether a study tries its own advice, and what that may take (docs/verify.md)."""
+
+    mode: Literal["asked", "auto"] = "asked"
+    """`asked`: advice is tried by `scalestudy verify` or `snakemake verify` only. `auto`: it is tried after the
+    diagnosis, before the documents are made."""
+    most: int = Field(3, ge=0)
+    """Trials at the most. A trial tries one piece of advice for all points of a workload and variant that have it
+    first."""
+    budget_device_hours: float | None = Field(None, ge=0)
+    """Device-hours that all trials together may take. A trial that may take more than what is left is not run, and
+    is listed with that reason. `mode: auto` needs it; no limit if unset."""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Verify:
+        if self.automatic and self.budget_device_hours is None:
+            raise ValueError("budget_device_hours: missing; name the device-hours that `mode: auto` may take")
+        return self
+
+    @property
+    def automatic(self) -> bool:
+        """Whether advice is tried as a part of the study."""
+        return self.mode == "auto"

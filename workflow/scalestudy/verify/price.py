@@ -1,0 +1,50 @@
+"""What a trial may take, from the launches of the study whose advice it tries."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pandas as pd
+
+from scalestudy.analyse.study.effort import device_time_s
+from scalestudy.study.plan import Plan
+from scalestudy.study.spec import RunSpec
+from scalestudy.verify.trials import AFTER
+
+
+class Price(NamedTuple):
+    """What a trial may take."""
+
+    launches: int
+    """At the most."""
+    least_hours: float
+    """Device-hours without the launches in reserve."""
+    most_hours: float
+    """Device-hours with all of them."""
+
+
+def price_of(plan: Plan, hours: Callable[[RunSpec], float]) -> Price:
+    """What a trial may take.
+
+    plan: the trial's own. hours: device-hours of a launch, as `hours_of_a_launch` has them; nan where not known.
+    """
+    of_runs = {run: hours(spec) for run, spec in plan.runs.items()}
+    least = sum(taken for run, taken in of_runs.items() if not plan.is_reserve(run))
+    return Price(len(of_runs), least, sum(of_runs.values()))
+
+
+def hours_of_a_launch(runs: pd.DataFrame) -> Callable[[RunSpec], float]:
+    """Device-hours that a launch of a trial takes: the mean of the study's launches of its workload and ranks.
+
+    Where there are none, the mean of all launches. runs: runs.csv of the study.
+    """
+    made = runs[runs["outcome"] != "unneeded"]
+    taken_h = device_time_s(made) / 3600
+    known = taken_h.groupby([made["workload"], made["world_size"]]).mean().dropna().to_dict()
+    mean_h = float(taken_h.mean())
+
+    def hours(spec: RunSpec) -> float:
+        return float(known.get((spec.workload.removesuffix(f"-{AFTER}"), spec.world_size), mean_h))
+
+    return hours
