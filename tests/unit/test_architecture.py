@@ -37,6 +37,7 @@ FLOORS = {
     "publish": 4,
     "compare": 5,
     "verify": 5,
+    "tune": 5,
     "reference": 6,
     "cli": 7,
     "__main__": 8,
