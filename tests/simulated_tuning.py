@@ -1,4 +1,4 @@
-"""Launches with a known true goodput, a drift of the host and a scatter of launches, for searches without a host."""
+"""Launches with a known true goodput, a drift of the host and a scatter of launches."""
 
 from __future__ import annotations
 

@@ -136,7 +136,12 @@ class Tuning:
             budget_s = self.budget_device_hours * 3600 / self.target.ranks
             look = live.make(self.space.present, "look", 1, left_s=budget_s, rung=-1, block=-1)
             made.append(look)
-            print(launch_line(self.space, look, 1.0), flush=True)
+            print(launch_line(self.space, look, look.throughput_samples_per_s), flush=True)
+            if look.cut_off:
+                raise UserError(
+                    f"--budget {self.budget_device_hours:g}: ended within the first launch, after"
+                    f" {look.device_time_s:.0f} device-seconds; it has to be enough for some tens of launches"
+                )
             if look.outcome != "ok":
                 raise UserError(
                     f"the present setting ended as {look.outcome}: {look.reason}; the log of run {look.run_id} in"
@@ -168,7 +173,7 @@ class Tuning:
             made=made,
         )
         race.decided = decides(lambda: race, self.noise)
-        race.told = lambda one: print(launch_line(space, one, race.beside_present(one)), flush=True)
+        race.told = lambda one: print(launch_line(space, one, race.per_s(one)), flush=True)
         return race
 
     def _finish(self, race: Race, recorded_s: float) -> tuple[TuneFile, list[str]]:

@@ -129,11 +129,10 @@ class Race:
         worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
         return log(per_s) + worth if per_s > 0 else float("nan")
 
-    def beside_present(self, one: Launched) -> float:
-        """The goal of a launch over that of the first launch of its kind of the present setting; nan without."""
-        present = self.space.present
-        first = next((of for of in self.made if of.kind == one.kind and of.setting == present), None)
-        return float("nan") if first is None else exp(self.value(one) - self.value(first))
+    def per_s(self, one: Launched) -> float:
+        """Samples a second of the steps of a launch, as the goal weighs them."""
+        worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
+        return one.throughput_samples_per_s * exp(worth)
 
     def _first_rung(self) -> None:
         present = 0
@@ -176,7 +175,8 @@ class Race:
     def _final_blocks(self, finalists: Sequence[int]) -> None:
         """The present setting and the finalists; the best that keeps the training is one of them."""
         if 0 in self._failed:
-            self.ended = "the present setting did not come to its end"
+            lost = next(one for one in self.made if one.outcome != "ok" or isnan(self.value(one)))
+            self.ended = f"the present setting ended as {lost.outcome}: {lost.reason or 'it has no steady steps'}"
             return
         here = [0, *(at for at in finalists if at)]
         if len(here) < 2:
@@ -205,6 +205,7 @@ class Race:
         self._fresh_s += one.device_time_s if one.measured_now else 0.0
         if one.cut_off:
             self.cut_off_s += one.device_time_s
+            self.told(one)
             raise BudgetEndedError
         self.made.append(one)
         if one.outcome != "ok" or isnan(self.value(one)):

@@ -24,6 +24,7 @@ KEEPS_TRAINING = {
     *("accumulation_steps", "accumulation_sync", SHARDING, WORKERS),
     *("compile", "activation_checkpointing", "ddp.bucket_cap_mb", "ddp.broadcast_buffers", "ddp.static_graph"),
     *("ddp.find_unused_parameters", "ddp.gradient_as_bucket_view", "fsdp.wrap"),
+    *("log_every_steps", "checkpoint_every_steps", "checkpoints_kept", "checkpoint_async"),
     *("input.loader", "input.pin_memory", "input.persistent_workers", "input.prefetch_factor"),
 }
 """Keys that change how a step is computed and not what it computes, rounding aside."""
@@ -45,7 +46,7 @@ class Space:
     target: Target
     knobs: tuple[Knob, ...]
     settings: tuple[Setting, ...]
-    refused: tuple[tuple[str, str], ...] = ()
+    refused: tuple[tuple[Setting, str], ...] = ()
     """(setting, why the config model refuses it); in the order of the settings."""
     held: Mapping[str, str] = field(default_factory=dict)
     """Key -> why it is not searched."""
@@ -94,19 +95,23 @@ def make_space(
     nothing to search.
     """
     held = dict.fromkeys(hold, "--hold")
-    ours = _our_levels(target, cuda, largest_batch, held)
+    for option, keys in (("--hold", held), ("--try", levels)):
+        for key in keys:
+            _refuse_key(target, option, key)
+    ours = _our_levels(target, cuda, held)
     if hold_batch and BATCH in ours:
         held[BATCH] = hold_batch
     wanted = {key: values for key, values in ours.items() if key not in held} | dict(levels)
     for key in levels:
-        _refuse_key(target, key)
         held.pop(key, None)
+    for batch in levels.get(BATCH, ()):
+        _refuse_batch(target, batch, largest_batch)
     knobs = []
     for key, values in wanted.items():
         present = present_value(target, key)
         every = list(dict.fromkeys([present, *values]))
-        if key == BATCH:
-            every = [one for one in every if one == present or not _batch_refused(target, one, largest_batch)]
+        if key == BATCH and key not in levels:
+            every = [one for one in every if one == present or _has_steps(target, one)]
         if len(every) > 1:
             knobs.append(Knob(key, tuple(every), present))
         else:
@@ -114,10 +119,9 @@ def make_space(
     if not knobs:
         raise UserError(f"nothing to search: {'; '.join(f'{key}: {why}' for key, why in held.items())}")
     settings, refused = _settings(target, knobs)
+    _refuse_levels(knobs, levels, settings, refused)
     if len(settings) < 2:
-        raise UserError(
-            f"nothing to search: every other setting is refused; first {refused[0][0]}: {refused[0][1]}"
-        )
+        raise UserError(f"nothing to search: every other setting is refused, the first by {refused[0][1]}")
     return Space(target, tuple(knobs), settings, tuple(refused), held)
 
 
@@ -145,7 +149,7 @@ def present_value(target: Target, key: str) -> Any:
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
-def _our_levels(target: Target, cuda: bool, largest: int, held: dict[str, str]) -> dict[str, list[Any]]:
+def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, list[Any]]:
     """Levels of each key that the workload takes; why another is held goes to `held`."""
     workload, variant = target.study.workloads[target.workload], target.study.variants[target.variant]
     batch = workload.batch_size
@@ -173,37 +177,61 @@ def _our_levels(target: Target, cuda: bool, largest: int, held: dict[str, str]) 
     return found
 
 
-def _batch_refused(target: Target, batch: Any, largest: int) -> bool:
-    """Whether a batch is beyond what was measured tells of, or leaves too few steps of an epoch."""
+def _has_steps(target: Target, batch: int) -> bool:
+    """Whether a batch leaves steps enough of an epoch."""
+    samples = target.study.workloads[target.workload].known_train_samples
+    return samples is None or samples >= FEWEST_STEPS * target.global_batch({BATCH: batch})
+
+
+def _refuse_batch(target: Target, batch: Any, largest: int) -> None:
+    """Raise UserError where a batch is none, or is beyond what was measured tells of."""
     if not isinstance(batch, int) or batch < 1:
         raise UserError(f"--try {BATCH}: {batch} is no number of samples")
-    setting = {BATCH: batch}
-    most = FARTHEST * max(largest, target.batch_per_rank({}))
-    samples = target.study.workloads[target.workload].known_train_samples
-    few = samples is not None and samples < FEWEST_STEPS * target.global_batch(setting)
-    return target.batch_per_rank(setting) > most or (few and batch > target.present_batch)
+    measured = max(largest, target.batch_per_rank({}))
+    if target.batch_per_rank({BATCH: batch}) > FARTHEST * measured:
+        raise UserError(
+            f"--try {BATCH}: {batch} is more than {FARTHEST:g} times the largest batch that was measured,"
+            f" {measured} samples per rank; run the study at a larger batch first"
+        )
 
 
-def _refuse_key(target: Target, key: str) -> None:
+def _refuse_levels(
+    knobs: Sequence[Knob],
+    wanted: Mapping[str, Sequence[Any]],
+    settings: Sequence[Setting],
+    refused: Sequence[tuple[Setting, str]],
+) -> None:
+    """Raise UserError where a value that was asked for cannot be run in any setting."""
+    for knob in knobs:
+        possible = {setting.get(knob.key) for setting in settings}
+        for value in wanted.get(knob.key, ()):
+            if value not in possible:
+                why = next(why for setting, why in refused if setting.get(knob.key) == value)
+                raise UserError(f"--try {knob.key}: {value} cannot be run: {why}")
+
+
+def _refuse_key(target: Target, option: str, key: str) -> None:
     """Raise UserError where there is no such key, or the workload does not take it."""
     if key in (BATCH, SHARDING):
         return
     if isinstance(target.study.workloads[target.workload], CommandWorkload):
-        raise UserError(f"--try {key}: {target.workload} is a command; only {BATCH} can be put into it")
+        raise UserError(f"{option} {key}: {target.workload} is a command; only {BATCH} can be put into it")
     known = Knobs.model_fields
     first, _, inner = key.partition(".")
     parts = {name: set(getattr(one.annotation, "model_fields", ())) for name, one in known.items()}
-    if first not in known or (inner not in parts[first] if inner else bool(parts[first])):
+    of_sharding = key in ("strategy", "fsdp.sharding")
+    if of_sharding or first not in known or (inner not in parts[first] if inner else bool(parts[first])):
         valid = [
             BATCH,
             SHARDING,
             *(n for n in known if not parts[n]),
             *(f"{n}.{k}" for n in known for k in parts[n]),
         ]
-        raise UserError(f"--try {key}: no such key; keys are {', '.join(valid)}")
+        advice = f"use {SHARDING}" if of_sharding else f"keys are {', '.join(valid)}"
+        raise UserError(f"{option} {key}: no such key; {advice}")
 
 
-def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...], list[tuple[str, str]]]:
+def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...], list[tuple[Setting, str]]]:
     """(valid settings, the present one first; (setting, why it is refused))."""
     combinations = product(*(knob.levels for knob in knobs))
     every = [meaningful(dict(zip([k.key for k in knobs], values, strict=True))) for values in combinations]
@@ -212,15 +240,14 @@ def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...
     if len(distinct) > MOST:
         raise UserError(f"the space has {len(distinct)} settings, more than {MOST}; name fewer values with --try")
     valid: list[Setting] = []
-    refused: list[tuple[str, str]] = []
+    refused: list[tuple[Setting, str]] = []
     for setting in distinct.values():
         try:
             target.study_of(setting, present, name="space", repeats=1, whole=True)
         except RefusedStudyError as error:
             if not valid:
                 raise UserError(f"the present setting is refused: {error.problems[0]}") from None
-            said = ", ".join(f"{key}: {value}" for key, value in setting.items() if value != present.get(key))
-            refused.append((said, error.problems[0]))
+            refused.append((setting, error.problems[0]))
         else:
             valid.append(setting)
     return tuple(valid), refused

@@ -32,8 +32,8 @@ def space_lines(space: Space, *, hopeless: int, weighed: str) -> list[str]:
         lines += _wrapped(f"  {knob.key:<{width}}  {values}")
     lines += [line for key, why in space.held.items() for line in _wrapped(f"  {key} is held: {why}")]
     if space.refused:
-        setting, why = space.refused[0]
-        lines += _wrapped(f"  {counted(len(space.refused), 'setting')} cannot be run, such as {setting}: {why}")
+        count = counted(len(space.refused), "setting")
+        lines += _wrapped(f"  {count} cannot be run, the first of them by {space.refused[0][1]}")
     if hopeless:
         lines += _wrapped(
             f"  {counted(hopeless, 'setting')} predicted at less than half of the best one: not launched"
@@ -58,16 +58,18 @@ def cost_lines(space: Space, budget_device_hours: float, launch_device_s: float)
     )
 
 
-def launch_line(space: Space, one: Launched, value: float) -> str:
-    """A launch in one line, as the search prints it. value: the goal over that of the first launch."""
+def launch_line(space: Space, one: Launched, per_s: float) -> str:
+    """A launch in one line, as the search prints it. per_s: samples a second, as the goal weighs them."""
     what = {"look": "look ", "short": f"rung {one.rung}", "whole": "final"}[one.kind]
     kept = "" if one.measured_now else " (recorded before)"
     setting = (
         ", ".join(f"{key}: {_value(of)}" for key, of in space.changes(one.setting).items()) or "present setting"
     )
+    if one.cut_off:
+        return f"  {what}  cut off at the end of the budget: {setting}"
     if one.outcome != "ok":
         return f"  {what}  {one.outcome.upper()}: {setting}: {one.reason}{kept}"
-    worth = "no steady steps" if isnan(value) else f"{value:6.3f} x"
+    worth = "no steady steps" if isnan(per_s) else f"{per_s:9.4g} samples/s"
     return f"  {what}  {worth}  {setting}{kept}"
 
 
