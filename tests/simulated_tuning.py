@@ -54,9 +54,9 @@ EFFECTS: Mapping[str, Mapping[Any, float]] = {
 
 
 def simulated_space(levels: Mapping[str, list[Any]] = LEVELS, **study: Any) -> Space:
-    """The space of the simulated study."""
+    """The space of the simulated study, of these keys alone."""
     target = Target.of(parse_study({**STUDY, **study}, source="test"), "mlp", "ddp", "1x2")
-    return make_space(target, levels=levels)
+    return make_space(target, levels=levels, hold=set(LEVELS) - set(levels))
 
 
 def true_log(setting: Setting) -> float:
