@@ -7,7 +7,7 @@
    setting is that of one pass. A final launch is charged WHOLE times the device time. The budget is a quarter of
    the device time of one pass. Random search launches settings once, in random order, until the budget ends, and
    takes the best. Launches that were neighbours in a search were none in the grid, so that drift does not cancel.
-3. Live: the same searches with launches of their own, as many as the minutes allow.
+3. Live: the search and random search with launches of their own, as many as the minutes allow.
 4. All winners, and the best of the grid's means, are launched again in common blocks. What each search reached is
    the goodput of its winner over that of the grid's winner, within blocks.
 
@@ -116,9 +116,14 @@ class Replay:
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
         row = self.grid.launches[self.grid.space.index(setting)]
         one = row[self.order[(repeat - 1) % len(self.order)]]
-        taken_s = one.device_time_s * (WHOLE if kind == "whole" else 1)
-        changes = {"kind": kind, "repeat": repeat, "rung": rung, "block": block, "device_time_s": taken_s}
-        return one.model_copy(update=changes)
+        taken_s, most_s = (
+            one.device_time_s * (WHOLE if kind == "whole" else 1),
+            left_s * self.grid.space.target.ranks,
+        )
+        changes = {"kind": kind, "repeat": repeat, "rung": rung, "block": block, "measured_now": True}
+        return one.model_copy(
+            update=changes | {"device_time_s": min(taken_s, most_s), "cut_off": taken_s > most_s}
+        )
 
 
 def record_grid(space: Space, folder: Path, passes: int) -> Grid:
@@ -146,17 +151,17 @@ def search(grid: Grid, launches: Any, sampler: Sampler, seed: int, budget_s: flo
     return (space.index(won.setting) if won else 0), race
 
 
-def random_search(grid: Grid, seed: int, budget_s: float) -> int:
-    """Index of the best of settings that are launched once each, in random order, within the budget."""
-    draw = random.Random(seed)
-    number, spent_s, best = draw.randrange(grid.passes), 0.0, (-np.inf, 0)
-    for at in draw.sample(range(len(grid.space.settings)), len(grid.space.settings)):
-        one = grid.launches[at][number]
-        spent_s += one.device_time_s
-        if spent_s > budget_s:
+def random_search(grid: Grid, launches: Any, seed: int, budget_s: float) -> tuple[int, float]:
+    """(index of the best of settings that are launched once each, in random order, device-seconds spent)."""
+    draw, space = random.Random(seed), grid.space
+    spent_s, best = 0.0, (-np.inf, 0)
+    for at in draw.sample(range(len(space.settings)), len(space.settings)):
+        one = launches.make(space.settings[at], "short", 1, left_s=NO_LIMIT_S, rung=0, block=0)
+        if spent_s + one.device_time_s > budget_s:
             break
+        spent_s += one.device_time_s
         best = max(best, (grid.value(one), at))
-    return best[1]
+    return best[1], spent_s
 
 
 def in_blocks(grid: Grid, winners: Sequence[int], blocks: int, folder: Path) -> pd.DataFrame:
@@ -214,21 +219,27 @@ def main() -> None:
         races = [search(grid, Replay(grid, orders[seed]), sampler, seed, budget_s) for seed in seeds]  # type: ignore[arg-type]
         found[f"{name}, replayed"] = [at for at, _ in races]
         print(f"{name}: spent {max(race.spent_s for _, race in races) / budget_s:.1%} of the budget at the most")
-    found["random search, replayed"] = [random_search(grid, seed, budget_s) for seed in seeds]
-    end, lived = time.monotonic() + 60 * arguments.minutes, []
-    for seed in seeds[: arguments.live]:
-        if time.monotonic() > end:
-            break
-        live = LiveLaunches(grid.space, "tuned", arguments.folder / f"live-{seed}", arguments.folder / "data")
-        at, race = search(grid, live, "model", seed, budget_s)
-        lived.append(at)
-        print(
-            f"live {seed}: {len(race.short)} short and {len(race.whole)} final launches, {race.spent_s:.0f}"
-            f" device-seconds: {grid.space.name(settings[at])}",
-            flush=True,
-        )
-    if lived:
-        found["tune, live"] = lived
+    replays = (Replay(grid, orders[seed]) for seed in seeds)
+    found["random search, replayed"] = [
+        random_search(grid, replay, seed, budget_s)[0] for seed, replay in zip(seeds, replays, strict=True)
+    ]
+    end = time.monotonic() + 60 * arguments.minutes
+    for name in ("tune, live", "random search, live"):
+        lived = []
+        for seed in seeds[: arguments.live]:
+            if time.monotonic() > end:
+                break
+            place = arguments.folder / f"{'live' if name == 'tune, live' else 'random'}-{seed}"
+            live = LiveLaunches(grid.space, "tuned", place, arguments.folder / "data")
+            if name == "tune, live":
+                at, race = search(grid, live, "model", seed, budget_s)
+                spent_s = race.spent_s
+            else:
+                at, spent_s = random_search(grid, live, seed, budget_s)
+            lived.append(at)
+            print(f"{name} {seed}: {spent_s:.0f} device-seconds: {grid.space.name(settings[at])}", flush=True)
+        if lived:
+            found[name] = lived
 
     best = int(np.argmax(grid.means))
     again = in_blocks(

@@ -30,7 +30,7 @@ def answer_text(space: Space, name: str, won: Finalist, sentence: str) -> str:
     blocks = max(won.blocks, 1)
     content |= {"repeats": blocks, "max_repeats": max(blocks, study.most_repeats)}
     head = (
-        f"# Made by `scalestudy tune`. {sentence}\n"
+        "# Made by `scalestudy tune`: the present setting beside the best one that was found.\n"
         "# `scalestudy run --study` with this file keeps the launches of the final blocks and launches what\n"
         "# else the study has, such as base cases. `probe_rounds: 0` is part of these launches: with\n"
         "# another value every run is another one, and is measured again.\n"

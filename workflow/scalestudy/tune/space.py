@@ -108,7 +108,7 @@ def make_space(
         _refuse_batch(target, batch, largest_batch)
     knobs = []
     for key, values in wanted.items():
-        present = present_value(target, key)
+        present = target.present_value(key)
         every = list(dict.fromkeys([present, *values]))
         if key == BATCH and key not in levels:
             every = [one for one in every if one == present or _has_steps(target, one)]
@@ -134,19 +134,6 @@ def parse_levels(words: Iterable[str]) -> dict[str, list[Any]]:
             raise UserError(f"--try {word}: KEY=VALUE,VALUE is expected, such as ddp.bucket_cap_mb=5,25")
         found[key] = [yaml.safe_load(value) for value in values.split(",")]
     return found
-
-
-def present_value(target: Target, key: str) -> Any:
-    """What the study has of a key now."""
-    variant = target.study.variants[target.variant]
-    if key == BATCH:
-        return target.present_batch
-    if key == SHARDING:
-        return "ddp" if variant.strategy == "ddp" else f"fsdp-{variant.fsdp.sharding}"
-    value: Any = variant
-    for part in key.split("."):
-        value = getattr(value, part)
-    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, list[Any]]:

@@ -88,6 +88,18 @@ class Target:
         """`batch_size` of the workload, samples."""
         return self.study.workloads[self.workload].batch_size
 
+    def present_value(self, key: str) -> Any:
+        """What the study has of a key now."""
+        variant = self.study.variants[self.variant]
+        if key == BATCH:
+            return self.present_batch
+        if key == SHARDING:
+            return variant.strategy if variant.strategy != "fsdp" else f"fsdp-{variant.fsdp.sharding}"
+        value: Any = variant
+        for part in key.split("."):
+            value = getattr(value, part)
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
     def global_batch(self, setting: Setting) -> int:
         """Samples of a step over all ranks."""
         batch = int(setting.get(BATCH, self.present_batch))
@@ -103,14 +115,15 @@ class Target:
         entry: dict[str, Any] = deepcopy(dumped)
         if self.study.variants[self.variant].strategy != "single":
             entry["base"] = self.study.base_of(self.variant)
-        if SHARDING in setting:
+        changes = {key: value for key, value in setting.items() if value != self.present_value(key)}
+        if SHARDING in changes:
             change = STRATEGIES[setting[SHARDING]]
             if change["strategy"] != entry["strategy"]:
                 entry.pop("ddp" if change["strategy"] == "fsdp" else "fsdp", None)
             else:
                 change = {**change, "fsdp": entry.get("fsdp", {}) | change["fsdp"]} if "fsdp" in change else change
             entry |= deepcopy(change)
-        for key, value in setting.items():
+        for key, value in changes.items():
             if key == WORKERS:
                 entry["input"] = _input(entry.get("input", {}), int(value))
             elif key not in (BATCH, SHARDING):

@@ -122,7 +122,8 @@ _KINDS = {"look": "look", "short": "short", "whole": "final"}
 
 
 def _finalist_lines(one: Finalist, found: TuneFile) -> list[str]:
-    lines = _wrapped(f"{'ACCEPTED' if one.accepted else 'not accepted'}: {one.name}: {one.why}", 2)
+    word = "answer" if one.setting == found.answer else "accepted" if one.accepted else "not accepted"
+    lines = _wrapped(f"{word}: {one.name}: {one.why}", 2)
     lines += _wrapped(
         f"  {GOALS[found.goal]}: {show(*vars(one.gain).values())} x, {counted(one.blocks, 'block')}", 4
     )
@@ -132,9 +133,10 @@ def _finalist_lines(one: Finalist, found: TuneFile) -> list[str]:
             how += "; the batch is weighed by the gradient noise scale"
         return lines + _wrapped(f"  accuracy: not measured at this setting; {how}", 4)
     difference = show(*vars(one.accuracy_difference).values(), factor=100)
-    return lines + _wrapped(
-        f"  accuracy: {difference} points beside the present setting, {_KEPT[one.accuracy_kept]}", 4
-    )
+    kept = _KEPT[one.accuracy_kept]
+    if one.accepted and not one.keeps_training and one.accuracy_kept == AccuracyKept.NOT_SHOWN:
+        kept = "shown not to be lower by more than the margin"
+    return lines + _wrapped(f"  accuracy: {difference} points beside the present setting, {kept}", 4)
 
 
 _KEPT = {
