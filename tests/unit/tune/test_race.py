@@ -37,6 +37,15 @@ def test_the_budget_holds(budget_s: float) -> None:
     assert len(race.made) > 3
 
 
+@pytest.mark.parametrize("budget_s", [3.0, 12.0])
+def test_a_budget_that_is_too_small_is_no_answer_and_what_would_do_is_said(budget_s: float) -> None:
+    race = race_of(SPACE, Simulated(seed=1), budget_s=budget_s)
+    assert "device-hours would do" in race.ended
+    assert winner(judge(race, NOTHING)) is None
+    hours = float(race.ended.split("about ")[1].split()[0])
+    assert not race_of(SPACE, Simulated(seed=1), budget_s=3 * 3600 * hours).ended
+
+
 def test_it_finds_nearly_the_best_setting_in_a_fifth_of_a_grid() -> None:
     """The same race with a sampler that draws at random gets less."""
     grid = Simulated(seed=0)

@@ -13,6 +13,7 @@ Source: Jamieson and Talwalkar (2016), Non-stochastic Best Arm Identification an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from math import exp, isnan, log
 from random import Random
@@ -100,11 +101,20 @@ class Race:
             finalists = self._further_rungs()
         except BudgetEndedError:
             finalists = self._leaders(SURVIVORS[-1])
-        try:
+        with suppress(BudgetEndedError):
             self._final_blocks(finalists)
-        except BudgetEndedError:
-            if len({one.block for one in self.whole}) < LEAST_BLOCKS:
-                self.ended = "the budget ended before the final blocks did"
+        if not self.ended and self._is_cut_short(finalists):
+            enough_h = (self.spent_s + LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._expected_s("whole")) / 3600
+            self.ended = (
+                f"the budget ended before the final blocks did; about {1.2 * enough_h:.2g} device-hours would do"
+            )
+
+    def _is_cut_short(self, finalists: Sequence[int]) -> bool:
+        """Whether the budget ended before anything was compared with the present setting."""
+        if not any(finalists):
+            return len({self._at(one) for one in self.short}) < 2
+        blocks = [one.block for one in self.whole if self._at(one) == 0]
+        return len(blocks) < LEAST_BLOCKS and not set(finalists) - {0} <= self._failed
 
     @property
     def short(self) -> list[Launched]:
