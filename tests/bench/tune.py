@@ -166,7 +166,8 @@ def random_search(grid: Grid, launches: Any, seed: int, budget_s: float) -> tupl
 
 def in_blocks(grid: Grid, winners: Sequence[int], blocks: int, folder: Path) -> pd.DataFrame:
     """Logarithm of the goodput of these settings, a row a block, launched anew; every second block in reverse."""
-    live = LiveLaunches(grid.space, "tuned", folder / "again", folder / "data")
+    place = folder / f"again-{'-'.join(map(str, winners))}"  # launches of other winners were no neighbours
+    live = LiveLaunches(grid.space, "tuned", place, folder / "data")
     order = random.Random(7).sample(list(winners), len(winners))
     rows = []
     for block in range(1, blocks + 1):
