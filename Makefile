@@ -76,6 +76,7 @@ bench: env $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_peers
 	cd tests && ../$(BIN)/python -m bench.agreement
+	cd tests && ../$(BIN)/python -m bench.tune --folder ../$(BENCH)/tune --live 10
 
 clean-env:
 	rm -rf $(VENV) $(BENCH)

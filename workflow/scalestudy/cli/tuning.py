@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import nan
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -69,9 +69,7 @@ class Tuning:
     @property
     def looks(self) -> bool:
         """Whether the search begins with a launch that measures the gradient noise scale."""
-        return (
-            self.goal == "goodput" and self._has_batch and self.noise.value != self.noise.value and self._can_look
-        )
+        return self.goal == "goodput" and self._has_batch and isnan(self.noise.value) and self._can_look
 
     @property
     def _has_batch(self) -> bool:
@@ -89,7 +87,7 @@ class Tuning:
             return "the accuracy of the script at another batch is not known; name values with --try to search it"
         if not workload.epochs:
             return "with epochs: 0 neither accuracy nor the gradient noise scale is measured"
-        if self.goal == "goodput" and self.noise.value != self.noise.value and not self._can_look:
+        if self.goal == "goodput" and isnan(self.noise.value) and not self._can_look:
             return "the gradient noise scale is not known, and FSDP does not measure it"
         return ""
 
@@ -108,13 +106,18 @@ class Tuning:
     def opening(self) -> list[str]:
         """The space and the cost, before anything is launched."""
         space, models = self.space, Models.of(self.target, self.summary)
-        hopeless = hopeful(space, models, predictions(space, models, self.noise.value)).count(False)
+        hopeless = hopeful(space, models, predictions(space, models, self._weighs)).count(False)
         lines = space_lines(space, hopeless=hopeless, weighed=self._weighed())
         return [
             *lines,
             *cost_lines(space, self.budget_device_hours, self.launch_device_s),
             f"folder: {self.folder}",
         ]
+
+    @property
+    def _weighs(self) -> float:
+        """The gradient noise scale by which batches are weighed, samples; nan where they are not."""
+        return self.noise.value if self.goal == "goodput" else nan
 
     def _weighed(self) -> str:
         if not self._has_batch:
@@ -123,7 +126,7 @@ class Tuning:
             return "another batch is an answer only if its accuracy is shown to be kept"
         if self.looks:
             return "batches are weighed by the gradient noise scale, which a first launch measures"
-        if self.noise.value != self.noise.value:
+        if isnan(self.noise.value):
             return "batches are not weighed: the gradient noise scale is not known"
         return f"batches are weighed by the gradient noise scale, {self.noise.value:.3g} samples"
 
@@ -148,7 +151,7 @@ class Tuning:
                     f" {self.folder / 'runs'} has what it printed"
                 )
             self.noise = look.noise_scale_samples
-            if self.noise.value != self.noise.value or self.noise.value <= 0:
+            if isnan(self.noise.value) or self.noise.value <= 0:
                 self.noise = NOTHING
                 self.space = self._space("the gradient noise scale could not be measured")
         race = self._race(made, recorded_s)
@@ -157,8 +160,7 @@ class Tuning:
 
     def _race(self, made: list[Launched], recorded_s: float) -> Race:
         space, models = self.space, Models.of(self.target, self.summary)
-        weighs = self.noise.value if self.goal == "goodput" else nan
-        predicted = predictions(space, models, weighs)
+        predicted = predictions(space, models, self._weighs)
         race = Race(
             space=space,
             launches=LiveLaunches(space, self.name, self.folder, self.data),
@@ -166,7 +168,7 @@ class Tuning:
             chooser=Chooser(
                 space, predicted, hopeful(space, models, predicted), sampler=self.sampler, seed=self.seed
             ),
-            noise_scale=weighs,
+            noise_scale=self._weighs,
             budget_s=self.budget_device_hours * 3600,
             seed=self.seed,
             recorded_s=recorded_s,
