@@ -29,7 +29,7 @@ $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 		{ echo "$(PYTHON) lacks the venv module. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
 	$(PYTHON) -m venv $(VENV_FLAGS) $(VENV)
 	$(if $(TORCH),$(BIN)/pip install --quiet --constraint constraints/base.txt $(TORCH))
-	$(BIN)/pip install --quiet --constraint constraints/base.txt --editable '.[study,slurm,test]'
+	$(BIN)/pip install --quiet --constraint constraints/base.txt --editable '.[study,slurm,test,tune]'
 	$(BIN)/python -m compileall -q workflow
 	touch $@
 
@@ -76,6 +76,7 @@ bench: env $(BENCH)/ready
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_cost
 	cd tests && ../$(BENCH)/bin/python -m bench.attached_peers
 	cd tests && ../$(BIN)/python -m bench.agreement
+	cd tests && ../$(BIN)/python -m bench.tune --folder ../$(BENCH)/tune --live 10
 
 clean-env:
 	rm -rf $(VENV) $(BENCH)

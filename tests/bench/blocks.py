@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import ratio_on_logs
-from scalestudy.study.config.study import Report
+from scalestudy.study.config.report import Report
 from scalestudy.study.looks import level_of_a_look, looks
 from scipy.special import stdtrit
 

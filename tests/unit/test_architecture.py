@@ -37,6 +37,7 @@ FLOORS = {
     "verify": 4,
     "publish": 5,
     "compare": 6,
+    "tune": 6,
     "reference": 7,
     "cli": 8,
     "__main__": 9,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.study.config.study import Report
+from scalestudy.study.config.report import Report
 
 REPORT = Report(target_efficiency=0.75, target_margin=0.02)
 

@@ -18,6 +18,7 @@ VERBS = {
     "summary": "results",
     "number": "results",
     "verify": "verify",
+    "tune": "tune",
     "compare": "compare",
     "guard": "guard",
     "estimate": "without_runs",

@@ -13,8 +13,9 @@ from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.models import Model
 from scalestudy.study.config.optimizers import Optimizer
+from scalestudy.study.config.report import Report
 from scalestudy.study.config.stopping import StudyMeasure
-from scalestudy.study.config.study import Report, Study
+from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
 from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import Workload

@@ -17,6 +17,7 @@ from scalestudy.prepare.store import Manifest
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.observation import RunRecord
 from scalestudy.study.plan import Plan
+from scalestudy.tune.model import TuneFile
 from scalestudy.verify.model import TrialsFile, VerificationFile
 
 DOCUMENTS: dict[str, type[BaseModel]] = {
@@ -29,6 +30,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "findings": FindingsFile,
     "trials": TrialsFile,
     "verification": VerificationFile,
+    "tuning": TuneFile,
     "numbers": NumbersFile,
     "comparison": ComparisonFile,
     "guard": GuardFile,

@@ -4,7 +4,7 @@ from math import isnan
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Verdict
-from scalestudy.study.config.study import Report
+from scalestudy.study.config.report import Report
 
 
 def verdict_of(speedup: Interval, *, ranks: int, report: Report) -> Verdict:

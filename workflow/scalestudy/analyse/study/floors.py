@@ -19,7 +19,8 @@ from scalestudy.analyse.statistics.power import smallest_shown, spread
 from scalestudy.registry.codes import Claim, IntervalMethod, Shows, Verdict
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import FLOOR_COLUMNS
-from scalestudy.study.config.study import Report, Study
+from scalestudy.study.config.report import Report
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import Twin
 

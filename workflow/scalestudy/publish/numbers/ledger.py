@@ -228,11 +228,8 @@ def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
                     number = Number.of(show(*limits), limits, quantity.unit, what, point=point)
                     yield f"{brings}.{name}", number
             if diagnosis.goal in WORTH and not isnan(advice.worth.value):
-                limits = (advice.worth.value, advice.worth.low, advice.worth.high)
-                yield (
-                    f"{brings}.worth",
-                    Number.of(show(*limits), limits, "", f"worth of: {advice.change}", point=point),
-                )
+                limits, of = tuple(vars(advice.worth).values()), f"worth of: {advice.change}"
+                yield f"{brings}.worth", Number.of(show(*limits), limits, "", of, point=point)
             yield from _of_payback(advice, brings, point)
 
 

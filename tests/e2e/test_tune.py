@@ -1,0 +1,65 @@
+"""`scalestudy tune` with launches of its own: it finds what is slow, repeats nothing, and ends with a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import yaml
+from conftest import mlp_workload, small_content
+from scalestudy.record.document import read_document
+from scalestudy.study.config.load import load_study
+from scalestudy.study.plan import make_plan
+from scalestudy.tune.model import TuneFile
+from shells import in_shell
+
+NAME = "small-tune-mlp-ddp-1x2-epoch-time"
+STUDY: dict[str, Any] = small_content(
+    # Written at every step, which takes longer than the step.
+    variants={"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "checkpoint_every_steps": 1}},
+    workloads={"mlp": mlp_workload(model={"type": "mlp", "hidden_dim": 512, "num_layers": 3}, epochs=1)},
+    host={"device": "cpu", "start": "fork"},
+    measure={"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 20, "max_steps": 20},
+    time_limit_min=2,
+)
+COMMAND = (
+    "scalestudy tune study.yaml --goal epoch_time --budget 0.04 --seed 2"
+    " --try checkpoint_every_steps=1,40 accumulation_steps=1,2"
+    " --hold batch_size precision input.workers ddp.bucket_cap_mb sharding"
+)
+
+
+def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))
+    said = in_shell(COMMAND, tmp_path)
+    folder = tmp_path / "results" / NAME
+    found = read_document(folder / "tuning.json", TuneFile)
+    assert found.settings == 4
+    assert found.device_time_s <= 0.04 * 3600
+    assert found.answer is not None
+    assert found.answer["checkpoint_every_steps"] == 40, said
+    assert found.finalists[0].gain.low > 1
+    assert f"study file: results/{NAME}/tuned.yaml" in said
+
+    table = pd.read_csv(folder / "tuning.csv")
+    assert list(table["run_id"]) == [one.run_id for one in found.launches]
+    assert {path.name for path in (folder / "runs").iterdir() if path.name != ".partial"} == set(table["run_id"])
+
+    study = load_study(folder / "tuned.yaml")
+    won = {point.variant for point in make_plan(study).points} - {"single", "ddp"}
+    assert len(won) == 1
+    assert study.variants[won.pop()].checkpoint_every_steps == 40
+    final = {one.run_id for one in found.launches if one.kind == "whole"}
+    blocks = {one.repeat for one in found.launches if one.kind == "whole"}
+    planned = {
+        run for run, spec in make_plan(study).runs.items() if spec.repeat in blocks and spec.world_size == 2
+    }
+    assert planned <= final, "the study's runs are those of the final blocks"
+
+    records = {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")}
+    again = in_shell(COMMAND, tmp_path)
+    assert {path: path.stat().st_mtime_ns for path in folder.glob("runs/*/run.json")} == records
+    assert "(recorded before)" in again
+    assert read_document(folder / "tuning.json", TuneFile).answer == found.answer
+    assert not (folder / "tuned-2.yaml").exists()

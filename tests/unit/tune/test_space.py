@@ -1,0 +1,178 @@
+"""The space: what a workload takes, what is held, and what a user is told."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from scalestudy.cli.main import main
+from scalestudy.errors import UserError
+from scalestudy.study.config.load import parse_study
+from scalestudy.tune.space import Space, make_space, parse_levels
+from scalestudy.tune.target import Target
+from simulated_tuning import STUDY, simulated_space
+
+COMMAND: dict[str, Any] = {
+    "study": "own",
+    "scales": ["1x2"],
+    "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
+    "workloads": {"script": {"command": "train.py --batch-size {batch_per_rank}", "batch_size": 32}},
+}
+
+
+def space_of(scale: str = "1x2", *, levels: dict[str, list[Any]] | None = None, **options: Any) -> Space:
+    target = Target.of(parse_study(STUDY, source="test"), "mlp", None, scale)
+    return make_space(target, levels=levels or {}, **options)
+
+
+def keys(space: Space) -> dict[str, tuple[Any, ...]]:
+    return {knob.key: knob.levels for knob in space.knobs}
+
+
+def test_the_present_setting_is_the_first_and_every_setting_is_valid_and_distinct() -> None:
+    space = simulated_space()
+    assert space.present == {
+        "batch_size": 16,
+        "accumulation_steps": 1,
+        "precision": "fp32",
+        "ddp.bucket_cap_mb": 25,
+        "input.workers": 0,
+        "sharding": "ddp",
+    }
+    # A bucket size means nothing with FSDP.
+    assert len(space.settings) == 3 * 3 * 2 * 2 * (3 + 1)
+    assert len({frozenset(one.items()) for one in space.settings}) == len(space.settings)
+    assert all("ddp.bucket_cap_mb" not in one for one in space.settings if one["sharding"] != "ddp")
+
+
+def test_one_process_has_nothing_to_shard() -> None:
+    space = space_of("1x1")
+    assert set(keys(space)) == {"batch_size", "accumulation_steps", "precision", "input.workers"}
+    assert space.held["sharding"] == "one process has nothing to shard"
+
+
+def test_a_cpu_has_no_tf32_and_a_gpu_has() -> None:
+    assert keys(space_of())["precision"] == ("fp32", "bf16")
+    on_gpu = make_space(
+        Target.of(parse_study({**STUDY, "host": {"device": "cuda"}}, source="test"), "mlp", None, "1x2"),
+        levels={},
+        cuda=True,
+    )
+    assert keys(on_gpu)["precision"] == ("fp32", "tf32", "bf16", "fp16")
+    assert all(one["sharding"] == "ddp" for one in on_gpu.settings if one["precision"] == "fp16"), (
+        "FSDP has no fp16"
+    )
+    assert on_gpu.refused
+
+
+def test_a_batch_leaves_steps_of_an_epoch_and_is_within_four_times_what_was_measured() -> None:
+    assert keys(space_of())["batch_size"] == (16, 8, 32), "of 1 348 samples 64 leave 21 steps"
+    with pytest.raises(UserError, match="128 is more than 4 times the largest batch that was measured, 8"):
+        space_of(levels={"batch_size": [128]})
+    assert 128 in keys(space_of(levels={"batch_size": [128]}, largest_batch=16))["batch_size"]
+
+
+def test_a_batch_that_is_held_says_why_unless_it_is_asked_for() -> None:
+    assert space_of(hold_batch="no accuracy").held["batch_size"] == "no accuracy"
+    asked = space_of(hold_batch="no accuracy", levels={"batch_size": [8]})
+    assert keys(asked)["batch_size"] == (16, 8)
+    assert "batch_size" not in asked.held
+
+
+def test_a_command_has_only_what_has_a_placeholder() -> None:
+    target = Target.of(parse_study(COMMAND, source="test"), "script", None, "1x2")
+    space = make_space(target, levels={})
+    assert keys(space) == {"batch_size": (32, 16, 64, 128)}
+    assert space.held["precision"] == "the command has no placeholder for it"
+    with pytest.raises(UserError, match="script is a command; only batch_size"):
+        make_space(target, levels={"precision": ["bf16"]})
+
+
+@pytest.mark.parametrize(
+    ("levels", "said"),
+    [
+        ({"bucket": [1]}, "--try bucket: no such key; keys are batch_size, sharding"),
+        ({"ddp.bucket": [1]}, "--try ddp.bucket: no such key"),
+        ({"ddp": [1]}, "--try ddp: no such key"),
+        ({"strategy": ["fsdp"]}, "--try strategy: no such key; use sharding"),
+        ({"precision": ["fp64"]}, "--try precision: fp64 cannot be run: variants.ddp-fp64.precision"),
+        ({"batch_size": [7]}, "--try batch_size: 7 cannot be run: workloads.mlp-b7.batch_size: 7 does not divide"),
+        ({"batch_size": ["x"]}, "--try batch_size: x is no number of samples"),
+    ],
+)
+def test_a_value_that_cannot_be_run_is_named(levels: dict[str, list[Any]], said: str) -> None:
+    with pytest.raises(UserError) as error:
+        space_of(levels=levels)
+    assert said in str(error.value)
+
+
+def test_levels_are_read_as_yaml() -> None:
+    assert parse_levels(["compile=true,false", "ddp.bucket_cap_mb=0.5,25"]) == {
+        "compile": [True, False],
+        "ddp.bucket_cap_mb": [0.5, 25],
+    }
+
+
+def test_the_learning_rate_follows_the_batch_as_the_workload_says() -> None:
+    space = simulated_space()
+    workload = space.target.workload_of({**space.present, "batch_size": 32}, whole=True)
+    assert workload["optimizer"]["learning_rate"] == pytest.approx(0.05 * 2**0.5)
+    assert "learning_rate" not in space.target.workload_of(space.present, whole=True)["optimizer"], "it stays"
+
+
+def test_what_keeps_the_training_is_known() -> None:
+    space = simulated_space()
+    assert space.keeps_training({**space.present, "accumulation_steps": 4, "ddp.bucket_cap_mb": 1})
+    assert not space.keeps_training({**space.present, "precision": "bf16"})
+    assert not space.keeps_training({**space.present, "batch_size": 8})
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("study.yaml").write_text(yaml.safe_dump(STUDY))
+    return tmp_path
+
+
+def test_a_dry_run_prints_space_and_cost_and_leaves_nothing(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run", "--hold", "input.workers"]) == 0
+    said = capsys.readouterr().out
+    assert "ddp.bucket_cap_mb   25 (now), 1, 5, 100" in said
+    assert "input.workers is held: --hold" in said
+    assert "at most 0.5 device-hours: 15 min on 2 devices" in said
+    assert "which a first launch measures" in said
+    assert [path.name for path in place.iterdir()] == ["study.yaml"]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ([], "Missing option '--budget'"),
+        (["--budget", "0"], "--budget"),
+        (["--budget", "1", "--workload", "x"], "--workload x: not in the study; it has mlp"),
+        (["--budget", "1", "--scale", "2"], "--scale 2: not NODESxDEVICES"),
+        (["--budget", "1", "--variant", "single"], "--variant single: does not run at 1x2"),
+        (["--budget", "1", "--hold", "bucket"], "--hold bucket: no such key"),
+        (["--budget", "1", "--try", "precision"], "KEY=VALUE,VALUE is expected"),
+        (["--budget", "1", "--scaling", "weak"], "--scaling weak: mlp has scaling: [strong]"),
+    ],
+)
+def test_a_mistake_is_named_with_what_would_be_right(
+    place: Path, capsys: pytest.CaptureFixture[str], options: list[str], said: str
+) -> None:
+    assert main(["tune", "study.yaml", *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (place / "results").exists()
+
+
+def test_without_optuna_the_command_that_installs_it_is_named(
+    place: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert main(["tune", "study.yaml", "--budget", "1"]) == 2
+    assert "pip install 'scalestudy[tune]'" in capsys.readouterr().err

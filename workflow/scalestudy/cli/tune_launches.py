@@ -1,0 +1,95 @@
+"""The launches of a search: each is a run of an ordinary study, recorded as one, and kept if it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import nan
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.tune.model import Kind, Launched
+from scalestudy.tune.space import Space
+from scalestudy.tune.target import Setting
+
+if TYPE_CHECKING:
+    from scalestudy.study.spec import RunSpec
+
+MOST_REPEATS = 99
+"""Repeats of the study that a launch is taken from; no search comes near it."""
+
+
+@dataclass(frozen=True)
+class LiveLaunches:
+    """Makes launches into `folder`/runs. name: of the study that the folder is the results of."""
+
+    space: Space
+    name: str
+    folder: Path
+    data: Path
+
+    def spec(self, setting: Setting, kind: Kind, repeat: int) -> RunSpec:
+        """The run that a launch is. Whole launches are those of the study that the search ends with."""
+        from scalestudy.study.specs import make_spec
+
+        target, present = self.space.target, self.space.present
+        study = target.study_of(setting, present, name=self.name, repeats=MOST_REPEATS, whole=kind != "short")
+        workload, variant = target.workload_name(setting), target.variant_name(setting, present)
+        spec = make_spec(study, workload, variant, target.scale, target.batch_per_rank(setting), repeat)
+        if kind != "look":
+            return spec
+        rounds = target.study.measure.probe_rounds or 2
+        return spec.model_copy(update={"measure": spec.measure.model_copy(update={"probe_rounds": rounds})})
+
+    def is_made(self, setting: Setting, kind: Kind, repeat: int) -> bool:
+        """Whether the launch was recorded before."""
+        from scalestudy.record.observation import read_record
+
+        place = self.folder / "runs" / self.spec(setting, kind, repeat).run_id
+        return (place / "run.json").exists() and read_record(place).outcome != "preempted"
+
+    def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
+        """A launch, which is ended after left_s seconds. Raises UserError and Interrupted as measure_run does."""
+        from scalestudy.analyse.run.noise import SCALE, noise_of
+        from scalestudy.analyse.run.steps import measured
+        from scalestudy.launch.process import raise_on_signals
+        from scalestudy.launch.run import measure_run, set_aside
+        from scalestudy.record.observation import HELD_DEVICES
+        from scalestudy.record.tables import read_observation
+
+        spec = self.spec(setting, kind, repeat)
+        limits = self.space.target.study.limits
+        short = left_s / 60 < limits.time_limit_min
+        if short:
+            limits = replace(limits, time_limit_min=left_s / 60, cut="the budget of the search has no more left")
+        record, anew = measure_run(spec, self.folder, limits=limits, data=self.data)
+        raise_on_signals()
+        cut_off = short and anew and record.outcome == "timeout"
+        if cut_off:
+            set_aside(self.folder / "runs" / record.run_id, self.folder)
+        throughput, epoch_time_s, accuracy = nan, nan, nan
+        if record.outcome == "ok":
+            observation = read_observation(self.folder / "runs" / record.run_id)
+            throughput = float(measured(observation, confidence=0.95)["throughput_samples_per_s"])
+            if len(epochs := observation.epochs):
+                epoch_time_s = float(epochs["epoch_time_s"].mean())
+                accuracy = float(epochs["validation_accuracy"].iloc[-1])
+        noise = Interval.of(noise_of(record, confidence=0.95), SCALE) if kind == "look" else NOTHING
+        held = record.environment.get(HELD_DEVICES) or spec.world_size
+        return Launched(
+            setting=dict(setting),
+            kind=kind,
+            repeat=repeat,
+            rung=rung,
+            block=block,
+            run_id=record.run_id,
+            outcome=record.outcome,
+            reason=record.reason,
+            throughput_samples_per_s=throughput,
+            epoch_time_s=epoch_time_s,
+            validation_accuracy=accuracy,
+            noise_scale_samples=noise,
+            device_time_s=record.totals.wall_time_s * held,
+            measured_now=anew,
+            cut_off=cut_off,
+        )

@@ -1,0 +1,139 @@
+"""What the final blocks say: the gain of each finalist over the present setting, its accuracy, and the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from math import exp, isnan
+
+import pandas as pd
+
+from scalestudy.analyse.forecast.goodput import efficiency_interval
+from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.statistics.blocks import differences
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean
+from scalestudy.registry.codes import AccuracyKept
+from scalestudy.study.looks import level_of_a_look
+from scalestudy.tune.model import Finalist, Launched
+from scalestudy.tune.race import MOST_BLOCKS, SURVIVORS, Race
+from scalestudy.tune.space import Space
+from scalestudy.tune.target import Setting
+
+LOOKS = (3, 6, MOST_BLOCKS)
+"""Numbers of final blocks after which it is asked whether all is decided."""
+
+
+def level(space: Space) -> float:
+    """Confidence level of the interval of each gain. The error is shared among looks and finalists (Bonferroni):
+    the finalist that is picked for its gain has at least the level of the study."""
+    return level_of_a_look(space.target.study.report.confidence, len(LOOKS) * SURVIVORS[-1])
+
+
+def judge(race: Race, noise_scale: Interval) -> tuple[Finalist, ...]:
+    """The finalists, the largest gain first. noise_scale: by which batches are weighed, samples."""
+    found = [_finalist(race, setting, noise_scale) for setting in _finalists(race.space, race.whole)]
+    return tuple(sorted(found, key=lambda one: -one.gain.value if one.gain.value > 0 else 0.0))
+
+
+def winner(finalists: Sequence[Finalist]) -> Finalist | None:
+    """The accepted finalist of the largest gain; None where the present setting is the answer."""
+    return next((one for one in finalists if one.accepted), None)
+
+
+def decides(race_of: Callable[[], Race], noise_scale: Interval) -> Callable[[Sequence[Launched]], bool]:
+    """Whether the final blocks so far decide: at a look, and no finalist that may still be better is open."""
+
+    def decided(whole: Sequence[Launched]) -> bool:
+        race = race_of()
+        blocks = len({one.block for one in whole})
+        if blocks not in LOOKS:
+            return False
+        found, target = judge(race, noise_scale), race.space.target.study.measure.half_width
+        best = winner(found)
+        for one in found:
+            narrow = one.gain.low > 0 and one.gain.relative_half_width <= target
+            behind = best is not None and one.gain.value <= best.gain.value
+            open_gain = one.gain.low <= 1 <= one.gain.high and not narrow
+            if not behind and (open_gain or (one.gain.low > 1 and one.accuracy_kept == AccuracyKept.NOT_SHOWN)):
+                return False
+        return True
+
+    return decided
+
+
+def _finalists(space: Space, whole: Sequence[Launched]) -> list[Setting]:
+    present = space.present
+    every = {tuple(sorted(one.setting.items())): one.setting for one in whole if one.setting != present}
+    return list(every.values())
+
+
+def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
+    space, study = race.space, race.space.target.study
+    mine, present = (
+        [one for one in race.whole if one.setting == of and one.outcome == "ok"] for of in (setting, space.present)
+    )
+    failed = next((one for one in race.whole if one.setting == setting and one.outcome != "ok"), None)
+    within = differences(_by_block(mine, race.value), _by_block(present, race.value), planned=race_planned(race))
+    gain = mean(within, confidence=level(space)).map(exp) if len(within.values) else NOTHING
+    if race.goal == "goodput":
+        gain = _with_worth(space, setting, gain, noise_scale)
+    difference, kept, lowest = _accuracy(mine, present, study.report.accuracy_margin, study.report.confidence)
+    keeps = space.keeps_training(setting)
+    accepted, why = True, "it is faster"
+    if failed is not None:
+        accepted, why = False, f"a launch ended as {failed.outcome}: {failed.reason}"
+    elif isnan(gain.low):
+        accepted, why = False, "there is no interval of its gain"
+    elif gain.low <= 1:
+        accepted, why = False, "it is not shown to be better than the present setting"
+    elif kept == AccuracyKept.LOWER or difference.value < -study.report.accuracy_margin:
+        accepted, why = False, "its accuracy is lower"
+    elif kept == AccuracyKept.NONE:
+        why = "it is better; accuracy was not measured" if not keeps else "it is better and keeps the training"
+    elif keeps:
+        why = "it is better and keeps the training"
+    elif lowest <= -study.report.accuracy_margin:
+        accepted, why = False, "it is better, but accuracy is not shown to be kept"
+    else:
+        why = "it is better, and accuracy is kept"
+    return Finalist(
+        setting=dict(setting),
+        name=space.name(setting),
+        blocks=len(within.values),
+        gain=gain,
+        keeps_training=keeps,
+        accuracy_difference=difference,
+        accuracy_kept=kept,
+        accepted=accepted,
+        why=why,
+    )
+
+
+def race_planned(race: Race) -> int:
+    """The last block: all of them say how launches scatter."""
+    return max((one.block for one in race.whole), default=0)
+
+
+def _with_worth(space: Space, setting: Setting, gain: Interval, noise_scale: Interval) -> Interval:
+    """The gain with the limits of what a sample is worth in its own limits; its value has that already."""
+    batch, reference = space.target.global_batch(setting), space.target.global_batch({})
+    if batch == reference or isnan(noise_scale.value):
+        return gain
+    worth = efficiency_interval(noise_scale, batch, reference)
+    return Interval(gain.value, gain.low * worth.low / worth.value, gain.high * worth.high / worth.value)
+
+
+def _accuracy(
+    mine: Sequence[Launched], present: Sequence[Launched], margin: float, confidence: float
+) -> tuple[Interval, AccuracyKept, float]:
+    """(difference with its interval, what it shows, one-sided lower limit). Launches of a block share a seed."""
+    both = [_by_block(of, lambda one: one.validation_accuracy) for of in (mine, present)]
+    if not all(len(one.dropna()) for one in both):
+        return NOTHING, AccuracyKept.NONE, float("nan")
+    found, kept = compare_accuracy(*both, margin=margin, confidence=confidence)
+    narrow = mean((both[0] - both[1]).dropna(), confidence=2 * confidence - 1)
+    return found, kept, narrow.low if not isnan(narrow.low) else float("-inf")
+
+
+def _by_block(of: Sequence[Launched], value: Callable[[Launched], float]) -> pd.Series:
+    """Values by the repeat of a launch, which is that of its block: each setting is launched once in each."""
+    return pd.Series([value(one) for one in of], index=[one.block for one in of], dtype=float)

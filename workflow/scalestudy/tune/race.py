@@ -1,0 +1,295 @@
+"""The search: rungs of short launches that halve the settings, then whole launches of a few in common blocks.
+
+A rung adds launches, not steps: on a shared host a longer launch is no surer than a short one, since launches
+scatter more than their own steps do. All launches of a block are neighbours in time. The first rung launches new
+settings one by one, each chosen by all launches before it, and in each block the leader again. Each further rung
+launches those that are left once more, side by side, and halves them: successive halving. The last few and the
+present setting are then trained as the study trains, in blocks whose order the next block reverses.
+
+Source: Jamieson and Talwalkar (2016), Non-stochastic Best Arm Identification and Hyperparameter Optimization
+(successive halving).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from math import exp, isnan, log
+from random import Random
+from typing import Protocol
+
+import numpy as np
+
+from scalestudy.tune.model import Goal, Kind, Launched
+from scalestudy.tune.prior import log_worth
+from scalestudy.tune.sampler import Chooser
+from scalestudy.tune.space import Space
+from scalestudy.tune.surrogate import Posterior
+from scalestudy.tune.target import Setting
+
+NEW_OF_A_BLOCK = 5
+"""New settings of a block of the first rung, beside the leader."""
+SURVIVORS = (6, 3)
+"""Settings of the rungs after the first. The last of them go to the final blocks."""
+LAUNCHES_OF_RUNG = 2
+"""Launches of each setting in such a rung."""
+MOST_BLOCKS = 12
+"""Final blocks at the most; they end before where all is decided."""
+LEAST_BLOCKS = 3
+"""Final blocks for which a part of the budget is kept."""
+MOST_KEPT = 0.6
+"""Of the budget, at the most, for the final blocks."""
+MARGIN = 1.5
+"""A launch is made only if this many times the mean of its kind is left of the budget."""
+FAILED_BELOW = 0.5
+"""Logarithm below the worst launch that a setting counts as whose launch did not come to its end."""
+
+
+class Launches(Protocol):
+    """Makes launches, or finds them recorded."""
+
+    def is_made(self, setting: Setting, kind: Kind, repeat: int) -> bool:
+        """Whether the launch was recorded before."""
+
+    def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
+        """The launch. left_s: seconds after which it is ended."""
+
+
+class BudgetEndedError(Exception):
+    """The next launch may take more than what is left of the budget."""
+
+
+def no_end(blocks: Sequence[Launched]) -> bool:
+    """Final blocks go on to MOST_BLOCKS."""
+    return False
+
+
+@dataclass
+class Race:
+    """A search over a space. All times are device-seconds."""
+
+    space: Space
+    launches: Launches
+    goal: Goal
+    chooser: Chooser
+    noise_scale: float
+    """Samples; nan where batches are not weighed."""
+    budget_s: float
+    seed: int
+    recorded_s: float = 0.0
+    """Of all launches that were recorded before this search began."""
+    decided: Callable[[Sequence[Launched]], bool] = no_end
+    """Whether the final blocks so far decide. It is asked after LEAST_BLOCKS and after each one more."""
+    told: Callable[[Launched], None] = lambda one: None
+    made: list[Launched] = field(default_factory=list)
+    cut_off_s: float = 0.0
+    """Of a launch that the end of the budget cut off."""
+    ended: str = ""
+    """Why the search ended before its end; '' where it did not."""
+
+    def __post_init__(self) -> None:
+        self._random = Random(self.seed)
+        self._block = 0
+        self._fresh_s = sum(one.device_time_s for one in self.made if one.measured_now)
+        self._failed: set[int] = set()
+
+    def run(self) -> None:
+        """Launch until the last setting is decided, or the budget ends."""
+        try:
+            self._first_rung()
+            finalists = self._further_rungs()
+        except BudgetEndedError:
+            finalists = self._leaders(SURVIVORS[-1])
+        with suppress(BudgetEndedError):
+            self._final_blocks(finalists)
+        if not self.ended and self._is_cut_short(finalists):
+            enough_h = (self.spent_s + LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._expected_s("whole")) / 3600
+            self.ended = (
+                f"the budget ended before the final blocks did; about {1.2 * enough_h:.2g} device-hours would do"
+            )
+
+    def _is_cut_short(self, finalists: Sequence[int]) -> bool:
+        """Whether the budget ended before anything was compared with the present setting."""
+        if not any(finalists):
+            return len({self._at(one) for one in self.short}) < 2
+        blocks = [one.block for one in self.whole if self._at(one) == 0]
+        return len(blocks) < LEAST_BLOCKS and not set(finalists) - {0} <= self._failed
+
+    @property
+    def short(self) -> list[Launched]:
+        """The launches of the rungs."""
+        return [one for one in self.made if one.kind == "short"]
+
+    @property
+    def whole(self) -> list[Launched]:
+        """The launches of the final blocks."""
+        return [one for one in self.made if one.kind == "whole"]
+
+    @property
+    def spent_s(self) -> float:
+        """Device-seconds of the launches of this search."""
+        return sum(one.device_time_s for one in self.made) + self.cut_off_s
+
+    def value(self, one: Launched) -> float:
+        """Logarithm of the goal: samples a second, each times what it is worth; nan where none was measured."""
+        per_s = one.throughput_samples_per_s
+        if one.kind == "whole" and one.epoch_time_s > 0:
+            per_s = 1 / one.epoch_time_s  # with what an epoch takes beside its steps
+        worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
+        return log(per_s) + worth if per_s > 0 else float("nan")
+
+    def per_s(self, one: Launched) -> float:
+        """Samples a second of the steps of a launch, as the goal weighs them."""
+        worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
+        return one.throughput_samples_per_s * exp(worth)
+
+    def _first_rung(self) -> None:
+        present = 0
+        self.chooser.take(present)
+        self._launch(present, "short", rung=0)
+        if present in self._failed:
+            return
+        self.chooser.tell(present, self.value(self.made[-1]))
+        keep_s = self._kept_s()
+        most_s = keep_s + self._rungs_s()
+        while self.budget_s - self.spent_s > most_s:
+            leader = self._leaders(1)[0]
+            at_place = self._random.randrange(NEW_OF_A_BLOCK + 1)
+            for place in range(NEW_OF_A_BLOCK + 1):
+                if place == at_place and self._block:
+                    self._launch(leader, "short", rung=0)
+                    continue
+                self._observe()
+                if (at := self.chooser.next()) is None:
+                    return
+                self._launch(at, "short", rung=0)
+                self.chooser.tell(at, None if at in self._failed else self.value(self.made[-1]))
+                if self.budget_s - self.spent_s <= most_s:
+                    break
+            self._block += 1
+        self._observe()
+
+    def _further_rungs(self) -> list[int]:
+        keep_s = self._kept_s()
+        for rung, many in enumerate(SURVIVORS, 1):
+            here = self._leaders(many)
+            for _ in range(LAUNCHES_OF_RUNG if len(here) > 1 else 0):
+                self._block += 1
+                for at in self._random.sample(here, len(here)):
+                    if at not in self._failed:
+                        self._launch(at, "short", rung=rung, keep_s=keep_s)
+            self._observe()
+        return self._leaders(SURVIVORS[-1])
+
+    def _final_blocks(self, finalists: Sequence[int]) -> None:
+        """The present setting and the finalists; the best that keeps the training is one of them."""
+        if 0 in self._failed:
+            lost = next(one for one in self.made if one.outcome != "ok" or isnan(self.value(one)))
+            self.ended = f"the present setting ended as {lost.outcome}: {lost.reason or 'it has no steady steps'}"
+            return
+        here = [0, *(at for at in finalists if at)]
+        if len(here) < 2:
+            return
+        order = self._random.sample(here, len(here))
+        for block in range(MOST_BLOCKS):
+            self._block += 1
+            for at in order if block % 2 == 0 else order[::-1]:
+                if at not in self._failed:
+                    self._launch(at, "whole", rung=-1)
+            if block + 1 >= LEAST_BLOCKS and self.decided(self.whole):
+                return
+
+    def _launch(self, at: int, kind: Kind, *, rung: int, keep_s: float = 0.0) -> None:
+        """A launch of a setting, which is out if it does not come to its end. Raises BudgetEndedError."""
+        setting = self.space.settings[at]
+        repeat = 1 + sum(one.kind == kind and one.setting == setting for one in self.made)
+        left_s = self.budget_s - self.recorded_s - self._fresh_s
+        if not self.launches.is_made(setting, kind, repeat):
+            if left_s <= MARGIN * self._expected_s(kind):
+                raise BudgetEndedError
+            if self.budget_s - self.spent_s <= keep_s:
+                raise BudgetEndedError
+        ranks = self.space.target.ranks
+        one = self.launches.make(setting, kind, repeat, left_s=left_s / ranks, rung=rung, block=self._block)
+        self._fresh_s += one.device_time_s if one.measured_now else 0.0
+        if one.cut_off:
+            self.cut_off_s += one.device_time_s
+            self.told(one)
+            raise BudgetEndedError
+        self.made.append(one)
+        if one.outcome != "ok" or isnan(self.value(one)):
+            self._failed.add(at)
+        self.told(one)
+
+    def _expected_s(self, kind: Kind) -> float:
+        """Device-seconds of a launch of a kind: the mean of those made, or what the training should take."""
+        same = [one.device_time_s for one in self.made if one.kind == kind]
+        if same:
+            return float(np.mean(same))
+        return self._whole_s() if kind == "whole" else 0.0
+
+    def _whole_s(self) -> float:
+        """Expected device-seconds of a whole launch of the present setting."""
+        target = self.space.target
+        first = next((one for one in self.made if one.kind == "short" and one.throughput_samples_per_s > 0), None)
+        if first is None:
+            return 0.0
+        workload = target.study.workloads[target.workload]
+        samples = workload.known_train_samples or 0
+        train_s = workload.epochs * samples / first.throughput_samples_per_s
+        return first.device_time_s + train_s * target.ranks
+
+    def _kept_s(self) -> float:
+        """Of the budget, what is kept for the final blocks."""
+        return min(LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._whole_s(), MOST_KEPT * self.budget_s)
+
+    def _rungs_s(self) -> float:
+        """What the rungs after the first should take, as far as there is so much; at most a third of the rest."""
+        mean_s = self._expected_s("short")
+        wanted = LAUNCHES_OF_RUNG * sum(SURVIVORS) * mean_s
+        return min(wanted, (self.budget_s - self._kept_s()) / 3)
+
+    def _observe(self) -> None:
+        known = [one for one in self.short if not isnan(self.value(one)) and one.outcome == "ok"]
+        if not known:
+            return
+        values = [self.value(one) for one in known]
+        worst = min(values) - FAILED_BELOW
+        lost = [one for one in self.short if one not in known]
+        self.chooser.observe(
+            [self._at(one) for one in [*known, *lost]],
+            [one.block for one in [*known, *lost]],
+            [*values, *(worst for _ in lost)],
+        )
+
+    def _at(self, one: Launched) -> int:
+        return self.space.index(one.setting)
+
+    def _leaders(self, many: int) -> list[int]:
+        """Indices of the best settings that were launched and came to their end, the best first.
+
+        The best of those that keep the training is among them where there are several: another batch or
+        arithmetic may turn out to cost accuracy.
+        """
+        self._observe()
+        tried = sorted({self._at(one) for one in self.short} - self._failed)
+        posterior = self.chooser.posterior
+        if posterior is None or not tried:
+            return tried[:many]
+        ranked = sorted(tried, key=lambda at: -posterior.mean[at])
+        found = ranked[:many]
+        settings = self.space.settings
+        if (
+            many > 1
+            and len(ranked) > many
+            and not any(self.space.keeps_training(settings[at]) for at in found if at)
+        ):
+            keeping = [at for at in ranked[many:] if at and self.space.keeps_training(settings[at])]
+            found = [*found[:-1], *keeping[:1]] if keeping else found
+        return found
+
+    @property
+    def posterior(self) -> Posterior | None:
+        """What all short launches say of the settings."""
+        return self.chooser.posterior

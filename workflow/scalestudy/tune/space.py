@@ -1,0 +1,248 @@
+"""The space that is searched: keys of the config model that the workload takes, each with its levels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import yaml
+
+from scalestudy.analyse.forecast.batches import FARTHEST
+from scalestudy.errors import RefusedStudyError, UserError
+from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.variants import Knobs
+from scalestudy.tune.target import BATCH, SHARDING, STRATEGIES, WORKERS, Setting, Target
+
+FEWEST_STEPS = 30
+"""Of an epoch, as for advice on a larger batch: with fewer a network is hardly trained."""
+MOST = 4000
+"""Settings of a space; each is checked against the config model before anything is launched."""
+KEEPS_TRAINING = {
+    *("accumulation_steps", "accumulation_sync", SHARDING, WORKERS),
+    *("compile", "activation_checkpointing", "ddp.bucket_cap_mb", "ddp.broadcast_buffers", "ddp.static_graph"),
+    *("ddp.find_unused_parameters", "ddp.gradient_as_bucket_view", "fsdp.wrap"),
+    *("log_every_steps", "checkpoint_every_steps", "checkpoints_kept", "checkpoint_async"),
+    *("input.loader", "input.pin_memory", "input.persistent_workers", "input.prefetch_factor"),
+}
+"""Keys that change how a step is computed and not what it computes, rounding aside."""
+
+
+@dataclass(frozen=True)
+class Knob:
+    """A key that is searched."""
+
+    key: str
+    levels: tuple[Any, ...]
+    present: Any
+
+
+@dataclass(frozen=True)
+class Space:
+    """All settings that are valid, the present one among them, and why other keys are held."""
+
+    target: Target
+    knobs: tuple[Knob, ...]
+    settings: tuple[Setting, ...]
+    refused: tuple[tuple[Setting, str], ...] = ()
+    """(setting, why the config model refuses it); in the order of the settings."""
+    held: Mapping[str, str] = field(default_factory=dict)
+    """Key -> why it is not searched."""
+
+    @property
+    def present(self) -> Setting:
+        """The setting that the study has now."""
+        return self.settings[0]
+
+    def index(self, setting: Setting) -> int:
+        """Place of a setting among all."""
+        return self._places[frozenset(setting.items())]
+
+    @cached_property
+    def _places(self) -> dict[frozenset[tuple[str, Any]], int]:
+        return {frozenset(one.items()): at for at, one in enumerate(self.settings)}
+
+    def name(self, setting: Setting) -> str:
+        """What a setting is called in tables: workload and variant of its study."""
+        return f"{self.target.workload_name(setting)}, {self.target.variant_name(setting, self.present)}"
+
+    def changes(self, setting: Setting) -> dict[str, Any]:
+        """Keys in which a setting differs from the present one."""
+        return {key: value for key, value in setting.items() if value != self.present.get(key)}
+
+    def keeps_training(self, setting: Setting) -> bool:
+        """Whether a setting computes the same training steps as the present one, rounding aside."""
+        return set(self.changes(setting)) <= KEEPS_TRAINING
+
+
+def make_space(
+    target: Target,
+    *,
+    levels: Mapping[str, Sequence[Any]],
+    hold: Iterable[str] = (),
+    hold_batch: str = "",
+    largest_batch: int = 0,
+    cuda: bool = False,
+) -> Space:
+    """The space of a target.
+
+    levels: key -> values to try, in the place of ours or beyond our keys. hold: keys that stay as they are.
+    hold_batch: why the batch is not searched, unless levels name it; '' where it may be. largest_batch: samples
+    per rank that were measured; a batch goes up to FARTHEST times that. cuda: whether launches run on CUDA
+    devices. Raises UserError where a key is none of the config model, the present setting is refused, or there is
+    nothing to search.
+    """
+    held = dict.fromkeys(hold, "--hold")
+    for option, keys in (("--hold", held), ("--try", levels)):
+        for key in keys:
+            _refuse_key(target, option, key)
+    ours = _our_levels(target, cuda, held)
+    if hold_batch and BATCH in ours:
+        held[BATCH] = hold_batch
+    wanted = {key: values for key, values in ours.items() if key not in held} | dict(levels)
+    for key in levels:
+        held.pop(key, None)
+    for batch in levels.get(BATCH, ()):
+        _refuse_batch(target, batch, largest_batch)
+    knobs = []
+    for key, values in wanted.items():
+        present = target.present_value(key)
+        every = list(dict.fromkeys([present, *values]))
+        if key == BATCH and key not in levels:
+            every = [one for one in every if one == present or _has_steps(target, one)]
+        if len(every) > 1:
+            knobs.append(Knob(key, tuple(every), present))
+        else:
+            held.setdefault(key, "it has one value only")
+    if not knobs:
+        raise UserError(f"nothing to search: {'; '.join(f'{key}: {why}' for key, why in held.items())}")
+    settings, refused = _settings(target, knobs)
+    _refuse_levels(knobs, levels, settings, refused)
+    if len(settings) < 2:
+        raise UserError(f"nothing to search: every other setting is refused, the first by {refused[0][1]}")
+    return Space(target, tuple(knobs), settings, tuple(refused), held)
+
+
+def parse_levels(words: Iterable[str]) -> dict[str, list[Any]]:
+    """{'precision': ['fp32', 'bf16']} of 'precision=fp32,bf16'. Raises UserError."""
+    found: dict[str, list[Any]] = {}
+    for word in words:
+        key, sign, values = word.partition("=")
+        if not (sign and key and values):
+            raise UserError(f"--try {word}: KEY=VALUE,VALUE is expected, such as ddp.bucket_cap_mb=5,25")
+        found[key] = [yaml.safe_load(value) for value in values.split(",")]
+    return found
+
+
+def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, list[Any]]:
+    """Levels of each key that the workload takes; why another is held goes to `held`."""
+    workload, variant = target.study.workloads[target.workload], target.study.variants[target.variant]
+    batch = workload.batch_size
+    batches = [batch // 2, batch, 2 * batch, 4 * batch]
+    if isinstance(workload, CommandWorkload):
+        for key in ("accumulation_steps", "precision", WORKERS, "ddp.bucket_cap_mb", SHARDING):
+            held.setdefault(key, "the command has no placeholder for it")
+        if not workload.follows_batch:
+            held.setdefault(BATCH, "the command has neither {batch_per_rank} nor {global_batch}")
+            return {}
+        return {BATCH: batches}
+    found: dict[str, list[Any]] = {
+        BATCH: batches,
+        "accumulation_steps": [1, 2, 4],
+        "precision": ["fp32", "tf32", "bf16", "fp16"] if cuda else ["fp32", "bf16"],
+        WORKERS: [0, 1, 2],
+    }
+    if target.ranks > 1:
+        if variant.strategy == "ddp":
+            found["ddp.bucket_cap_mb"] = [1, 5, 25, 100]
+        found[SHARDING] = [one for one in STRATEGIES if one != "fsdp-hybrid" or target.nodes > 1]
+    else:
+        held.setdefault(SHARDING, "one process has nothing to shard")
+        held.setdefault("ddp.bucket_cap_mb", "one process has nothing to synchronise")
+    return found
+
+
+def _has_steps(target: Target, batch: int) -> bool:
+    """Whether a batch leaves steps enough of an epoch."""
+    samples = target.study.workloads[target.workload].known_train_samples
+    return samples is None or samples >= FEWEST_STEPS * target.global_batch({BATCH: batch})
+
+
+def _refuse_batch(target: Target, batch: Any, largest: int) -> None:
+    """Raise UserError where a batch is none, or is beyond what was measured tells of."""
+    if not isinstance(batch, int) or batch < 1:
+        raise UserError(f"--try {BATCH}: {batch} is no number of samples")
+    measured = max(largest, target.batch_per_rank({}))
+    if target.batch_per_rank({BATCH: batch}) > FARTHEST * measured:
+        raise UserError(
+            f"--try {BATCH}: {batch} is more than {FARTHEST:g} times the largest batch that was measured,"
+            f" {measured} samples per rank; run the study at a larger batch first"
+        )
+
+
+def _refuse_levels(
+    knobs: Sequence[Knob],
+    wanted: Mapping[str, Sequence[Any]],
+    settings: Sequence[Setting],
+    refused: Sequence[tuple[Setting, str]],
+) -> None:
+    """Raise UserError where a value that was asked for cannot be run in any setting."""
+    for knob in knobs:
+        possible = {setting.get(knob.key) for setting in settings}
+        for value in wanted.get(knob.key, ()):
+            if value not in possible:
+                why = next(why for setting, why in refused if setting.get(knob.key) == value)
+                raise UserError(f"--try {knob.key}: {value} cannot be run: {why}")
+
+
+def _refuse_key(target: Target, option: str, key: str) -> None:
+    """Raise UserError where there is no such key, or the workload does not take it."""
+    if key in (BATCH, SHARDING):
+        return
+    if isinstance(target.study.workloads[target.workload], CommandWorkload):
+        raise UserError(f"{option} {key}: {target.workload} is a command; only {BATCH} can be put into it")
+    known = Knobs.model_fields
+    first, _, inner = key.partition(".")
+    parts = {name: set(getattr(one.annotation, "model_fields", ())) for name, one in known.items()}
+    of_sharding = key in ("strategy", "fsdp.sharding")
+    if of_sharding or first not in known or (inner not in parts[first] if inner else bool(parts[first])):
+        valid = [
+            BATCH,
+            SHARDING,
+            *(n for n in known if not parts[n]),
+            *(f"{n}.{k}" for n in known for k in parts[n]),
+        ]
+        advice = f"use {SHARDING}" if of_sharding else f"keys are {', '.join(valid)}"
+        raise UserError(f"{option} {key}: no such key; {advice}")
+
+
+def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...], list[tuple[Setting, str]]]:
+    """(valid settings, the present one first; (setting, why it is refused))."""
+    combinations = product(*(knob.levels for knob in knobs))
+    every = [meaningful(dict(zip([k.key for k in knobs], values, strict=True))) for values in combinations]
+    present = {knob.key: knob.present for knob in knobs}
+    distinct = {tuple(one.items()): one for one in [meaningful(present), *every]}
+    if len(distinct) > MOST:
+        raise UserError(f"the space has {len(distinct)} settings, more than {MOST}; name fewer values with --try")
+    valid: list[Setting] = []
+    refused: list[tuple[Setting, str]] = []
+    for setting in distinct.values():
+        try:
+            target.study_of(setting, present, name="space", repeats=1, whole=True)
+        except RefusedStudyError as error:
+            if not valid:
+                raise UserError(f"the present setting is refused: {error.problems[0]}") from None
+            refused.append((setting, error.problems[0]))
+        else:
+            valid.append(setting)
+    return tuple(valid), refused
+
+
+def meaningful(setting: Setting) -> Setting:
+    """The setting without keys that mean nothing beside the others: no options of DDP with FSDP, and none of FSDP
+    with DDP."""
+    sharding = setting.get(SHARDING)
+    other = {None: "", "ddp": "fsdp."}.get(sharding, "ddp.")
+    return {key: value for key, value in setting.items() if not other or not key.startswith(other)}
