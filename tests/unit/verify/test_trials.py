@@ -73,6 +73,24 @@ def test_a_trial_does_not_try_its_own_advice(content: dict[str, Any]) -> None:
     assert not only_study(trials_of(study, patch={"variants": {"ddp": {"precision": "bf16"}}})).verify.automatic
 
 
+@pytest.mark.parametrize(("own", "bound"), [({}, 0.5), ({"budget_device_hours": 0.1}, 0.1)])
+def test_a_trial_begins_no_repeat_beyond_the_budget(
+    content: dict[str, Any], own: dict[str, Any], bound: float
+) -> None:
+    """Whatever its launches take: those of the study tell little of one that compiles."""
+    changed = {"verify": {"budget_device_hours": 0.5}, "measure": own}
+    study = parse_study(content | {"repeats": 3, "max_repeats": 5} | changed, source="x")
+    trial = only_study(trials_of(study, patch={"variants": {"ddp": {"compile": True}}}))
+    assert trial.measure.budget_device_hours == bound
+    assert trial.decisions[0] == 1
+
+
+def test_a_trial_of_a_study_that_decides_nothing_has_no_such_bound(content: dict[str, Any]) -> None:
+    changed = {"verify": {"budget_device_hours": 0.5}, "measure": {"until": "precise"}}
+    study = parse_study(content | {"repeats": 3} | changed, source="x")
+    assert only_study(trials_of(study, patch={"variants": {"ddp": {"compile": True}}}))
+
+
 def test_what_came_of_advice_stays_with_its_point_cause_and_patch(study: Study) -> None:
     patch = {"variants": {"ddp": {"precision": "bf16"}}}
     trial = trials_of(study, patch=patch).trials[0]

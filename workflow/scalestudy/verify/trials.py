@@ -127,11 +127,22 @@ def _side_by_side(
         "scales": [],
         "variants": variants,
         "workloads": {key: value | {"scaling": []} for key, value in workloads.items()},
-        "measure": dumped.get("measure", {}) | {"floor": False},
+        "measure": dumped.get("measure", {}) | {"floor": False} | _bound(study),
         "report": dumped.get("report", {}) | {"forecast_scales": []},
     }
     content.pop("verify", None)  # a trial has advice too, and nobody asked for that to be tried
     return name, content, after
+
+
+def _bound(study: Study) -> dict[str, Any]:
+    """What ends a trial that takes longer than the launches before it, as one that compiles: the whole budget.
+
+    No further repeat is begun beyond it. Only where launches go on until verdicts are decided is there such a key.
+    """
+    hours = study.verify.budget_device_hours
+    if not hours or study.measure.until != "decided":
+        return {}
+    return {"budget_device_hours": min(hours, study.measure.budget_device_hours or hours)}
 
 
 def with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:
