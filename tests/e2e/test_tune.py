@@ -16,17 +16,16 @@ from shells import in_shell
 
 NAME = "small-tune-mlp-ddp-1x2-epoch-time"
 STUDY: dict[str, Any] = small_content(
-    # Written at every step, which takes longer than the step.
-    variants={"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "checkpoint_every_steps": 1}},
-    workloads={"mlp": mlp_workload(model={"type": "mlp", "hidden_dim": 512, "num_layers": 3}, epochs=1)},
+    # Eight passes of two samples, which take several times as long as one pass of sixteen.
+    variants={"single": {"strategy": "single"}, "ddp": {"strategy": "ddp", "accumulation_steps": 8}},
+    workloads={"mlp": mlp_workload(model={"type": "mlp", "hidden_dim": 128, "num_layers": 3}, epochs=2)},
     host={"device": "cpu", "start": "fork"},
     measure={"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 20, "max_steps": 20},
     time_limit_min=2,
 )
 COMMAND = (
-    "scalestudy tune study.yaml --goal epoch_time --budget 0.04 --seed 2"
-    " --try checkpoint_every_steps=1,40 accumulation_steps=1,2"
-    " --hold batch_size precision input.workers ddp.bucket_cap_mb sharding"
+    "scalestudy tune study.yaml --goal epoch_time --budget 0.03 --seed 2"
+    " --try accumulation_steps=1,8 --hold batch_size precision input.workers ddp.bucket_cap_mb sharding"
 )
 
 
@@ -35,10 +34,10 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     said = in_shell(COMMAND, tmp_path)
     folder = tmp_path / "results" / NAME
     found = read_document(folder / "tuning.json", TuneFile)
-    assert found.settings == 4
-    assert found.device_time_s <= 0.04 * 3600
+    assert found.settings == 2
+    assert found.device_time_s <= 0.03 * 3600
     assert found.answer is not None
-    assert found.answer["checkpoint_every_steps"] == 40, said
+    assert found.answer["accumulation_steps"] == 1, said
     assert found.finalists[0].gain.low > 1
     assert f"study file: results/{NAME}/tuned.yaml" in said
 
@@ -49,7 +48,7 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     study = load_study(folder / "tuned.yaml")
     won = {point.variant for point in make_plan(study).points} - {"single", "ddp"}
     assert len(won) == 1
-    assert study.variants[won.pop()].checkpoint_every_steps == 40
+    assert study.variants[won.pop()].accumulation_steps == 1
     final = {one.run_id for one in found.launches if one.kind == "whole"}
     blocks = {one.repeat for one in found.launches if one.kind == "whole"}
     planned = {

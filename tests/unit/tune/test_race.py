@@ -37,7 +37,13 @@ def test_the_budget_holds(budget_s: float) -> None:
     assert len(race.made) > 3
 
 
-@pytest.mark.parametrize("budget_s", [3.0, 12.0])
+def test_a_budget_that_ends_before_a_launch_makes_none() -> None:
+    race = race_of(SPACE, Simulated(seed=1), budget_s=3.0)
+    assert race.ended
+    assert not race.made
+
+
+@pytest.mark.parametrize("budget_s", [8.0, 16.0])
 def test_a_budget_that_is_too_small_is_no_answer_and_what_would_do_is_said(budget_s: float) -> None:
     race = race_of(SPACE, Simulated(seed=1), budget_s=budget_s)
     assert "device-hours would do" in race.ended

@@ -25,7 +25,7 @@ from scalestudy.tune.answer import answer_text, launches_frame
 from scalestudy.tune.final import decides, judge, winner
 from scalestudy.tune.model import Goal, Launched, Level, TuneFile
 from scalestudy.tune.prior import Models, hopeful, largest_batch_in, noise_scale_in, predictions
-from scalestudy.tune.race import Race
+from scalestudy.tune.race import ENDING_S, Race
 from scalestudy.tune.sampler import Chooser, Sampler
 from scalestudy.tune.space import Space, make_space
 from scalestudy.tune.target import BATCH, Target, short_name
@@ -137,7 +137,9 @@ class Tuning:
         if self.looks:
             live = LiveLaunches(self.space, self.name, self.folder, self.data)
             budget_s = self.budget_device_hours * 3600 / self.target.ranks
-            look = live.make(self.space.present, "look", 1, left_s=budget_s, rung=-1, block=-1)
+            look = live.make(
+                self.space.present, "look", 1, left_s=max(1.0, budget_s - ENDING_S), rung=-1, block=-1
+            )
             made.append(look)
             print(launch_line(self.space, look, look.throughput_samples_per_s), flush=True)
             if look.cut_off:

@@ -42,6 +42,8 @@ MOST_KEPT = 0.6
 """Of the budget, at the most, for the final blocks."""
 MARGIN = 1.5
 """A launch is made only if this many times the mean of its kind is left of the budget."""
+ENDING_S = 2.0
+"""Seconds that processes may take to end once a launch is cut off."""
 FAILED_BELOW = 0.5
 """Logarithm below the worst launch that a setting counts as whose launch did not come to its end."""
 
@@ -104,10 +106,9 @@ class Race:
         with suppress(BudgetEndedError):
             self._final_blocks(finalists)
         if not self.ended and self._is_cut_short(finalists):
-            enough_h = (self.spent_s + LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._expected_s("whole")) / 3600
-            self.ended = (
-                f"the budget ended before the final blocks did; about {1.2 * enough_h:.2g} device-hours would do"
-            )
+            enough_h = 1.2 * (self.spent_s + LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._expected_s("whole")) / 3600
+            enough = f"about {enough_h:.2g} device-hours would do" if self.short else "give more"
+            self.ended = f"the budget ended before the final blocks did; {enough}"
 
     def _is_cut_short(self, finalists: Sequence[int]) -> bool:
         """Whether the budget ended before anything was compared with the present setting."""
@@ -204,13 +205,13 @@ class Race:
         """A launch of a setting, which is out if it does not come to its end. Raises BudgetEndedError."""
         setting = self.space.settings[at]
         repeat = 1 + sum(one.kind == kind and one.setting == setting for one in self.made)
-        left_s = self.budget_s - self.recorded_s - self._fresh_s
+        ranks = self.space.target.ranks
+        left_s = self.budget_s - self.recorded_s - self._fresh_s - ENDING_S * ranks
         if not self.launches.is_made(setting, kind, repeat):
             if left_s <= MARGIN * self._expected_s(kind):
                 raise BudgetEndedError
             if self.budget_s - self.spent_s <= keep_s:
                 raise BudgetEndedError
-        ranks = self.space.target.ranks
         one = self.launches.make(setting, kind, repeat, left_s=left_s / ranks, rung=rung, block=self._block)
         self._fresh_s += one.device_time_s if one.measured_now else 0.0
         if one.cut_off:
