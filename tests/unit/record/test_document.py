@@ -37,6 +37,7 @@ FOUND = FindingsFile(
             world_size=2,
             batch_per_rank=16,
             global_batch=32,
+            goal="throughput",
             verdict="poor",
             sentence="a sentence",
             bottleneck=Bottleneck(kind="communication", shares={"communication": 0.6, "compute": 0.4}),
