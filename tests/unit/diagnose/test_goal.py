@@ -44,7 +44,7 @@ def test_what_nobody_knows_is_not_known() -> None:
 
 def test_device_time_counts_ranks() -> None:
     """One process that has 0.7 times the throughput of four ranks takes 2.8 times less device-time a sample."""
-    one = Recommendation(id="x", change="", prediction=predicted(Interval(0.7, 0.6, 0.8)), ranks=1)
+    one = Recommendation(id="x", change="", prediction=predicted(Interval(0.7, 0.6, 0.8)), scale="1x1")
     found = worth(one, Goal.COST_PER_SAMPLE, POINT, NOTHING)
     assert (found.value, found.low, found.high) == pytest.approx((2.8, 2.4, 3.2))
 

@@ -66,7 +66,7 @@ def test_a_training_that_is_twice_as_fast_saves_half_of_its_device_hours(content
 
 def test_one_process_saves_the_other_ranks_too(content: dict[str, Any]) -> None:
     paid = payback_of(
-        plan_of(content), gain=Interval(1.0, 0.9, 1.1), id="one_process", patch=None, changes="ranks"
+        plan_of(content), gain=Interval(1.0, 0.9, 1.1), id="one_process", patch=None, changes="ranks", scale="1x1"
     )
     assert paid.unknown == "none"
     assert paid.saved_device_hours.value == pytest.approx(1.0), "an hour of two devices less an hour of one"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.publish.views.verified import verification_lines
-from scalestudy.registry.codes import AccuracyKept
+from scalestudy.registry.codes import AccuracyKept, Goal
 from scalestudy.registry.files import FILES
 from scalestudy.verify.frame import verification_frame
 from scalestudy.verify.model import VerificationFile
@@ -42,6 +42,14 @@ def test_the_verdict_follows_from_the_intervals(
     predicted: Interval | None, gain: Interval, kept: str, verdict: str
 ) -> None:
     assert judge(trial_of(predicted), gain, AccuracyKept(kept), RAN)[0] == verdict
+
+
+def test_a_slower_scale_is_confirmed_where_cost_is_the_goal() -> None:
+    """One process has 0.7 times the throughput of two ranks: 1.4 times the samples of the same device-time."""
+    trial = trial_of(Interval(0.7, 0.65, 0.75), variant="single", nodes=1, devices_per_node=1)
+    measured = (trial, Interval(0.71, 0.68, 0.74), AccuracyKept.NONE, RAN)
+    assert judge(*measured, goal=Goal.COST_PER_SAMPLE) == ("confirmed", "it is cheaper, as predicted")
+    assert judge(*measured)[0] != "confirmed"
 
 
 def test_advice_that_does_not_run_is_refuted_with_what_happened() -> None:

@@ -7,11 +7,20 @@ from typing import Any
 import pytest
 from builders import diagnosed, summary_of
 from scalestudy.diagnose.findings import Diagnosis, Finding, Recommendation
+from scalestudy.registry.codes import Tried
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 from scalestudy.verify.model import Place, TrialsFile
-from scalestudy.verify.trials import AdviceError, make_trials
+from scalestudy.verify.trials import (
+    AdviceError,
+    add_trials,
+    make_trial,
+    make_trials,
+    parse_trial,
+    why_not,
+    with_point,
+)
 
 SLOW = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0041}
 
@@ -133,6 +142,33 @@ def test_one_process_is_the_base_case_of_the_trial(study: Study) -> None:
         ("one_process", "single", 1)
     }
     assert set(only_study(found).variants) == {"single", "ddp"}
+
+
+def test_fewer_ranks_stand_beside_those_of_now_at_their_scale(content: dict[str, Any]) -> None:
+    study = parse_study(content | {"repeats": 3, "scales": ["1x2", "1x4"]}, source="x")
+    advice = Recommendation(id="fewer_ranks", change="Use 2 ranks.", changes="ranks", scale="1x2")
+    before = Place(workload="mlp", variant="ddp", scaling="strong", nodes=1, devices_per_node=4)
+    trial, held = make_trial(study, before, "comm-bound", advice)
+    assert not why_not(advice)
+    assert (trial.after.variant, trial.after.devices_per_node) == ("ddp", 2)
+    assert set(parse_trial(trial, with_point(held, before)).scales) == {"1x2", "1x4"}
+
+
+def test_after_a_refutation_the_next_advice_is_tried(study: Study) -> None:
+    """One of two points had its advice refuted: its next advice is added, and no trial that is there changes."""
+    found = diagnoses_of(study)
+    patches = [{"variants": {"ddp": {"ddp": {"bucket_cap_mb": size}}}} for size in (5, 50)]
+    both = tuple(Recommendation(id=f"bucket-{at}", change="", patch=patch) for at, patch in enumerate(patches))
+    finding = Finding(cause="a-cause", explanation="", evidence=(), refuted_by="", recommendations=both)
+    found = [one.model_copy(update={"findings": (finding,)}) for one in found]
+    chosen = make_trials(study, found)
+    strong, weak = (one.before for one in chosen.trials)
+    more = add_trials(chosen, study, found, {strong: Tried.REFUTED, weak: Tried.CONFIRMED})
+    assert more.trials[:2] == chosen.trials
+    assert [(one.before, one.advice) for one in more.trials[2:]] == [(strong, "bucket-1")]
+    assert all(more.studies[name] == content for name, content in chosen.studies.items())
+    assert add_trials(chosen, study, found, {strong: None, weak: Tried.UNDECIDED}) == chosen
+    assert add_trials(more, study, found, {strong: Tried.REFUTED, weak: Tried.CONFIRMED}) == more
 
 
 @pytest.mark.parametrize(

@@ -13,29 +13,41 @@ from scalestudy.errors import UserError
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_text
+from scalestudy.registry.codes import Tried
 from scalestudy.registry.results import RESULTS, TRIALS
 from scalestudy.study.config.load import load_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.verify.frame import verification_frame
-from scalestudy.verify.model import LeftOut, Trial, TrialRun, TrialsFile, VerificationFile
+from scalestudy.verify.model import LeftOut, Place, Trial, TrialRun, TrialsFile, VerificationFile
 from scalestudy.verify.price import Price, hours_of_a_launch, price_of
 from scalestudy.verify.score import score
-from scalestudy.verify.trials import make_trials
+from scalestudy.verify.trials import add_trials, make_trials
 
 
 def chosen_trials(results: Path) -> TrialsFile:
-    """What is tried: as it was chosen before, else by the findings of now. Their study files are written where
-    there are none."""
+    """What is tried: as it was chosen before, and the next advice for points whose advice was refuted; else by the
+    findings of now. Their study files are written where there are none."""
     path = results / TRIALS / "trials.json"
-    if path.exists():
-        chosen = read_document(path, TrialsFile)
+    known = read_document(path, TrialsFile) if path.exists() else None
+    study, findings = plan_of(results).study, findings_of(results)
+    if known is None:
+        chosen = make_trials(study, findings)
     else:
-        chosen = make_trials(plan_of(results).study, findings_of(results))
+        chosen = add_trials(known, study, findings, _came_of_last(results, known))
+    if chosen != known:
         write_document(path, chosen)
     for name, content in chosen.studies.items():
         if not study_file(results, name).exists():
             write_text(study_file(results, name), yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return chosen
+
+
+def _came_of_last(results: Path, chosen: TrialsFile) -> dict[Place, Tried | None]:
+    """Of each point that has trials, the verdict of its last one; None where it was not scored."""
+    path = results / RESULTS["verification"]
+    verified = read_document(path, VerificationFile).verified if path.exists() else ()
+    verdicts = {(one.trial.id, one.trial.before): one.verdict for one in verified}
+    return {trial.before: verdicts.get((trial.id, trial.before)) for trial in chosen.trials}
 
 
 def study_file(results: Path, name: str) -> Path:

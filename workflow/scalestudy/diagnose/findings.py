@@ -80,8 +80,8 @@ class Recommendation(Part):
     """Why nothing is predicted, where nothing is."""
     warning: str = ""
     changes: Changes = Changes.NOTHING
-    ranks: int | None = None
-    """Of the training then, where they are others than now."""
+    scale: str | None = None
+    """NODESxDEVICES of the training then, where it is another than now."""
     global_batch: int | None = None
     """Samples of a step of all ranks then, where they are others than now."""
     worth: Interval = NOTHING

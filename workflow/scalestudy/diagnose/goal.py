@@ -10,6 +10,7 @@ from scalestudy.analyse.forecast.goodput import goodput
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Recommendation
 from scalestudy.registry.codes import Goal
+from scalestudy.study.config.scales import world_size
 
 
 def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_scale: Interval) -> Interval:
@@ -22,7 +23,8 @@ def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_sc
         return NOTHING
     gain = recommendation.prediction.gain
     if goal == Goal.COST_PER_SAMPLE:
-        return gain.scaled(int(point["world_size"]) / (recommendation.ranks or int(point["world_size"])))
+        ranks = int(point["world_size"])
+        return gain.scaled(ranks / (world_size(recommendation.scale) if recommendation.scale else ranks))
     now = int(point["global_batch"])
     then = recommendation.global_batch or now
     if goal == Goal.TIME_TO_ACCURACY and then != now:

@@ -123,7 +123,7 @@ def healthy(case: Case) -> Finding:
         prediction=prediction,
         unpredicted=unpredicted,
         changes=Changes.MORE_RANKS,
-        ranks=2 * case.ranks,
+        scale=wider,
     )
     return Finding(
         cause="healthy",

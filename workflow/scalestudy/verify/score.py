@@ -11,7 +11,7 @@ from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import of_one_protocol
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
-from scalestudy.registry.codes import AccuracyKept, Tried
+from scalestudy.registry.codes import AccuracyKept, Goal, Tried
 from scalestudy.registry.column import ENDS, Column
 from scalestudy.registry.verified import EPOCH_TIME, TRIED
 from scalestudy.registry.words.points import ends, outcomes
@@ -39,7 +39,7 @@ def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, e
     if all(len(one.dropna()) for one in accuracies):
         margin, level = plan.study.report.accuracy_margin, plan.study.report.confidence
         difference, kept = compare_accuracy(*accuracies, margin=margin, confidence=level)
-    verdict, reason = judge(trial, gain, kept, after.row)
+    verdict, reason = judge(trial, gain, kept, after.row, goal=Goal(plan.study.report.goal))
     found = [_quantities(side, plan, epochs) for side in (before, after)]
     predicted = _predicted(trial, found[0])
     return Verified(
@@ -73,8 +73,15 @@ def _gain(trial: Trial, plan: Plan, before: _Measured, after: _Measured) -> Inte
     )
 
 
-def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) -> tuple[Tried, str]:
-    """(verdict, why).
+def judge(
+    trial: Trial,
+    gain: Interval,
+    kept: AccuracyKept,
+    after: pd.Series,
+    *,
+    goal: Goal = Goal.THROUGHPUT,
+) -> tuple[Tried, str]:
+    """(verdict, why). Where the study is to cost little, gains are those of the device-time of a sample.
 
     Confirmed: faster with the whole interval, no less accurate, and as predicted where something was: the measured
     gain is within the predicted limits, or its own interval includes the prediction. Partly: faster, but not that.
@@ -86,6 +93,11 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
     if isnan(gain.low):
         return Tried.UNDECIDED, "there is no interval of the gain"
     predicted = NOTHING if trial.predicted is None else trial.predicted.gain
+    faster = "faster"
+    if goal == Goal.COST_PER_SAMPLE:
+        ranks = [place.nodes * place.devices_per_node for place in (trial.before, trial.after)]
+        gain, predicted = (one.scaled(ranks[0] / ranks[1]) for one in (gain, predicted))
+        faster = "cheaper"
     wanted = 1.0 if isnan(predicted.value) else 1 + HALF * (predicted.value - 1)
     if gain.high < wanted:
         half = "half of what was predicted" if wanted > 1 else "no gain"
@@ -93,14 +105,14 @@ def judge(trial: Trial, gain: Interval, kept: AccuracyKept, after: pd.Series) ->
     if gain.low <= 1:
         return Tried.UNDECIDED, "the interval of the gain includes 1, that is, no gain"
     if kept == AccuracyKept.LOWER:
-        return Tried.PARTLY, "it is faster and less accurate"
+        return Tried.PARTLY, f"it is {faster} and less accurate"
     if isnan(predicted.value):
-        return Tried.CONFIRMED, "it is faster; nothing was predicted"
+        return Tried.CONFIRMED, f"it is {faster}; nothing was predicted"
     within = not isnan(predicted.low) and predicted.low <= gain.value <= predicted.high
     if within or gain.low <= predicted.value <= gain.high:
-        return Tried.CONFIRMED, "it is faster, as predicted"
+        return Tried.CONFIRMED, f"it is {faster}, as predicted"
     more = gain.value > predicted.value
-    return Tried.PARTLY, f"it is faster, by {'more' if more else 'less'} than predicted"
+    return Tried.PARTLY, f"it is {faster}, by {'more' if more else 'less'} than predicted"
 
 
 def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> _Measured:

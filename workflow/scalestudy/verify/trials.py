@@ -5,13 +5,14 @@ any study, and no measurement that led to the advice is in it. What one study ca
 reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scalestudy.diagnose.findings import Diagnosis, Recommendation
 from scalestudy.errors import RefusedStudyError
-from scalestudy.registry.codes import Changes
+from scalestudy.registry.codes import Changes, Tried
 from scalestudy.study.config.load import merge, parse_study
+from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
 from scalestudy.verify.model import LeftOut, Place, Trial, TrialsFile
 
@@ -39,16 +40,32 @@ def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
     Points of a workload and variant with the same advice share a study. Raises AdviceError where a patch that was
     offered is refused.
     """
-    trials: list[Trial] = []
-    left_out: list[LeftOut] = []
-    studies: dict[str, dict[str, Any]] = {}
+    return add_trials(TrialsFile(study=study.name, trials=(), left_out=(), studies={}), study, diagnoses, {})
+
+
+def add_trials(
+    chosen: TrialsFile, study: Study, diagnoses: Sequence[Diagnosis], came: Mapping[Place, Tried | None]
+) -> TrialsFile:
+    """The same with the next advice of each point whose trials were all refuted, or that has none.
+
+    came: of each point that has trials, what came of the last one; None where it has no verdict yet. A trial of
+    points that it had before is not changed: what was measured stays as it is.
+    """
+    trials, left_out, studies = list(chosen.trials), list(chosen.left_out), dict(chosen.studies)
     for diagnosis in diagnoses:
         before = Place.of(diagnosis)
+        if came.get(before, Tried.REFUTED) != Tried.REFUTED:
+            continue
         for cause, advice in diagnosis.recommendations:
+            if any(trial.tries(before, cause, advice) for trial in trials):
+                continue
             if why := why_not(advice):
-                left_out.append(LeftOut(at=before, change=advice.change, why=why))
+                not_tried = LeftOut(at=before, change=advice.change, why=why)
+                left_out += [not_tried] if not_tried not in left_out else []
                 continue
             trial, content = make_trial(study, before, cause, advice)
+            if trial.id in chosen.studies:
+                continue  # it would have other launches than those that were made
             studies[trial.id] = with_point(studies.get(trial.id, content), before)
             parse_trial(trial, studies[trial.id])
             trials.append(trial)
@@ -85,7 +102,7 @@ def parse_trial(trial: Trial, content: dict[str, Any]) -> Study:
 
 def why_not(advice: Recommendation) -> str:
     """Why a study of both sides cannot be made; empty where it can."""
-    if advice.id == "one_process":
+    if advice.changes == Changes.RANKS and advice.scale:
         return ""
     if not advice.patch:
         return "it is no patch of the study"
@@ -112,8 +129,13 @@ def _side_by_side(
     if changed := patch.get("workloads"):
         workloads[f"{workload}-{AFTER}"] = merge(workloads[workload], changed[workload])
         after = after.model_copy(update={"workload": f"{workload}-{AFTER}"})
-    if advice.changes == Changes.RANKS:
-        after = after.model_copy(update={"variant": base, "nodes": 1, "devices_per_node": 1})
+    scales: list[str] = []
+    if advice.changes == Changes.RANKS and advice.scale:
+        nodes, devices = nodes_and_devices(advice.scale)
+        alone = nodes * devices == 1
+        scales = [] if alone else [advice.scale]  # one process is launched at any scale
+        of = {"nodes": nodes, "devices_per_node": devices, "variant": base if alone else variant}
+        after = after.model_copy(update=of)
     name = f"{study.name}-{workload}-{variant}-{advice.id.replace('_', '-')}"[:60].rstrip("-")
     first = {
         "study": name,
@@ -124,7 +146,7 @@ def _side_by_side(
         "seed": study.seed + OTHER_SEEDS,
         "repeats": study.repeats,
         "max_repeats": study.most_repeats,
-        "scales": [],
+        "scales": scales,
         "variants": variants,
         "workloads": {key: value | {"scaling": []} for key, value in workloads.items()},
         "measure": dumped.get("measure", {}) | {"floor": False} | _bound(study),

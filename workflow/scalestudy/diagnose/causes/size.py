@@ -112,7 +112,7 @@ def _on_ranks_of(case: Case, row: pd.Series, key: str, change: str) -> Recommend
         change=change,
         prediction=as_measured(case, row),
         changes=Changes.RANKS,
-        ranks=int(row["world_size"]),
+        scale=f"{row['nodes']}x{row['devices_per_node']}",
         global_batch=int(row["global_batch"]),
     )
 
