@@ -141,7 +141,7 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
     for one in found.verified:
         predicted = one.trial.predicted.gain if one.trial.predicted else None
         ranks = one.trial.before.nodes * one.trial.before.devices_per_node
-        speedup = one.speedup_before.value
+        speedup = one.quantities["speedup"].before.value
         rows.append(
             Row(
                 study=name,
