@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict
-
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Diagnosis, Prediction, Recommendation
 from scalestudy.record.document import Document, Part
+from scalestudy.record.origin import RunOrigin
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, Tried
 from scalestudy.study.plan import Point
 
@@ -110,17 +109,8 @@ class Verified(Part):
     after: Side
 
 
-class TrialRun(Part):
+class TrialRun(RunOrigin):
     """A launch of a trial: where its numbers come from."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)  # a table may have read the digits of a hash as a number
-
-    outcome: str
-    record_sha256: str | None = None
-    fingerprint: str | None = None
-    commit: str | None = None
-    dirty: bool | None = None
-    started_at: str | None = None
 
 
 class VerificationFile(Document):

@@ -7,13 +7,12 @@ from math import nan
 from string import Formatter
 from typing import Any, ClassVar, Literal
 
-from pydantic import ConfigDict
-
 from scalestudy.errors import UserError
 from scalestudy.publish.numbers.rounding import DASH, Shown, Values
 from scalestudy.publish.words import labels
 from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.record.document import Document, Part, Real
+from scalestudy.record.origin import RunOrigin
 from scalestudy.registry.codes import IntervalMethod
 from scalestudy.registry.points import QUANTITIES
 
@@ -85,17 +84,8 @@ class PointSource(Part):
         return f"{self.workload}, {self.variant}, {self.scaling} scaling, {self.place}"
 
 
-class RunSource(Part):
+class RunSource(RunOrigin):
     """A run that numbers come from: its outcome, its record and the code."""
-
-    model_config = ConfigDict(coerce_numbers_to_str=True)  # a table may have read the digits of a hash as a number
-
-    outcome: str
-    record_sha256: str | None = None
-    fingerprint: str | None = None
-    commit: str | None = None
-    dirty: bool | None = None
-    started_at: str | None = None
 
     @property
     def record(self) -> str:

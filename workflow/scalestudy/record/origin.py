@@ -1,0 +1,20 @@
+"""Where the numbers of a run come from, as documents hand it on."""
+
+from __future__ import annotations
+
+from pydantic import ConfigDict
+
+from scalestudy.record.document import Part
+
+
+class RunOrigin(Part):
+    """The outcome of a run, the checksum of its record, and the code that it ran."""
+
+    model_config = ConfigDict(coerce_numbers_to_str=True)  # a table may have read the digits of a hash as a number
+
+    outcome: str
+    record_sha256: str | None = None
+    fingerprint: str | None = None
+    commit: str | None = None
+    dirty: bool | None = None
+    started_at: str | None = None
