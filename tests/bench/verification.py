@@ -134,8 +134,8 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
     results = folder / "results" / content["study"]
     run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
     run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
-    _run(folder, *run, "--", f"results/{content['study']}/findings.json")
-    _run(folder, BIN / "scalestudy", "verify", "--study", path.name, "--most", TRIED_EACH)
+    run_in(folder, *run, "--", f"results/{content['study']}/findings.json")
+    run_in(folder, BIN / "scalestudy", "verify", "--study", path.name, "--most", TRIED_EACH)
     found = read_document(results / "verification.json", VerificationFile)
     rows = []
     for one in found.verified:
@@ -167,7 +167,8 @@ def _limits(name: str, of: Any) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
 
 
-def _run(folder: Path, *words: object) -> None:
+def run_in(folder: Path, *words: object) -> None:
+    """Run a command in a folder. RuntimeError where it fails, with what it printed."""
     line = [str(word) for word in words]
     done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     if done.returncode:

@@ -69,9 +69,11 @@ def test_a_loss_as_large_as_the_margin_is_called_equivalent_at_most_at_the_level
     assert said / 2000 <= 0.065
 
 
-def test_time_to_accuracy_is_training_time_to_the_end_of_the_epoch() -> None:
-    epochs = pd.DataFrame({"epoch_time_s": [1.0, 2.0, 4.0], "validation_accuracy": [0.5, 0.91, 0.89]})
-    assert time_to_accuracy(epochs, 0.9) == 3.0
+def test_time_to_accuracy_is_linear_between_the_ends_of_epochs() -> None:
+    epochs = pd.DataFrame({"epoch_time_s": [1.0, 2.0, 4.0], "validation_accuracy": [0.5, 0.9, 0.89]})
+    assert time_to_accuracy(epochs, 0.9) == pytest.approx(3.0)
+    assert time_to_accuracy(epochs, 0.7) == pytest.approx(2.0)
+    assert time_to_accuracy(epochs, 0.4) == 1.0  # nobody knows the accuracy before the first epoch
     assert isnan(time_to_accuracy(epochs, 0.95))
     assert isnan(time_to_accuracy(epochs, None))
     assert isnan(time_to_accuracy(epochs.iloc[:0], 0.9))

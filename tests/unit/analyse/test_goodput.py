@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import exp, hypot, inf, isnan, log
 
 import pytest
 from scalestudy.analyse.forecast.goodput import (
+    FORMULA_ERROR,
     efficiency_interval,
     goodput,
     learning_rate_factor,
@@ -14,9 +15,10 @@ from scalestudy.analyse.forecast.goodput import (
     steps_factor,
     time_to_same_loss,
 )
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval, product
 
 NOISE = Interval(300.0, 200.0, inf)
+OFF = Interval(1.0, exp(-FORMULA_ERROR), exp(FORMULA_ERROR))
 
 
 @pytest.mark.parametrize("batch", [1, 30, 300, 9000])
@@ -44,15 +46,25 @@ def test_ends() -> None:
 
 def test_limits_follow_the_noise_scale_in_both_directions() -> None:
     larger = efficiency_interval(NOISE, 100, 50)
-    assert (larger.value, larger.low, larger.high) == pytest.approx((350 / 400, 250 / 300, 1))
+    assert larger == product(Interval(350 / 400, 250 / 300, 1), OFF)
     smaller = efficiency_interval(NOISE, 50, 100)
-    assert (smaller.value, smaller.low, smaller.high) == pytest.approx((400 / 350, 1, 300 / 250))
+    assert smaller == product(Interval(400 / 350, 1, 300 / 250), OFF)
+    assert efficiency_interval(NOISE, 50, 50) == Interval(1.0, 1.0, 1.0)
+
+
+def test_the_formula_is_off_by_more_the_larger_the_batch() -> None:
+    """With a noise scale that is known exactly its error is all that is left."""
+    known = Interval(300.0, 300.0, 300.0)
+    widths = [efficiency_interval(known, 50 * times, 50).relative_half_width for times in (1, 2, 4)]
+    assert widths == pytest.approx([0, FORMULA_ERROR, 2 * FORMULA_ERROR])
 
 
 def test_goodput_and_time_from_the_limits_of_what_they_are_made_of() -> None:
     found = goodput(Interval(1000.0, 900.0, 1100.0), NOISE, 100, 50)
-    assert (found.value, found.low, found.high) == pytest.approx((875, 750, 1100))
+    assert found == product(Interval(1000.0, 900.0, 1100.0), efficiency_interval(NOISE, 100, 50))
+    assert found.value == pytest.approx(875)
     time = time_to_same_loss(Interval(60.0, 50.0, 70.0), Interval(1.6, 1.5, 1.7), NOISE, 100, 50)
     assert time.value == pytest.approx(60 / 1.6 / 0.875)
-    assert (time.low, time.high) == pytest.approx((50 / 1.7, 70 / 1.5 / (250 / 300)))
+    parts = [log(70 / 60), log(1.6 / 1.5), log((350 / 400) / (250 / 300)), FORMULA_ERROR]
+    assert time.high == pytest.approx(time.value * exp(hypot(*parts)))
     assert isnan(goodput(Interval(1000.0), NOISE, 100, 50).low)

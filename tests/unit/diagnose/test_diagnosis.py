@@ -175,11 +175,37 @@ def weak_advice(content: dict[str, Any], times: dict, **options: Any) -> Recomme
     return advice
 
 
+def batch_and_rate(advice: Recommendation) -> tuple[int, float]:
+    assert advice.patch is not None
+    patch = advice.patch["workloads"]["mlp"]
+    return patch["batch_size"], patch["optimizer"]["learning_rate"]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "rate"),
+    [
+        ({"type": "sgd", "learning_rate": 0.01}, 0.04),
+        ({"type": "adam", "learning_rate": 0.01}, 0.02),
+        ({"type": "adamw", "learning_rate": 0.01}, 0.02),
+        ({"type": "adam", "learning_rate": 0.01, "learning_rate_scaling": "linear"}, 0.04),
+    ],
+)
+def test_the_learning_rate_follows_the_batch(
+    content: dict[str, Any], optimizer: dict[str, Any], rate: float
+) -> None:
+    """SGD: in proportion; Adam: by the square root; else as the study says. Four times the batch."""
+    content = with_data(content, MANY)
+    workload = content["workloads"]["mlp"] | {"optimizer": optimizer}
+    advice = weak_advice(content | {"workloads": {"mlp": workload}}, LINE, noise=(1.0, 1.0, 1.0))
+    assert batch_and_rate(advice) == (128, pytest.approx(rate))
+    assert f"and the learning rate from 0.01 to {rate:g}" in advice.change
+
+
 def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict[str, Any]) -> None:
     """Tc = 0.2 ms + 25 us B, X = 1.05 ms: E = 75 % asks for (1.05 x 3 - 0.2) / 0.025 = 118, rounded up to 120."""
     times = LINE | {("mlp", 2, 16): 0.00165, ("mlp", 2, 32): 0.00205}
     advice = weak_advice(with_data(content, MANY), times, noise=(1.0, 1.0, 1.0))
-    assert advice.patch == {"workloads": {"mlp": {"batch_size": 120}}}
+    assert batch_and_rate(advice) == (120, pytest.approx(0.05 * 120 / 32, rel=5e-3))
     assert advice.prediction is not None
     step_s = 0.0002 + 25e-6 * 120 + 0.00105
     assert advice.prediction.step_time_s.value == pytest.approx(step_s)
@@ -194,16 +220,16 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
 def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content: dict[str, Any]) -> None:
     """E = 75 % would take 368, which is 11 times what one process was measured at."""
     advice = weak_advice(with_data(content, MANY), LINE, noise=(1.0, 1.0, 1.0))
-    assert advice.patch == {"workloads": {"mlp": {"batch_size": 128}}}
+    assert batch_and_rate(advice) == (128, pytest.approx(0.2))
     assert advice.prediction is not None
     assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 128 + 0.0031)
-    assert "takes about 368; one process was measured at 32 samples at the most" in advice.warning
+    assert "takes about 368; the largest batch that one process was measured at is 32 samples" in advice.warning
 
 
 def test_a_batch_leaves_thirty_steps_an_epoch(content: dict[str, Any]) -> None:
     """6000 samples on two ranks: 100 a rank leave 30 steps, in multiples of eight 96."""
     advice = weak_advice(with_data(content, MANY | {"samples": 6000}), LINE, noise=(1.0, 1.0, 1.0))
-    assert advice.patch == {"workloads": {"mlp": {"batch_size": 96}}}
+    assert batch_and_rate(advice) == (96, pytest.approx(0.15))
     assert "takes about 368; more would leave fewer than 30 steps an epoch" in advice.warning
 
 
@@ -233,7 +259,7 @@ def test_a_larger_batch_is_weighed_by_the_gradient_noise_scale(content: dict[str
     (advice,) = (one for _, one in noisy(content, 1000.0).recommendations if one.id == "larger_batch")
     assert advice.prediction is not None
     worth = 1064 / 1256
-    assert f"1e+03 samples, a sample is then worth {worth:.0%} of what it is now" in advice.warning
+    assert f"1000 samples, a sample is then worth {worth:.0%} of what it is now" in advice.warning
     assert f"progress is {advice.prediction.gain.value * worth:.2f} [" in advice.warning
 
 

@@ -9,7 +9,7 @@ import pytest
 from builders import diagnosed, summary_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Diagnosis, Prediction, Recommendation
-from scalestudy.diagnose.goal import worth
+from scalestudy.diagnose.goal import progress, worth
 from scalestudy.registry.codes import Changes, Goal
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -40,6 +40,16 @@ def test_what_nobody_knows_is_not_known() -> None:
     assert worth(larger, Goal.TIME_TO_ACCURACY, POINT, NOTHING) == NOTHING
     assert worth(smaller, Goal.TIME_TO_ACCURACY, POINT, NOTHING) == gain
     assert worth(Recommendation(id="x", change=""), Goal.THROUGHPUT, POINT, NOTHING) == NOTHING
+
+
+def test_progress_is_known_where_the_batch_stays_or_the_noise_scale_is_known() -> None:
+    gain = Interval(2.0, 1.8, 2.2)
+    same = Recommendation(id="x", change="", prediction=predicted(gain))
+    smaller = same.model_copy(update={"global_batch": 16})
+    assert progress(same, POINT, NOTHING) == gain
+    assert progress(smaller, POINT, NOTHING) == NOTHING
+    assert progress(smaller, POINT, Interval(64.0)).value == pytest.approx(2 * 128 / 80)
+    assert progress(Recommendation(id="x", change=""), POINT, Interval(64.0)) == NOTHING
 
 
 def test_device_time_counts_ranks() -> None:

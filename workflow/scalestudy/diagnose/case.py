@@ -12,7 +12,7 @@ from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of,
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Evidence, Recommendation
-from scalestudy.diagnose.goal import noise_scale_of, worth
+from scalestudy.diagnose.goal import noise_scale_of, progress, worth
 from scalestudy.diagnose.scripts import for_script, with_seen
 from scalestudy.errors import RefusedStudyError
 from scalestudy.registry.codes import Goal
@@ -87,8 +87,11 @@ class Case:
 
         Of a script it says which line to change, where that is no key of the study.
         """
-        known = worth(recommendation, self.goal, self.point, self.noise_scale)
-        recommendation = recommendation.model_copy(update={"worth": known})
+        update: dict[str, Any] = {"worth": worth(recommendation, self.goal, self.point, self.noise_scale)}
+        if recommendation.prediction is not None:
+            known = progress(recommendation, self.point, self.noise_scale)
+            update["prediction"] = recommendation.prediction.model_copy(update={"progress": known})
+        recommendation = recommendation.model_copy(update=update)
         if self.script is not None:
             recommendation = for_script(recommendation, self)
         if not recommendation.patch:

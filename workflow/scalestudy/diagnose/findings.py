@@ -51,6 +51,9 @@ class Prediction(Part):
     """Of a rank; null where nothing tells."""
     assumes: str
     """What has to hold for that, as the end of a sentence; AS_MEASURED where nothing has to."""
+    progress: Interval = NOTHING
+    """Times as fast to the same accuracy as now; null where that is not known, as at another global batch without
+    a gradient noise scale."""
 
 
 class Payback(Part):
@@ -169,6 +172,6 @@ class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
     made_by: ClassVar[str] = "scalestudy stage diagnose"
-    schema_version: Literal[4] = 4
+    schema_version: Literal[5] = 5
     study: str
     diagnoses: tuple[Diagnosis, ...]

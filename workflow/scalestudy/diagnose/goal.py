@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import inf, isnan
 
 import pandas as pd
 
@@ -25,14 +25,26 @@ def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_sc
     if goal == Goal.COST_PER_SAMPLE:
         ranks = int(point["world_size"])
         return gain.scaled(ranks / (world_size(recommendation.scale) if recommendation.scale else ranks))
-    now = int(point["global_batch"])
-    then = recommendation.global_batch or now
-    if goal == Goal.TIME_TO_ACCURACY and then != now:
-        if not isnan(noise_scale.value):
-            return goodput(gain, noise_scale, then, now)
+    if goal == Goal.TIME_TO_ACCURACY:
+        known = progress(recommendation, point, noise_scale)
         # A sample is worth no less in a smaller batch, and how much less in a larger one nobody knows.
-        return gain if then < now else NOTHING
+        smaller = (recommendation.global_batch or inf) < int(point["global_batch"])
+        return gain if smaller and isnan(known.value) else known
     return gain
+
+
+def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Interval) -> Interval:
+    """Times as fast to the same accuracy as now; NOTHING where that is not known. noise_scale: in samples.
+
+    The gain, where the global batch is that of now; else the gain times what a sample is worth then, over now.
+    """
+    if recommendation.prediction is None:
+        return NOTHING
+    gain, now = recommendation.prediction.gain, int(point["global_batch"])
+    then = recommendation.global_batch or now
+    if then == now:
+        return gain
+    return NOTHING if isnan(noise_scale.value) else goodput(gain, noise_scale, then, now)
 
 
 def noise_scale_of(*rows: pd.Series) -> Interval:

@@ -4,7 +4,7 @@ No farther than the steps of one process tell, and no farther than the data leav
 """
 
 from functools import partial
-from math import ceil, inf, isnan, lcm
+from math import ceil, inf, isinf, isnan, lcm
 from typing import Any
 
 from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
@@ -17,6 +17,8 @@ from scalestudy.diagnose.findings import Prediction, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at
 from scalestudy.registry.codes import Changes
 from scalestudy.registry.words.refusals import no_forecast
+from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.optimizers import FACTORS
 from scalestudy.study.config.scales import world_size
 
 ROUND_TO = 8  # samples: batches people would write
@@ -58,19 +60,18 @@ def larger_batch(case: Case) -> Recommendation:
     if batch <= workload.batch_size < enough:
         return _no_batch(case, enough, known)
 
-    prediction = _prediction(case, model, batch)
-    noise, worth, progress = _progress(case, prediction.gain, batch)
+    prediction = prediction_at(case, model, batch)
+    noise, worth, progress = case.noise_scale, _worth(case, batch), prediction.progress
     if progress.value <= 1:
         return Recommendation(
             id="larger_model",
             change="Take a larger model or fewer ranks: a larger batch brings more samples a second and no more"
             " progress.",
-            unpredicted=f"the gradient noise scale is {noise.value:.3g} samples, so that at a batch of {batch} a"
-            f" sample is worth {worth.value:.0%} of what it is now: progress is {progress.value:.2f} times as"
-            " fast.",
+            unpredicted=f"the gradient noise scale is {_samples(noise)}, so that at a batch of {batch} a sample is"
+            f" worth {worth.value:.0%} of what it is now: progress is {progress.value:.2f} times as fast.",
             changes=Changes.MODEL,
         )
-    patch: dict[str, Any] = {"batch_size": batch}
+    patch, with_rate = _patch(case, batch)
     if strong and "weak" in workload.scaling and known is not None and batch * max(all_ranks) > known:
         patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
     grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
@@ -82,30 +83,48 @@ def larger_batch(case: Case) -> Recommendation:
         why = (
             f"more would leave fewer than {FEWEST_STEPS} steps an epoch"
             if held < told
-            else f"one process was measured at {rows['batch_per_rank'].max()} samples at the most, which tells of"
-            f" {FARTHEST:g} times as many and no more. Measure there, and look again"
+            else f"the largest batch that one process was measured at is {rows['batch_per_rank'].max()} samples,"
+            f" and predictions go to {FARTHEST:g} times that. Measure there, and look again"
         )
         short = f" An efficiency of {target:.0%} takes about {enough}; {why}."
     return larger(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples"
-        f" ({'global' if strong else 'per rank'}).",
+        f" ({'global' if strong else 'per rank'}){with_rate}.",
         patch={"workloads": {point["workload"]: patch}},
         prediction=prediction,
         global_batch=_global_batch(case, batch),
-        warning=f"{grown}: convergence may suffer. Scale and warm up the learning rate, and"
-        f" compare accuracy at equal epochs.{_said(noise, worth, progress)}{short}",
+        warning=f"{grown}: convergence may suffer. {_RATE if with_rate else _OWN_RATE}"
+        f"{_said(noise, worth, progress)}{short}",
     )
 
 
-def _progress(case: Case, gain: Interval, batch: int) -> tuple[Interval, Interval, Interval]:
-    """(gradient noise scale in samples, what a sample is worth at this batch, progress a second; both over now).
+_RATE = "Warm the learning rate up if the loss rises at first, and compare accuracy at equal epochs."
+_OWN_RATE = (
+    "Scale the learning rate with it (SGD: in proportion; Adam: by the square root), and compare accuracy at equal"
+    " epochs."
+)
 
-    NOTHING where the noise scale was not measured, or is that of a network that was hardly trained.
-    """
-    noise, now, then = case.noise_scale, int(case.point["global_batch"]), _global_batch(case, batch)
-    if isnan(noise.value):
-        return NOTHING, NOTHING, NOTHING
-    return noise, efficiency_interval(noise, then, now), goodput(gain, noise, then, now)
+
+def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
+    """(change of the workload, words for the learning rate); no words where the study cannot change it."""
+    workload = case.study.workloads[case.point["workload"]]
+    growth = batch / workload.batch_size
+    if not isinstance(workload, CommandWorkload):
+        now, then = (workload.optimizer.learning_rate * by for by in (1, workload.optimizer.advised_scale(growth)))
+        patch: dict[str, Any] = {"batch_size": batch, "optimizer": {"learning_rate": float(f"{then:.3g}")}}
+    elif workload.learning_rate and workload.learning_rate_scaling != "none":
+        now = workload.learning_rate
+        then = now * FACTORS[workload.learning_rate_scaling](growth)
+        patch = {"batch_size": batch, "learning_rate": float(f"{then:.3g}")}
+    else:  # which optimizer the script has is its own
+        return {"batch_size": batch}, ""
+    return patch, f" and the learning rate from {now:g} to {then:.3g}"
+
+
+def _worth(case: Case, batch: int) -> Interval:
+    """What a sample is worth at this batch of the workload, over now; NOTHING without a gradient noise scale."""
+    noise, now = case.noise_scale, int(case.point["global_batch"])
+    return NOTHING if isnan(noise.value) else efficiency_interval(noise, _global_batch(case, batch), now)
 
 
 def _global_batch(case: Case, batch: int) -> int:
@@ -119,10 +138,15 @@ def _said(noise: Interval, worth: Interval, progress: Interval) -> str:
         return ""
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
-        f" By the gradient noise scale at the end of the training, {noise.value:.3g} samples, a sample is then"
-        f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast,"
-        " if the learning rate is tuned."
+        f" By the gradient noise scale at the end of the training, {_samples(noise)}, a sample is then worth"
+        f" {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast, if the"
+        " learning rate follows the batch."
     )
+
+
+def _samples(noise: Interval) -> str:
+    """Three digits are known of a noise scale, and often fewer."""
+    return "larger than any batch" if isinf(noise.value) else f"{float(f'{noise.value:.3g}'):.0f} samples"
 
 
 def _no_batch(case: Case, enough: int, samples: int | None) -> Recommendation:
@@ -140,17 +164,20 @@ def _no_batch(case: Case, enough: int, samples: int | None) -> Recommendation:
     )
 
 
-def _prediction(case: Case, model: StepModel, batch: int) -> Prediction:
-    """At a batch, as the forecasts have it."""
+def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
+    """At another batch of the workload: as the forecasts have it, and the progress by the gradient noise scale."""
     strong, ranks, point = case.point["scaling"] == "strong", case.ranks, case.point
     batch_per_rank = batch // ranks if strong else batch
     rows = case.alone.dropna(subset=["step_time_s"])
     step_time = step_time_at(model, point, rows, batch_per_rank)
     speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
     batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
+    gain = step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"])
+    noise, now = case.noise_scale, int(point["global_batch"])
     return Prediction(
         step_time_s=step_time,
-        gain=step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"]),
+        gain=gain,
+        progress=NOTHING if isnan(noise.value) else goodput(gain, noise, _global_batch(case, batch), now),
         speedup=speedup,
         efficiency=speedup.scaled(1 / ranks),
         peak_memory_gib=peak_memory_at(case, batch_per_rank),

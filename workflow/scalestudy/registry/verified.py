@@ -10,12 +10,13 @@ EPOCH_TIME = Column(
     "interval",
     Printed("epoch_time_s", "s"),
 )
+TIME_TO_ACCURACY = QUANTITIES["time_to_accuracy_s"]
 TRIED: tuple[Column, ...] = (
     QUANTITIES["step_time_ms"],
     QUANTITIES["speedup"],
     QUANTITIES["efficiency_percent"],
     EPOCH_TIME,
-    QUANTITIES["time_to_accuracy_s"],
+    TIME_TO_ACCURACY,
     QUANTITIES["accuracy_percent"],
 )
 """What is told of a point before and after advice, in this order."""

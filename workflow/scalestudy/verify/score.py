@@ -13,7 +13,7 @@ from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
 from scalestudy.registry.codes import AccuracyKept, Goal, Tried
 from scalestudy.registry.column import ENDS, Column
-from scalestudy.registry.verified import EPOCH_TIME, TRIED
+from scalestudy.registry.verified import EPOCH_TIME, TIME_TO_ACCURACY, TRIED
 from scalestudy.registry.words.points import ends, outcomes
 from scalestudy.study.plan import Plan, Point
 from scalestudy.verify.model import Compared, Place, Side, Trial, Verified
@@ -151,13 +151,16 @@ def _epoch_time(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> Interval:
 
 
 def _predicted(trial: Trial, before: Mapping[str, Interval]) -> dict[str, Interval]:
-    """What the diagnosis predicted. That of an epoch is its time before over the predicted gain."""
+    """What the diagnosis predicted: of an epoch, its time before over the predicted gain; of the time to an
+    accuracy, that before over the predicted progress."""
     told = trial.predicted
     if told is None:
         return {}
     found = {name: getattr(told, name) for name in ("step_time_s", "speedup", "efficiency")}
     if not isnan(told.gain.value):
         found[EPOCH_TIME.name] = told.gain.inverse(before[EPOCH_TIME.name].value)
+    if not isnan(told.progress.value):
+        found[TIME_TO_ACCURACY.name] = told.progress.inverse(before[TIME_TO_ACCURACY.name].value)
     return found
 
 

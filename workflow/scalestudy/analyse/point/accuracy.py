@@ -1,6 +1,6 @@
 """Whether accuracy was kept, and how long it took to reach: speed counts only where it is."""
 
-from math import nan
+from math import isnan, nan
 
 import pandas as pd
 
@@ -34,11 +34,20 @@ def compare_accuracy(
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:
     """Seconds of training until validation accuracy first reached the target; nan where it never did.
 
-    epochs: one launch in order, with epoch_time_s (validation excluded) and validation_accuracy. The resolution is
-    an epoch, since accuracy is known at its end only.
+    epochs: one launch in order, with epoch_time_s (validation excluded) and validation_accuracy. Accuracy is known
+    at the ends of epochs, and is taken to be linear between two of them. What the network had before the first
+    epoch is not known: a target that is reached in it is reached at its end.
     """
     if target is None:
         return nan
-    reached = epochs["validation_accuracy"].to_numpy(dtype=float) >= target
+    accuracy = epochs["validation_accuracy"].to_numpy(dtype=float)
     spent_s = epochs["epoch_time_s"].to_numpy(dtype=float).cumsum()
-    return float(spent_s[reached.argmax()]) if reached.any() else nan
+    reached = accuracy >= target
+    if not reached.any():
+        return nan
+    first = int(reached.argmax())
+    known = accuracy[first - 1] if first else nan
+    if isnan(known):
+        return float(spent_s[first])
+    part = (target - known) / (accuracy[first] - known)
+    return float(spent_s[first - 1] + part * (spent_s[first] - spent_s[first - 1]))

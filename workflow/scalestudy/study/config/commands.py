@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping
-from math import sqrt
 from pathlib import PurePath
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.optimizers import FACTORS
 
 PLACEHOLDERS = ("batch_per_rank", "global_batch", "ranks", "seed", "learning_rate", "epochs", "out")
 """Words in braces that a command may have."""
@@ -93,7 +93,7 @@ class CommandWorkload(Entry):
 
     def learning_rate_at(self, growth: float) -> float | None:
         """Of a run whose global batch is `growth` times that of the base case."""
-        factor = {"none": 1.0, "linear": growth, "sqrt": sqrt(growth)}[self.learning_rate_scaling]
+        factor = FACTORS[self.learning_rate_scaling](growth)
         return None if self.learning_rate is None else self.learning_rate * factor
 
     @model_validator(mode="after")

@@ -1,11 +1,15 @@
 """The optimizers a study may name, and how their learning rate changes in a run."""
 
+from collections.abc import Callable
 from math import sqrt
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from scalestudy.study.config.entry import Entry
+
+FACTORS: dict[str, Callable[[float], float]] = {"none": lambda _: 1.0, "linear": float, "sqrt": sqrt}
+"""Factor of the learning rate, by the factor of the batch."""
 
 
 class _Optimizer(Entry):
@@ -23,9 +27,18 @@ class _Optimizer(Entry):
     gradient_clip: float | None = Field(None, gt=0)
     """Largest 2-norm of all gradients together; they are scaled down to it. Not at all if unset."""
 
+    usual_scaling: ClassVar[Literal["linear", "sqrt"]]
+    """How the learning rate of this optimizer follows the batch, as far as is known of any network."""
+
     def scale(self, growth: float) -> float:
         """Factor of the learning rate where the global batch is `growth` times that of the base case."""
-        return {"none": 1.0, "linear": growth, "sqrt": sqrt(growth)}[self.learning_rate_scaling]
+        return FACTORS[self.learning_rate_scaling](growth)
+
+    def advised_scale(self, growth: float) -> float:
+        """Factor of the learning rate that is advised with a batch `growth` times as large: by
+        `learning_rate_scaling` where the study has one, else by `usual_scaling`."""
+        scaling = self.usual_scaling if self.learning_rate_scaling == "none" else self.learning_rate_scaling
+        return FACTORS[scaling](growth)
 
 
 class SgdOptimizer(_Optimizer):
@@ -37,6 +50,8 @@ class SgdOptimizer(_Optimizer):
     momentum: float = Field(0.9, ge=0, lt=1)
     """Momentum factor."""
 
+    usual_scaling: ClassVar[Literal["linear", "sqrt"]] = "linear"  # Goyal et al. (2017), arXiv:1706.02677
+
 
 class AdamOptimizer(_Optimizer):
     """Adam with torch's default moments."""
@@ -44,6 +59,8 @@ class AdamOptimizer(_Optimizer):
     type: Literal["adam"]
     learning_rate: float = Field(0.001, gt=0)
     """Step size at the base case's global batch."""
+
+    usual_scaling: ClassVar[Literal["linear", "sqrt"]] = "sqrt"  # Malladi et al. (2022), arXiv:2205.10287
 
 
 class AdamWOptimizer(_Optimizer):
@@ -54,6 +71,8 @@ class AdamWOptimizer(_Optimizer):
     """Step size at the base case's global batch."""
     weight_decay: float = Field(0.01, ge=0)
     """Weight decay, decoupled from the gradient."""
+
+    usual_scaling: ClassVar[Literal["linear", "sqrt"]] = "sqrt"  # Malladi et al. (2022), arXiv:2205.10287
 
 
 Optimizer = Annotated[SgdOptimizer | AdamOptimizer | AdamWOptimizer, Field(discriminator="type")]
