@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from launches import spec_of
 from scalestudy.analyse.point.noise import noise_row
+from scalestudy.analyse.run.batch_trial import SCALE as TRIAL
 from scalestudy.analyse.run.noise import SCALE, SQUARE, VARIANCE, noise_of, pseudo_values
 from scalestudy.analyse.statistics.fieller import ratio_of_means
 from scalestudy.record.gradient_noise import KEY, GradientNoise, gradient_noise_in
@@ -146,7 +147,7 @@ def test_a_record_says_it_or_it_is_not_known() -> None:
 
 def launches(*pairs: tuple[float, float]) -> pd.DataFrame:
     rows = [{VARIANCE: v, SQUARE: g, SCALE: v / g, f"{SCALE}_low": 1.0, f"{SCALE}_high": inf} for v, g in pairs]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows).assign(**{TRIAL: [300.0, *[nan] * (len(rows) - 1)]})
 
 
 def test_a_point_has_the_ratio_of_averages_over_its_launches() -> None:
@@ -156,4 +157,6 @@ def test_a_point_has_the_ratio_of_averages_over_its_launches() -> None:
     assert several[f"{SCALE}_low"] < 55 < several[f"{SCALE}_high"]
     one = noise_row(launches((10, 0.1)), confidence=0.95)
     assert [one[f"{SCALE}{end}"] for end in ("", "_low", "_high")] == [pytest.approx(100), 1, inf]
-    assert all(isnan(value) for value in noise_row(launches((nan, nan)), confidence=0.95).values())
+    nothing = noise_row(launches((nan, nan)), confidence=0.95)
+    assert nothing.pop(TRIAL) == 300, "of the launches that tried larger batches"
+    assert all(isnan(value) for value in nothing.values())

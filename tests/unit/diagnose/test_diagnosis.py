@@ -268,7 +268,7 @@ def test_a_batch_that_brings_no_progress_is_not_advised(content: dict[str, Any])
     found = noisy(content, 1.0)
     assert "larger_batch" not in [one.id for _, one in found.recommendations]
     (advice,) = (one for _, one in found.recommendations if one.id == "larger_model")
-    assert "the gradient noise scale is 1 samples" in advice.unpredicted
+    assert "by the gradient noise scale at the end of the training, 1 samples" in advice.unpredicted
 
 
 def test_an_unbounded_noise_scale_takes_nothing_from_a_batch(content: dict[str, Any]) -> None:

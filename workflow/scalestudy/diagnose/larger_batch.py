@@ -67,7 +67,7 @@ def larger_batch(case: Case) -> Recommendation:
             id="larger_model",
             change="Take a larger model or fewer ranks: a larger batch brings more samples a second and no more"
             " progress.",
-            unpredicted=f"the gradient noise scale is {_samples(noise)}, so that at a batch of {batch} a sample is"
+            unpredicted=f"by {_source(case)}, {_samples(noise)}, at a batch of {batch} a sample is"
             f" worth {worth.value:.0%} of what it is now: progress is {progress.value:.2f} times as fast.",
             changes=Changes.MODEL,
         )
@@ -94,7 +94,7 @@ def larger_batch(case: Case) -> Recommendation:
         prediction=prediction,
         global_batch=_global_batch(case, batch),
         warning=f"{grown}: convergence may suffer. {_RATE if with_rate else _OWN_RATE}"
-        f"{_said(noise, worth, progress)}{short}",
+        f"{_said(case, noise, worth, progress)}{short}",
     )
 
 
@@ -132,16 +132,21 @@ def _global_batch(case: Case, batch: int) -> int:
     return batch if case.point["scaling"] == "strong" else batch * case.ranks
 
 
-def _said(noise: Interval, worth: Interval, progress: Interval) -> str:
+def _said(case: Case, noise: Interval, worth: Interval, progress: Interval) -> str:
     """What the larger batch brings, in a sentence; empty where that is not known."""
     if isnan(worth.value):
         return ""
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
-        f" By the gradient noise scale at the end of the training, {_samples(noise)}, a sample is then worth"
-        f" {worth.value:.0%} of what it is now, and progress is {progress.value:.2f}{limits} times as fast, if the"
-        " learning rate follows the batch."
+        f" By {_source(case)}, {_samples(noise)}, a sample is then worth {worth.value:.0%} of what it is now, and"
+        f" progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the batch."
     )
+
+
+def _source(case: Case) -> str:
+    """Where the noise scale is from."""
+    tried = " and larger batches that were tried from a checkpoint" if not isnan(case.tried_noise_scale) else ""
+    return f"the gradient noise scale at the end of the training{tried}"
 
 
 def _samples(noise: Interval) -> str:

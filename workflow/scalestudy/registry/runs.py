@@ -124,6 +124,12 @@ NOISE = (
     ),
     Column("gradient_variance", "trace of the covariance of the gradients of single samples, mean over launches"),
     Column("gradient_square", "squared norm of the mean gradient, mean over launches; may be below 0 by chance"),
+    Column(
+        "trial_noise_scale_samples",
+        "the same as larger batches show it that were tried from a checkpoint, at equal samples; inf where they"
+        " need no more samples to each loss, 0 where one diverged",
+        "samples",
+    ),
 )
 PARTS_OF_A_STEP = tuple(
     Column(f"{part}_s", f"{name}, mean over steady steps and ranks", "s")

@@ -19,7 +19,7 @@ RENAMED_VALUES: dict[tuple[str, str], str] = {
 }
 """(dotted key of the canonical form, value of today) -> value in the canonical form."""
 
-ADDED_KEYS: Content = {"host.start": "cold", "alternation": None}
+ADDED_KEYS: Content = {"host.start": "cold", "alternation": None, "measure.batch_trial_share": 0.2}
 """Dotted key that the canonical form does not have -> the value at which everything is as before the key."""
 
 

@@ -25,6 +25,7 @@ from scalestudy.train.data.feed import make_feed
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.optimizers import build_optimizer, build_schedule
 from scalestudy.train.place.placement import Placement
+from scalestudy.train.step.branch_point import BranchPoint
 from scalestudy.train.step.clock import Clock, make_clock
 from scalestudy.train.step.precision import scaled_on, set_arithmetic
 from scalestudy.train.step.steps import Stepper
@@ -113,6 +114,9 @@ class Trainer:
             clock=clock or make_clock(place.device),
             directory=recorder.directory,
         )
+        self.branch_point = BranchPoint(
+            spec, spec.epochs * self.steps_per_epoch, recorder.directory, rank=place.rank
+        )
         self.rule = StepRule(**spec.measure.step_rule)
         self._times: list[np.ndarray] = []  # seconds of the steps of each block, on this rank
 
@@ -150,7 +154,7 @@ class Trainer:
     def open_extra(self, steps: int) -> Iterator[Tensor]:
         """So many index batches of this rank after those that were trained, announced to the feed."""
         epochs = (self.share.batches(epoch) for epoch in itertools.count(self.spec.epochs + 1))
-        return iter(self._announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps))))
+        return iter(self.announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps))))
 
     def open_epoch(self, epoch: int) -> list[Tensor]:
         """Index batches of this rank in an epoch, announced to the feed; a last, short one if the spec has it."""
@@ -158,9 +162,10 @@ class Trainer:
         if not self.spec.input.drop_last:
             short = self.share.tail(epoch, parts=self.spec.accumulation_steps)
             batches += [short] if len(short) else []
-        return self._announce(batches)
+        return self.announce(batches)
 
-    def _announce(self, batches: list[Tensor]) -> list[Tensor]:
+    def announce(self, batches: list[Tensor]) -> list[Tensor]:
+        """The index batches where they are needed; the feed is told of them."""
         if self.split.train_inputs.device.type != "cpu":
             batches = [index.to(self.place.device) for index in batches]
         self.feed.open([part for index in batches for part in self.stepper.micro_batches(index)])
@@ -177,6 +182,7 @@ class Trainer:
             epoch_time_s = time.perf_counter() - opening  # starts the processes that read ahead, if there are any
             for block in blocks:
                 losses, time_s = self.train_block(epoch, block)
+                self.branch_point.pass_by(self.recorder.steps, self.plain, self.stepper.update.optimizer)
                 self.recorder.report_progress(done=self.recorder.steps, total=steps * self.spec.epochs)
                 loss_sum += sum(loss * len(index) for loss, index in zip(losses, block, strict=True))
                 samples += sum(len(index) for index in block)

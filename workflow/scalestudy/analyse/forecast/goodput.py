@@ -15,14 +15,19 @@ Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, a
 
 from __future__ import annotations
 
-from math import exp, inf, isinf, log2
+from math import exp, inf, isinf, isnan, log2, nan
 
 from scalestudy.analyse.statistics.intervals import Interval, product
 
-FORMULA_ERROR = 0.12
+FORMULA_ERROR = 0.15
 """What the logarithm of the factor of samples is off by for each doubling of the batch, at 95 %: twice the root
 mean square over eight networks on three kinds of data, at two and four times the batch. The noise scale is that of
-the end of the training, and the learning rate follows the batch (docs/models.md)."""
+one training at its end, and the learning rate follows the batch (docs/models.md)."""
+
+
+TRIAL_WEIGHT = 0.2
+"""Of a trial beside the gradients: by the inverse squares of what each is off by in one training, 0.25 and 0.12 of
+the logarithm of the factor of samples (the same networks)."""
 
 
 def samples_factor(noise_scale: float, batch: float) -> float:
@@ -51,6 +56,25 @@ def statistical_efficiency(noise_scale: float, batch: float, reference: float) -
     1 where the noise scale is inf: then no sample of these batches is in vain. All in samples.
     """
     return 1.0 if isinf(noise_scale) else (noise_scale + reference) / (noise_scale + batch)
+
+
+def both(noise_scale: Interval, tried: float) -> Interval:
+    """The noise scale by gradients and by a trial of larger batches together: the weighted mean of their inverses.
+
+    Either may be inf, and nan where it is not known: then it is the other one. A trial that diverged, 0, decides
+    alone. All in samples.
+    """
+    if isnan(tried):
+        return noise_scale
+    if isnan(noise_scale.value):
+        return Interval(tried)
+
+    def together(scale: float) -> float:
+        inverses = [0.0 if isinf(one) else 1 / one if one else inf for one in (scale, tried)]
+        inverse = (1 - TRIAL_WEIGHT) * inverses[0] + TRIAL_WEIGHT * inverses[1]
+        return 1 / inverse if inverse else inf
+
+    return noise_scale.map(lambda scale: nan if isnan(scale) else together(scale))
 
 
 def efficiency_interval(noise_scale: Interval, batch: float, reference: float) -> Interval:

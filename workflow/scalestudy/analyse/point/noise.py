@@ -6,13 +6,15 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.run.batch_trial import SCALE as TRIAL
 from scalestudy.analyse.run.noise import SCALE, SQUARE, VARIANCE
 from scalestudy.analyse.statistics.fieller import ratio_of_means
 from scalestudy.analyse.statistics.intervals import Interval
 
 
 def noise_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
-    """gradient_noise_scale_samples with its limits, gradient_variance, gradient_square. good: rows of runs.csv.
+    """gradient_noise_scale_samples with its limits, gradient_variance, gradient_square, and the noise scale that a
+    trial of larger batches shows. good: rows of runs.csv.
 
     Launches are the unit: their networks differ by their seeds, and their batches differ. `high` is inf where the
     mean of |G|^2 over launches does not differ from 0. A single launch has the interval over its own steps.
@@ -26,4 +28,5 @@ def noise_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
         **scale.columns(SCALE),
         VARIANCE: measured[VARIANCE].mean(),
         SQUARE: measured[SQUARE].mean(),
+        TRIAL: good[TRIAL].median(),
     }

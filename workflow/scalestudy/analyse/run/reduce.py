@@ -13,6 +13,7 @@ from scalestudy.analyse.communication.collectives import collectives_of, network
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.run.alternation import alternation_of
+from scalestudy.analyse.run.batch_trial import trial_of
 from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.noise import noise_of
@@ -80,6 +81,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         "clock_change": clock_change(blocks, steps["level_changed_at_step"]),
         **alternation_of(observation, all_steps),
         **noise_of(observation.record, confidence=confidence),
+        **trial_of(observation.record),
         "validation_accuracy": float(epochs["validation_accuracy"].iloc[-1]) if len(epochs) else nan,
         "time_to_accuracy_s": time_to_accuracy(epochs, study.workloads[spec.workload].target_accuracy),
     }

@@ -47,6 +47,11 @@ class Measure(Entry):
     steps. They end after three rounds or more where the difference is known to `half_width` of a step. 0 leaves
     that out; 2 at least give intervals. Where it is not 0, a launch of one process or with ddp also measures the
     gradient noise scale, for about 2 s."""
+    batch_trial_share: float = Field(0.2, ge=0, le=0.5)
+    """The first launch of each point with ddp that trains for `epochs` tries larger batches when all else was
+    measured: from a checkpoint at 40 % of the training it goes on at its batch, twice and four times that, each
+    for this share of the training's samples, and losses are compared. 0.2 takes 60 % of one training. 0 leaves
+    that out, and so do `probe_rounds: 0` and trainings with few steps."""
     probe_steps: int = Field(10, ge=2)
     """Steps of a block of these probes; fewer, but three at least, where they take longer than 0.15 s."""
     profile_steps: int = Field(5, ge=1)

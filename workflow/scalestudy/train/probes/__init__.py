@@ -6,10 +6,12 @@ for the study's step time after this. Which number means what is told in docs/me
 
 from typing import Any
 
-from scalestudy.record.gradient_noise import KEY
+from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
+from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.alternation import alternate
 from scalestudy.train.probes.arrivals import probe_arrivals
+from scalestudy.train.probes.batch_trial import try_batches
 from scalestudy.train.probes.collectives import probe_collectives
 from scalestudy.train.probes.gradient_noise import is_wanted, keep_parameters, probe_gradient_noise
 from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp
@@ -20,7 +22,7 @@ TRACE_WARMUP_STEPS = 3
 
 def run_probes(trainer: Trainer) -> dict[str, Any]:
     """What the spec asks for: the base case in turns with a distributed launch, probes of communication, a trace,
-    and last how much gradients scatter.
+    how much gradients scatter, and last larger batches.
 
     Facts of the record, by name. The turns come first: they train as the launch did.
     """
@@ -39,7 +41,9 @@ def run_probes(trainer: Trainer) -> dict[str, Any]:
     if trainer.spec.profile_steps:
         trace_steps(trainer)
     if is_wanted(trainer.spec):
-        facts[KEY] = probe_gradient_noise(trainer, kept).model_dump(mode="json")
+        facts[GRADIENT_NOISE] = probe_gradient_noise(trainer, kept).model_dump(mode="json")
+    if (trial := try_batches(trainer)) is not None:
+        facts[BATCH_TRIAL] = trial.model_dump(mode="json")
     return facts
 
 

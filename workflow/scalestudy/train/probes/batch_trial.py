@@ -1,0 +1,124 @@
+"""Larger batches that are tried: training goes on from a checkpoint, and losses are compared at equal samples.
+
+The branches take the same samples in the same order, at the batch of the launch, twice and four times that. A
+larger batch is made of more micro-batches, so that it takes no more memory. Its learning rate is the one that the
+training had at the checkpoint, raised as advice of a larger batch raises it (study/config/optimizers.py); it stays
+within a branch. The state of the optimizer goes on as it was. All this comes after everything that is timed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from dataclasses import replace
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from scalestudy.record.batch_trial import BatchTrial, Branch
+from scalestudy.train.loop import VALIDATION_CHUNKS, StoppedError, Trainer, block_sizes
+from scalestudy.train.optimizers import build_optimizer
+from scalestudy.train.probes.rounds import largest_over_ranks
+from scalestudy.train.step.branch_point import TIMES
+from scalestudy.train.step.precision import scaled_on
+from scalestudy.train.step.steps import Stepper
+from scalestudy.train.step.update import Update
+from scalestudy.train.validation import validate
+
+POINTS = 8
+"""At which the loss of a branch is taken, beside that of the checkpoint."""
+
+
+def try_batches(trainer: Trainer) -> BatchTrial | None:
+    """The branches of this launch; None where it kept no checkpoint. What fails is told, and fails no launch.
+
+    Raises StoppedError.
+    """
+    point, begin = trainer.branch_point, time.monotonic()
+    if point.at_samples is None:
+        return None
+    try:
+        trainer.strategy.barrier()  # rank 0 has written it
+        trainer.stepper.update.optimizer.state.clear()  # as large as a model, and nothing steps with it any more
+        branches = tuple(_branch(trainer, times) for times in TIMES)
+        return BatchTrial(at_samples=point.at_samples, branches=branches, seconds=time.monotonic() - begin)
+    except StoppedError:
+        raise
+    except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
+        what = (str(error).splitlines() or [""])[0]
+        return BatchTrial(at_samples=point.at_samples, failed=f"{type(error).__name__}: {what}")
+    finally:
+        point.forget()
+
+
+def _read(trainer: Trainer) -> dict[str, Any]:
+    """The checkpoint, on every rank. Raises RuntimeError on all where one cannot read it.
+
+    It is read for each branch: an optimizer takes the tensors of a state for its own, and changes them.
+    """
+    problem, state = "", {}
+    try:
+        state = torch.load(trainer.branch_point.path, map_location="cpu", weights_only=True)
+    except StoppedError:
+        raise
+    except Exception as error:  # of torch, of pickle, of the disk
+        problem = (str(error).splitlines() or [type(error).__name__])[0]
+    if largest_over_ranks(trainer, float(bool(problem))):
+        raise RuntimeError(problem or "another rank could not read the checkpoint")
+    return state
+
+
+def _branch(trainer: Trainer, times: int) -> Branch:
+    spec, made, state = trainer.spec, trainer.stepper.steps, _read(trainer)
+    trainer.plain.load_state_dict(state["model"])
+    torch.manual_seed(spec.seed + 7919 * (trainer.place.rank + 1))
+    model = trainer.wrap_anew()
+    optimizer = build_optimizer(spec.optimizer, model.parameters())
+    optimizer.load_state_dict(state["optimizer"])
+    for group in optimizer.param_groups:
+        group["lr"] *= spec.optimizer.advised_scale(times)
+    bare = {"log_every_steps": None, "checkpoint_every_steps": None}
+    larger = spec.model_copy(update={"accumulation_steps": times * spec.accumulation_steps, **bare})
+    trainer.stepper = Stepper(
+        larger,
+        trainer.place,
+        trainer.strategy,
+        model=model,
+        update=Update(
+            model, optimizer, clip=spec.optimizer.gradient_clip, scaled_on=scaled_on(spec, trainer.place)
+        ),
+        feed=trainer.feed,
+        clock=trainer.stepper.clock,
+        directory=trainer.recorder.directory,
+    )
+    trainer.stepper.steps = made  # the watchdog counts on
+    batches = _batches(trainer, times)
+    samples, losses = [0], [_loss(trainer)]
+    remaining = iter(batches)
+    for size in block_sizes(len(batches), math.ceil(len(batches) / POINTS)):
+        model.train()
+        trainer.stepper.run_block(list(itertools.islice(remaining, size)))
+        samples.append(samples[-1] + size * times * spec.global_batch)
+        losses.append(_loss(trainer))
+        if not math.isfinite(losses[-1]):  # of all ranks, so that all leave
+            losses[-1] = math.nan
+            break
+    return Branch(times=times, samples=tuple(samples), losses=tuple(losses))
+
+
+def _batches(trainer: Trainer, times: int) -> list[Tensor]:
+    """Index batches of this rank after those that were trained: the samples of a branch, over all ranks."""
+    batch = times * trainer.spec.global_batch
+    share = replace(trainer.share, global_batch=batch)
+    epochs = (share.batches(epoch) for epoch in itertools.count(trainer.spec.epochs + 1))
+    steps = trainer.branch_point.samples // batch
+    return trainer.announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps)))
+
+
+def _loss(trainer: Trainer) -> float:
+    """Mean over the held-out samples."""
+    chunk = VALIDATION_CHUNKS * trainer.spec.micro_batch
+    loss, _ = validate(trainer.plain, trainer.split, trainer.place, trainer.strategy, chunk=chunk)
+    return loss
