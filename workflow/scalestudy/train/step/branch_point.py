@@ -13,8 +13,8 @@ from torch import nn
 from scalestudy.study.spec import TrainSpec
 
 AT = 0.4
-"""Of the training. Earlier, a larger batch is behind in steps and has not caught up; later, there is little left to
-lose, and noise decides. Of eight networks, five trainings each, branches after 25, 40 and 50 % of the training
+"""Of the training. Earlier, a larger batch is behind in steps and has not caught up; later, there is little left
+to lose, and noise decides. Of eight networks, five trainings each, branches after 25, 40 and 50 % of the training
 told the samples to a target accuracy within 17, 16 and 31 % (root mean square), one training alone within 25 %."""
 TIMES = (1, 2, 4)
 """The global batch over that of the launch. Advice goes no farther than four times."""
