@@ -23,7 +23,7 @@ from scalestudy.analyse.statistics.intervals import Interval, mean, mean_on_logs
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import find_causes, size
 from scalestudy.diagnose.findings import UNEXPLAINED, Recommendation
-from scalestudy.diagnose.named import LEAST_WEIGHT, Named
+from scalestudy.diagnose.named import Named
 from scalestudy.diagnose.support import beyond, beyond_on_logs
 from scalestudy.diagnose.verdicts import judge_point
 from scalestudy.registry.codes import Verdict
@@ -238,7 +238,7 @@ def test_weights_add_up_and_each_named_cause_has_one() -> None:
             if not one.weights:
                 assert not one.also_possible
                 continue
-            assert sum(one.weights.values()) == pytest.approx(1, abs=2 * LEAST_WEIGHT)
+            assert sum(one.weights.values()) == pytest.approx(1)
             assert all_named(one) <= set(one.weights)
             weights = [one.weights[cause.cause] for cause in one.also_possible]
             assert weights == sorted(weights, reverse=True)

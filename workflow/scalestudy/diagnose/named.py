@@ -76,13 +76,12 @@ def name_causes(
     while possible or order_is_open or not all(is_clear(seen.support) for seen in found.values()):
         weights = weights_of(case, {**found, **possible}, rest, rest_support)
         heavy = {cause: seen for cause, seen in possible.items() if weights.get(cause.id, 0.0) >= LEAST_WEIGHT}
-        if len(heavy) < len(
-            possible
-        ):  # what is too light to be printed is not named, and the others share its weight
+        if len(heavy) < len(possible):  # the others share the weight of those that are not named
             possible = heavy
             continue
         ordered = sorted(possible, key=lambda cause: -weights[cause.id])
         told = {finding.cause for finding in findings} | {cause.id for cause in possible}
         kept = {id: weight for id, weight in weights.items() if id in told or weight >= LEAST_WEIGHT}
+        kept = {id: weight / sum(kept.values()) for id, weight in kept.items()}
         return Named(findings, tuple(cause.finding(case, possible[cause]) for cause in ordered), kept)
     return Named(findings)
