@@ -28,11 +28,11 @@ from scalestudy.record.document import read_document
 
 SCALESTUDY = str(Path(sys.executable).parent / "scalestudy")
 OUTCOMES = Path(__file__).parents[2] / "docs/measurements/diagnosis.csv"
-COLUMNS = ("fault", "seed", "verdict", "causes")
+COLUMNS = ("fault", "seed", "verdict", "causes", "possible")
 NOTHING, ABSTAINED = "healthy", "unexplained"
 
 Outcomes = dict[tuple[str, int], dict[str, str]]
-"""By fault and seed: verdict, and causes in the order in which they were told."""
+"""By fault and seed: verdict, causes in the order in which they were told, and those that are only possible."""
 
 
 def first_cause(causes: str) -> str:
@@ -53,7 +53,8 @@ def measure(name: str, seed: int, folder: Path) -> dict[str, str]:
 
 def told(found: Diagnosis) -> dict[str, str]:
     """What is kept of a diagnosis."""
-    return {"verdict": found.verdict, "causes": " ".join(finding.cause for finding in found.findings)}
+    causes, possible = (" ".join(one.cause for one in all) for all in (found.findings, found.also_possible))
+    return {"verdict": found.verdict, "causes": causes, "possible": possible}
 
 
 def read(path: Path) -> Outcomes:
@@ -62,7 +63,7 @@ def read(path: Path) -> Outcomes:
         return {}
     with path.open(encoding="utf-8", newline="") as lines:
         rows = [row for row in csv.DictReader(lines) if row["fault"] in ALL]
-    return {(row["fault"], int(row["seed"])): {"verdict": row["verdict"], "causes": row["causes"]} for row in rows}
+    return {(row["fault"], int(row["seed"])): {name: row.get(name) or "" for name in COLUMNS[2:]} for row in rows}
 
 
 def write(path: Path, outcomes: Outcomes) -> None:
@@ -100,6 +101,14 @@ def table(outcomes: Outcomes) -> str:
         f"faults: {right} of {tried} right, {abstained} abstentions, {tried - right - abstained} wrong",
         f"controls: {alarms} false alarms in {studies} studies, {shy} abstentions",
     ]
+    if any(row["possible"] for row in outcomes.values()):
+        named = sum(
+            ALL[name].cause in (*row["causes"].split(), *row["possible"].split())
+            for (name, _), row in outcomes.items()
+            if name not in controls
+        )
+        listed = sum(bool(row["possible"]) for (name, _), row in outcomes.items() if name in controls)
+        lines.append(f"named: the true cause in {named} of {tried} faults; possible causes in {listed} controls")
     return "\n".join(lines)
 
 

@@ -10,8 +10,9 @@ from bench.diagnosis import OUTCOMES, main, read, table, told, write
 from scalestudy.demo.faults import ALL
 
 
-def kept(*rows: tuple[str, int, str]) -> dict:
-    return {(fault, seed): {"verdict": "poor", "causes": causes} for fault, seed, causes in rows}
+def kept(*rows: tuple[str, int, str], possible: str = "") -> dict:
+    alike = {"verdict": "poor", "possible": possible}
+    return {(fault, seed): alike | {"causes": causes} for fault, seed, causes in rows}
 
 
 def test_right_wrong_and_abstained_are_counted() -> None:
@@ -32,6 +33,13 @@ def test_right_wrong_and_abstained_are_counted() -> None:
     assert "controls: 1 false alarms in 3 studies, 1 abstentions" in text
 
 
+def test_causes_that_are_only_possible_are_counted_apart() -> None:
+    outcomes = kept(("slow-rank", 1, "comm-bound"), ("clean-text", 1, "unexplained"), possible="straggler")
+    text = table(outcomes | kept(("slow-rank", 2, "comm-bound")))
+    assert "faults: 0 of 2 right" in text
+    assert text.endswith("named: the true cause in 1 of 2 faults; possible causes in 1 controls")
+
+
 def test_rows_are_kept_as_they_were_written(tmp_path: Path) -> None:
     rows = kept(("clean-convnet", 2, ""), ("leak", 1, "healthy memory-growth"), ("clean-convnet", 1, "healthy"))
     write(tmp_path / "folder/kept.csv", rows)
@@ -46,9 +54,11 @@ def test_rows_are_kept_as_they_were_written(tmp_path: Path) -> None:
 
 def test_what_is_kept_of_a_diagnosis() -> None:
     found = SimpleNamespace(
-        verdict="poor", findings=[SimpleNamespace(cause="straggler"), SimpleNamespace(cause="comm-bound")]
+        verdict="poor",
+        findings=[SimpleNamespace(cause="straggler"), SimpleNamespace(cause="comm-bound")],
+        also_possible=[SimpleNamespace(cause="transport")],
     )
-    assert told(found) == {"verdict": "poor", "causes": "straggler comm-bound"}
+    assert told(found) == {"verdict": "poor", "causes": "straggler comm-bound", "possible": "transport"}
 
 
 def test_what_has_a_row_is_not_measured_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

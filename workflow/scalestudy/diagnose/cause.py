@@ -25,7 +25,10 @@ class Stage(IntEnum):
 
 @dataclass(frozen=True)
 class Seen:
-    """A cause that the evidence supports, and the seconds of every step that it costs, as far as that is told."""
+    """A cause that the evidence supports, and the seconds of every step that it costs, as far as that is told.
+
+    With `found` False it is only possible: its rule does not hold, and the measurements do not rule it out.
+    """
 
     explanation: str
     evidence: tuple[Evidence, ...]
@@ -36,6 +39,15 @@ class Seen:
 
     The base case may lose some of that too.
     """
+    support: float = 1.0
+    """Probability that its quantity is beyond its threshold (support.py); 1 where it is counted or a setting."""
+    found: bool = True
+    """Whether the rule of the cause holds."""
+
+    @property
+    def cost_s(self) -> float:
+        """Seconds of a step that it costs; nan where that is not known."""
+        return self.loss_s.value if isnan(self.loss_s.value) else max(0.0, self.loss_s.value)
 
     @property
     def explained_s(self) -> float:
@@ -52,7 +64,7 @@ class Cause:
     stage: Stage
     refuted_by: str
     look: Callable[[Case], Seen | None]
-    """None where nothing supports it. Its docstring has the threshold, and where that is from."""
+    """None where it is ruled out. Its docstring has the threshold, and where that is from."""
 
     def finding(self, case: Case, seen: Seen, *, beside: bool = False) -> Finding:
         """What a reader is told: without advice that may be worth nothing."""
@@ -63,6 +75,7 @@ class Cause:
             refuted_by=self.refuted_by,
             recommendations=tuple(one for one in map(case.accepted, seen.recommendations) if not one.within_noise),
             beside=beside,
+            support=seen.support,
         )
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from math import inf, isnan, nan
 from typing import Any, ClassVar, Literal
 
+from pydantic import Field
+
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Changes, Goal, Unpaid, Verdict
@@ -36,6 +38,8 @@ class Evidence(Part):
 
 
 AS_MEASURED = "as measured"
+UNEXPLAINED = "unexplained"
+"""What is named where no cause is found, and the weight of what no cause explains."""
 
 
 class Prediction(Part):
@@ -117,6 +121,8 @@ class Finding(Part):
     recommendations: tuple[Recommendation, ...] = ()
     beside: bool = False
     """Worth knowing, and not what holds the point back."""
+    support: float = 1.0
+    """Probability that its quantity is beyond its threshold; 1 where it is counted, a setting or no cause."""
 
 
 class NotJudged(Part):
@@ -157,6 +163,14 @@ class Diagnosis(Part):
     """What is usual, to be read beside what was measured and never instead of it."""
     findings: tuple[Finding, ...]
     """The first is to be put right first."""
+    also_possible: tuple[Finding, ...] = ()
+    """Causes whose rule does not hold, and which the measurements do not rule out; the largest weight first."""
+    weights: dict[str, float] = Field(default_factory=dict)
+    """By cause, what it costs of a step times its support, as a share of the sum; they add up to 1.
+
+    Empty where each cause is clear. `unexplained` is the loss that no cause explains. A cause has none where its
+    cost is not known.
+    """
     not_judged: tuple[NotJudged, ...] = ()
 
     @property
@@ -166,6 +180,17 @@ class Diagnosis(Part):
         given = [(finding, one) for finding in self.findings for one in finding.recommendations]
         given.sort(key=lambda item: (item[0].beside, item[1].order(self.goal)))
         return [(finding.cause, one) for finding, one in given]
+
+    @property
+    def uncertain(self) -> list[tuple[str, Recommendation]]:
+        """(cause, recommendation) of the causes that are only possible. They come after all others."""
+        given = [(finding.cause, one) for finding in self.also_possible for one in finding.recommendations]
+        return sorted(given, key=lambda item: item[1].order(self.goal))
+
+    @property
+    def named(self) -> tuple[Finding, ...]:
+        """All findings, with those that are only possible last."""
+        return (*self.findings, *self.also_possible)
 
 
 class FindingsFile(Document):

@@ -11,7 +11,8 @@ from scalestudy.analyse.point.rows import WORK, last_often
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.causes import find_causes
 from scalestudy.diagnose.causes.fsdp import ddp_oom
-from scalestudy.diagnose.findings import Bottleneck, Diagnosis, Finding
+from scalestudy.diagnose.findings import Bottleneck, Diagnosis
+from scalestudy.diagnose.named import Named
 from scalestudy.diagnose.unseen import not_judged
 from scalestudy.diagnose.verdicts import find_confounded, judge_point
 from scalestudy.registry.codes import Verdict
@@ -37,9 +38,9 @@ def _diagnose(case: Case) -> Diagnosis:
     verdict, sentence = judge_point(case, confounded=invalid is not None)
     if verdict == Verdict.NOT_MEASURED:
         seen = ddp_oom.look(case)
-        findings: tuple[Finding, ...] = (ddp_oom.finding(case, seen),) if seen else ()
+        named = Named((ddp_oom.finding(case, seen),) if seen else ())
     else:
-        findings = (invalid,) if invalid else find_causes(case, verdict)
+        named = Named((invalid,)) if invalid else find_causes(case, verdict)
     return Diagnosis(
         **{name: point[name] for name in (*WORK, "variant", "world_size", "batch_per_rank")},
         goal=case.goal,
@@ -47,7 +48,7 @@ def _diagnose(case: Case) -> Diagnosis:
         sentence=sentence,
         bottleneck=find_bottleneck(case),
         context=usual(case),
-        findings=findings,
+        **vars(named),
         not_judged=not_judged(case),
     )
 

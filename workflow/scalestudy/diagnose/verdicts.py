@@ -7,7 +7,7 @@ from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
-from scalestudy.diagnose.findings import Evidence, Finding, Prediction, Recommendation
+from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Prediction, Recommendation
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Changes, Verdict
@@ -186,7 +186,7 @@ def unexplained(case: Case, verdict: Verdict) -> Finding:
     if mostly_unsteady(point):
         unrest = f" Most launches were not steady ({unsteady(point)}): was there other work on the host?"
     return Finding(
-        cause="unexplained",
+        cause=UNEXPLAINED,
         explanation=f"The evidence at hand does not decide between causes.{unrest}",
         evidence=(case.efficiency_evidence(f"target {case.target_efficiency:.0%}"),),
         refuted_by="a narrower interval",

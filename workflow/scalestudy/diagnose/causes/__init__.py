@@ -4,10 +4,16 @@ The commonest wrong answer is "batch too small", because a larger batch hides ne
 found earlier is put right first, and the size of the work is blamed only for what the causes before it leave.
 """
 
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+from scalestudy.analyse.statistics.intervals import less
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Cause, Seen, Stage
 from scalestudy.diagnose.causes import beside, fsdp, host, size, straggler, structure, transport, validity
-from scalestudy.diagnose.findings import Finding
+from scalestudy.diagnose.named import Named, left_of, name_causes
+from scalestudy.diagnose.support import beyond, beyond_on_logs, is_clear, is_possible
 from scalestudy.diagnose.verdicts import healthy, unexplained
 from scalestudy.registry.codes import Verdict
 
@@ -39,15 +45,24 @@ REACHED = (Verdict.HEALTHY, Verdict.AT_TARGET)
 BELOW_TARGET = (Verdict.POOR, Verdict.NEGATIVE_SCALING)
 
 
-def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
+LIKELY = 0.5
+"""Support from which a cause is named whether or not the point is below its target: its quantity is beyond the
+threshold. What is less likely is named only as far as the point may be below its target."""
+
+
+def find_causes(case: Case, verdict: Verdict) -> Named:
     """What the evidence supports of a point that is measured and not confounded, the first to be put right first.
 
     A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
+    Beside these stand causes that the measurements do not rule out, with weights (named.py).
     """
     if (found := host.oversubscribed.look(case)) is not None:  # no other cause can be told from it
-        return (host.oversubscribed.finding(case, found),)
-    asked = [cause for cause in CAUSES if cause.stage != Stage.SIZE or verdict in BELOW_TARGET]
-    seen = {cause: found for cause in asked if (found := cause.look(case)) is not None}
+        return Named((host.oversubscribed.finding(case, found),))
+    below = _below_target(case, verdict)
+    asked = [cause for cause in CAUSES if cause.stage != Stage.SIZE or is_possible(below)]
+    looked = {cause: found for cause in asked if (found := cause.look(case)) is not None}
+    blamed = verdict in BELOW_TARGET
+    seen = {cause: one for cause, one in looked.items() if one.found and (cause.stage != Stage.SIZE or blamed)}
     kept = [cause for cause in seen if cause.stage != Stage.SIZE] + _of_size(case, seen)
 
     # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
@@ -58,10 +73,73 @@ def find_causes(case: Case, verdict: Verdict) -> tuple[Finding, ...]:
         return Stage.BESIDE if cause.stage == Stage.VALIDITY and decided else cause.stage
 
     kept.sort(key=stage)
-    findings = tuple(cause.finding(case, seen[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
-    if any(stage(cause) < Stage.BESIDE for cause in kept):
-        return findings
-    return ((healthy(case) if verdict in REACHED else unexplained(case, verdict)), *findings)
+    looked = {
+        cause: replace(one, support=below * one.support) if cause.stage == Stage.SIZE else one
+        for cause, one in looked.items()
+    }
+    supported = {
+        cause: replace(one, support=below * _left_support(case, one, seen)) if cause is size.comm_bound else one
+        for cause, one in looked.items()
+    }
+    findings = tuple(cause.finding(case, supported[cause], beside=stage(cause) == Stage.BESIDE) for cause in kept)
+    holding = {cause: supported[cause] for cause in kept if stage(cause) < Stage.BESIDE}
+    if not holding:
+        findings = ((healthy(case) if verdict in REACHED else unexplained(case, verdict)), *findings)
+    possible = {
+        cause: one
+        for cause, one in supported.items()
+        if cause not in kept and one.cost_s > 0 and _is_named(cause, one.support, below)
+    }
+    return name_causes(
+        case,
+        findings,
+        holding,
+        possible,
+        rest=size.comm_bound,
+        rest_support=looked[size.comm_bound].support if size.comm_bound in looked else 0.0,
+        order_is_open=_order_is_open(case, holding, seen),
+    )
+
+
+def _is_named(cause: Cause, support: float, below: float) -> bool:
+    """Whether a cause that was not found is named; below: probability that the point is below its target."""
+    joint = support if cause.stage == Stage.SIZE else below * support  # that of size has it as a factor
+    return support >= LIKELY or is_possible(joint)
+
+
+def _below_target(case: Case, verdict: Verdict) -> float:
+    """Probability that the efficiency is below the target, so that the size of the work may be blamed."""
+    if verdict != Verdict.UNDECIDED:
+        return 1.0 if verdict in BELOW_TARGET else 0.0
+    return 1 - beyond_on_logs(case, case.interval("efficiency"), case.target_efficiency)
+
+
+def _left_support(case: Case, overhead: Seen, found: dict[Cause, Seen]) -> float:
+    """Probability that the found causes before size leave enough of the overhead to blame the size.
+
+    Each of them that is near its threshold is a cause with the probability that is its support.
+    """
+    before = {cause: one for cause, one in found.items() if cause.stage < Stage.SIZE}
+    near = [cause for cause, one in before.items() if one.explained_s > 0 and not is_clear(one.support)]
+    total = 0.0
+    for are_causes in product((True, False), repeat=len(near)):
+        chances = [
+            before[cause].support if is_one else 1 - before[cause].support
+            for cause, is_one in zip(near, are_causes, strict=True)
+        ]
+        no_causes = {cause for cause, is_one in zip(near, are_causes, strict=True) if not is_one}
+        left = left_of(overhead.loss_s, {cause: one for cause, one in before.items() if cause not in no_causes})
+        total += prod(chances) * beyond(case, left, size.SHARE * case.point["step_time_s"])
+    return total
+
+
+def _order_is_open(case: Case, holding: dict[Cause, Seen], found: dict[Cause, Seen]) -> bool:
+    """Whether both causes of size are found, and the measurements do not decide which one costs more."""
+    if size.comm_bound not in holding or size.launch_bound not in holding:
+        return False
+    more = less(left_of(holding[size.comm_bound].loss_s, found), holding[size.launch_bound].loss_s)
+    first = beyond(case, more, 0.0)
+    return not (is_clear(first) or is_clear(1 - first))
 
 
 def _of_size(case: Case, seen: dict[Cause, Seen]) -> list[Cause]:

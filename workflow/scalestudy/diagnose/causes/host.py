@@ -5,12 +5,14 @@ takes its place.
 """
 
 from math import ceil, isnan
+from typing import NamedTuple
 
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.words.points import numa_ranks
 
 THREADS_PER_CORE = 1.0
@@ -52,10 +54,12 @@ def numa(case: Case) -> Seen | None:
 
     Only where other ranks of the launch are bound better: they are what these are compared with.
     """
-    excess_s = case.point["numa_excess_s"]
-    if not excess_s >= NUMA_SHARE * case.point["step_time_s"]:
+    excess_s, least_s = case.point["numa_excess_s"], NUMA_SHARE * case.point["step_time_s"]
+    lost_s, found = Interval(excess_s), excess_s >= least_s
+    support = beyond(case, lost_s, least_s)
+    if not (found or is_possible(support)):
         return None
-    ranks, lost_s = numa_ranks(case.point), Interval(excess_s)
+    ranks = numa_ranks(case.point)
     name = f"host work of {ranks} beyond that of the others"
     return Seen(
         f"Cores of {ranks} lie on several NUMA nodes; reading and copying there takes"
@@ -74,6 +78,8 @@ def numa(case: Case) -> Seen | None:
             ),
         ),
         lost_s,
+        support=support,
+        found=found,
     )
 
 
@@ -83,10 +89,10 @@ def input_bound(case: Case) -> Seen | None:
 
     More processes read ahead: `r` seconds of reading a step are hidden when `workers` of them share it.
     """
-    found = _part(case, "data_time_s", "waiting for data", 0.10, ", critical from 20 % (TraceML)")
-    if found is None:
+    part = _part(case, "data_time_s", "waiting for data", 0.10, ", critical from 20 % (TraceML)")
+    if part is None:
         return None
-    waited_s, evidence = found
+    waited_s, evidence = part.seconds, part.evidence
     step_s, read_s, known = case.point["step_time_s"], waited_s.value, case.knobs.input.workers
     compute_s = step_s - read_s
     # With workers, what is waited for is what of the reading they did not hide.
@@ -115,16 +121,18 @@ def input_bound(case: Case) -> Seen | None:
         (read_ahead, synthetic),
         waited_s,
         case.beyond_alone("data_time_s"),
+        support=part.support,
+        found=part.found,
     )
 
 
 @cause("sync-logging", Stage.HOST, refuted_by="the same step time with rarer logging")
 def sync_logging(case: Case) -> Seen | None:
     """Logging >= 5 % of a step (calibrated by injection)."""
-    found = _part(case, "logging_time_s", "logging", 0.05)
-    if found is None:
+    part = _part(case, "logging_time_s", "logging", 0.05)
+    if part is None:
         return None
-    logged_s, evidence = found
+    logged_s, evidence = part.seconds, part.evidence
     every = (case.knobs.log_every_steps or 1) * TEN_TIMES
     often = f"logged every {case.knobs.log_every_steps} steps" if case.knobs.log_every_steps else "on average"
     return Seen(
@@ -141,16 +149,18 @@ def sync_logging(case: Case) -> Seen | None:
         ),
         logged_s,
         case.beyond_alone("logging_time_s"),
+        support=part.support,
+        found=part.found,
     )
 
 
 @cause("checkpointing", Stage.HOST, refuted_by="the same step time with rarer checkpoints")
 def checkpointing(case: Case) -> Seen | None:
     """Checkpoints >= 5 % of a step (calibrated by injection)."""
-    found = _part(case, "checkpoint_time_s", "checkpoints", CHECKPOINTS)
-    if found is None:
+    part = _part(case, "checkpoint_time_s", "checkpoints", CHECKPOINTS)
+    if part is None:
         return _checkpoints_apart(case)
-    saved_s, evidence = found
+    saved_s, evidence = part.seconds, part.evidence
     every = (case.knobs.checkpoint_every_steps or 1) * TEN_TIMES
     often = "on average" if case.knobs.checkpoint_every_steps is None else ""
     often = often or f"one every {case.knobs.checkpoint_every_steps} steps"
@@ -173,6 +183,8 @@ def checkpointing(case: Case) -> Seen | None:
         (rarer,) if case.knobs.checkpoint_async else (rarer, beside),
         saved_s,
         case.beyond_alone("checkpoint_time_s"),
+        support=part.support,
+        found=part.found,
     )
 
 
@@ -180,8 +192,9 @@ def _checkpoints_apart(case: Case) -> Seen | None:
     """Of a script, whose steps with a checkpoint are left out of the step time: the share is of both together."""
     apart = case.interval("checkpoint_apart_s")
     step_s, every = case.point["step_time_s"], case.knobs.checkpoint_every_steps
-    least = apart.value if isnan(apart.low) else apart.low
-    if every is None or not least >= CHECKPOINTS * (step_s + apart.value):
+    least_s = CHECKPOINTS * (step_s + apart.value)
+    found, support = _at_least(apart, least_s), beyond(case, apart, least_s)
+    if every is None or not (found or is_possible(support)):
         return None
     share = apart.value / (step_s + apart.value)
     kept_out = "the step time leaves out steps with a checkpoint, so it does not show what is gained"
@@ -209,16 +222,30 @@ def _checkpoints_apart(case: Case) -> Seen | None:
         ),
         apart,
         of_overhead_s=0.0,
+        support=support,
+        found=found,
     )
 
 
-def _part(
-    case: Case, column: str, name: str, threshold: float, source: str = ""
-) -> tuple[Interval, tuple[Evidence, ...]] | None:
-    """A part of the step in seconds with its evidence; None where its lower limit is below the threshold."""
-    part = case.interval(column)
-    least = part.value if isnan(part.low) else part.low
-    if not least >= threshold * case.point["step_time_s"]:
+class _Part(NamedTuple):
+    """A part of the step, in seconds, that is at its threshold or may be."""
+
+    seconds: Interval
+    evidence: tuple[Evidence, ...]
+    support: float
+    found: bool
+
+
+def _part(case: Case, column: str, name: str, threshold: float, source: str = "") -> _Part | None:
+    """A part of the step; None where it is ruled out. It is found where its lower limit is at the threshold."""
+    part, least_s = case.interval(column), threshold * case.point["step_time_s"]
+    found, support = _at_least(part, least_s), beyond(case, part, least_s)
+    if not (found or is_possible(support)):
         return None
     evidence = Evidence.of(column.removesuffix("_s"), name, part, "ms a step")
-    return part, (evidence, case.share_evidence(part.value, threshold, source))
+    return _Part(part, (evidence, case.share_evidence(part.value, threshold, source)), support, found)
+
+
+def _at_least(part: Interval, least_s: float) -> bool:
+    """Whether the lower limit of a part, or its value where there is no limit, is at a threshold or above."""
+    return (part.value if isnan(part.low) else part.low) >= least_s

@@ -6,12 +6,13 @@ import pandas as pd
 
 from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval, less
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.larger_batch import larger_batch
 from scalestudy.diagnose.predict import as_measured
+from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import Changes, Goal, Wrapper
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
@@ -33,7 +34,9 @@ PROBED = {
 def comm_bound(case: Case) -> Seen | None:
     """Overhead of not being alone >= 10 % of a step (PyTorch's Kineto plug-in), its interval above 0."""
     point, overhead = case.point, case.interval("overhead_s")
-    if isnan(point["overhead_share"]) or point["overhead_share"] < SHARE or overhead.low <= 0:
+    found = point["overhead_share"] >= SHARE and not overhead.low <= 0
+    support = beyond(case, overhead, SHARE * point["step_time_s"])
+    if not (found or is_possible(support)):
         return None
     if isnan(point["differential_s"]):
         holds = (
@@ -64,6 +67,8 @@ def comm_bound(case: Case) -> Seen | None:
         evidence,
         advice,
         overhead,
+        support=support,
+        found=bool(found),
     )
 
 
@@ -127,14 +132,18 @@ def launch_bound(case: Case) -> Seen | None:
     alone, base_s = case.interval("step_time_alone_s"), case.base["step_time_s"]
     if point["scaling"] != "strong" or isnan(alone.value) or isnan(base_s):
         return None
-    lost_s = alone.value - base_s / ranks
-    if lost_s < SHARE * point["step_time_s"]:
+    least_s, least_fixed_s = SHARE * point["step_time_s"], FIXED * alone.value
+    lost = less(alone, Interval.of(case.base, "step_time_s").scaled(1 / ranks))
+    lost_s, support = lost.value, beyond(case, lost, least_s)
+    if not (lost_s >= least_s or is_possible(support)):
         return None
     try:
         fixed_s = step_model(case.alone).fixed_s
     except NoFitError:  # it does not grow with its batch at all
         fixed_s = alone.value
-    if fixed_s < FIXED * alone.value:
+    found = lost_s >= least_s and fixed_s >= least_fixed_s
+    support = min(support, beyond(case, _fixed(case), least_fixed_s, whole=alone.value))
+    if not (found or is_possible(support)):
         return None
     mine, whole = point["batch_per_rank"], case.base["batch_per_rank"]
     fixed = min(1.0, fixed_s / alone.value)
@@ -163,5 +172,22 @@ def launch_bound(case: Case) -> Seen | None:
         f" {ranks}th of the batch takes more than a {ranks}th of the time, without any communication.",
         evidence,
         (compiled, weak),
-        Interval(lost_s),
+        lost,
+        support=support,
+        found=bool(found),
     )
+
+
+def _fixed(case: Case) -> Interval:
+    """Seconds of a step of one process that do not depend on its batch, by the smallest and the largest batch.
+
+    a = (T0 B1 - T1 B0) / (B1 - B0), with the limits of both times. With one batch it is the whole step.
+    """
+    rows = case.alone.dropna(subset=["step_time_s"]).sort_values("batch_per_rank")
+    if rows.empty:
+        return case.interval("step_time_alone_s")
+    first, last = (float(batch) for batch in rows["batch_per_rank"].iloc[[0, -1]])
+    small, large = (Interval.of(rows.iloc[place], "step_time_s") for place in (0, -1))
+    if first == last:
+        return small
+    return less(small.scaled(last / (last - first)), large.scaled(first / (last - first)))

@@ -1,11 +1,15 @@
 """One rank is last nearly always, and all others wait for it: with more samples (imbalance), or without a reason
 that is known (straggler)."""
 
+from math import isnan
+
 from scalestudy.analyse.point.rows import LATE_SHARE, last_often, waits_for_one
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import LateBy
 
 EXCESS = 0.05  # of the mean rank's samples
@@ -49,7 +53,8 @@ def straggler(case: Case) -> Seen | None:
     point = case.point
     if point["samples_excess"] >= EXCESS and point["late_rank"] == point["heaviest_rank"]:
         return None  # it is late because it has more to do
-    if not waits_for_one(point):
+    found, support = waits_for_one(point), _support(case)
+    if not (found or is_possible(support)):
         return None
     rank, share, lateness_s = int(point["late_rank"]), point["late_share"], case.interval("lateness_s")
     often, late_ms = f">= {last_often(case.ranks):.0%}", f"{lateness_s.value * 1e3:.3g} ms"
@@ -83,4 +88,23 @@ def straggler(case: Case) -> Seen | None:
             ),
         ),
         lateness_s,
+        support=support,
+        found=found,
+    )
+
+
+def _support(case: Case) -> float:
+    """The smaller of two probabilities: that the rank is late enough, and that it is last often enough.
+
+    A launch in which another rank is last counts as none of either, so the share has the relative error of the
+    lateness.
+    """
+    point, lateness_s = case.point, case.interval("lateness_s")
+    if isnan(lateness_s.value) or not lateness_s.value > 0:
+        return 0.0
+    share = float(point["late_share"])
+    often = Interval(share) if isnan(lateness_s.low) else lateness_s.map(lambda s: share * s / lateness_s.value)
+    return min(
+        beyond(case, lateness_s, LATE_SHARE * point["step_time_s"]),
+        beyond(case, often, last_often(case.ranks), whole=1.0),
     )

@@ -9,6 +9,7 @@ from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.causes.transport import SHARE
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.diagnose.support import beyond, is_possible
 
 MANY = 2.0  # latencies of all buckets over the time their bytes take
 FORWARD_SHARE = 0.02  # of a step: what is sent in the forward pass
@@ -82,10 +83,14 @@ def bucket_size(case: Case) -> Seen | None:
         Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"torch's own: {BUCKET_CAP_MIB:g}"),
         Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
     ]
-    lost_s = NOTHING
+    lost_s, found, support = NOTHING, True, 1.0
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
-        lost_s = case.interval("all_reduce_latency_s").scaled(count - usual)
-        if not (latency_s > MANY * bytes_s or lost_s.value >= SHARE * point["step_time_s"]):
+        latency, least_s = case.interval("all_reduce_latency_s"), SHARE * point["step_time_s"]
+        lost_s = latency.scaled(count - usual)
+        found = bool(latency_s > MANY * bytes_s or lost_s.value >= least_s)
+        either = beyond(case, latency.scaled(count), MANY * bytes_s), beyond(case, lost_s, least_s)
+        support = max(either)
+        if not (found or is_possible(support)):
             return None
         why = f"so many that their latencies add up to {latency_s * 1e3:.3g} ms a step."
         evidence += [
@@ -107,7 +112,8 @@ def bucket_size(case: Case) -> Seen | None:
         prediction=saving(case, lost_s, costs) if known else None,
         unpredicted="what overlaps then is not known before it is measured.",
     )
-    return Seen(f"Gradients travel in {count:.0f} buckets: {why}", tuple(evidence), (advice,), lost_s)
+    said = f"Gradients travel in {count:.0f} buckets: {why}"
+    return Seen(said, tuple(evidence), (advice,), lost_s, support=support, found=found)
 
 
 @cause("sync-bn", Stage.STRUCTURE, refuted_by="the same step time with plain batch normalisation")
@@ -122,12 +128,13 @@ def sync_bn(case: Case) -> Seen | None:
     evidence = [
         Evidence.of("synchronised_layers", "layers that take statistics over all ranks", layers, "", "> 0")
     ]
-    lost_s = NOTHING
+    lost_s, found, support = NOTHING, True, 1.0
     if latency_s > 0:
-        waiting_s = MESSAGES * layers * latency_s
-        if waiting_s < FORWARD_SHARE * case.point["step_time_s"]:
-            return None
+        waiting_s, least_s = MESSAGES * layers * latency_s, FORWARD_SHARE * case.point["step_time_s"]
         lost_s = case.interval("all_reduce_latency_s").scaled(MESSAGES * layers)
+        found, support = waiting_s >= least_s, beyond(case, lost_s, least_s)
+        if not (found or is_possible(support)):
+            return None
         evidence += [
             Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s, "us"),
             Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s, "ms"),
@@ -149,6 +156,8 @@ def sync_bn(case: Case) -> Seen | None:
         tuple(evidence),
         (advice,),
         lost_s,
+        support=support,
+        found=found,
     )
 
 
@@ -158,10 +167,11 @@ def buffers(case: Case) -> Seen | None:
 
     On the idle network; in training it takes as long or longer.
     """
-    sending_s = case.point["buffer_broadcast_s"]
-    if not sending_s >= FORWARD_SHARE * case.point["step_time_s"]:
+    lost_s, least_s = case.interval("buffer_broadcast_s"), FORWARD_SHARE * case.point["step_time_s"]
+    sending_s, size_mib = lost_s.value, case.point["buffer_bytes"] / MIB
+    found, support = sending_s >= least_s, beyond(case, lost_s, least_s)
+    if not (found or is_possible(support)):
         return None
-    lost_s, size_mib = case.interval("buffer_broadcast_s"), case.point["buffer_bytes"] / MIB
     advice = Recommendation(
         id="broadcast_buffers_off",
         change="Leave broadcast_buffers off; masks and tables that never change may be no buffers at all.",
@@ -181,4 +191,6 @@ def buffers(case: Case) -> Seen | None:
         evidence,
         (advice,),
         lost_s,
+        support=support,
+        found=found,
     )

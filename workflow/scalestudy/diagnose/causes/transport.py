@@ -4,10 +4,12 @@ from math import isnan
 
 from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH, SMALL_SHARE, bus_factor
 from scalestudy.analyse.costs.collectives import RING
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
+from scalestudy.diagnose.support import beyond, is_possible
 
 SLOW_GIB_PER_S = {"cuda": 5.0, "cpu": 0.35}
 """Bus bandwidth inside a node below which something is in the way: PCIe 3.0 gives 12, gloo on one host about 1."""
@@ -49,7 +51,10 @@ def transport(case: Case) -> Seen | None:
     usual_s = _sending_s(case, least)
     lost_s = _sending_s(case, bus) - usual_s
     # Small messages are slow on any link: what counts is what these gradients lose by it.
-    if not min(cost.value, lost_s) >= SHARE * point["step_time_s"]:
+    least_s = SHARE * point["step_time_s"]
+    found = min(cost.value, lost_s) >= least_s
+    support = min(beyond(case, cost, least_s), beyond(case, Interval(lost_s), least_s))
+    if not (found or is_possible(support)):
         return None
     saved = cost.map(lambda seconds: max(0.0, seconds - usual_s))
     advice = Recommendation(
@@ -66,7 +71,8 @@ def transport(case: Case) -> Seen | None:
         Evidence.of("synchronisation", "synchronisation", cost, "ms a step"),
     )
     slow = f"The link is slow by itself: {bus:.2g} GiB/s with nothing else on it."
-    return Seen(f"{slow} A larger batch would hide that and not mend it.", evidence, (advice,), cost)
+    said = f"{slow} A larger batch would hide that and not mend it."
+    return Seen(said, evidence, (advice,), cost, support=support, found=found)
 
 
 def _sending_s(case: Case, bus_gib_per_s: float) -> float:

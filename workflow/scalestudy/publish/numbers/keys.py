@@ -62,6 +62,11 @@ def evidence_key(point: str, cause: str, evidence: str) -> str:
     return f"{point}.finding.{cause}.{evidence}"
 
 
+def weight_key(point: str, cause: str) -> str:
+    """Key of the weight of a cause, or of what no cause explains."""
+    return evidence_key(point, cause, "weight")
+
+
 def recommendation_key(point: str, cause: str, recommendation: str) -> str:
     """Key of a recommendation for a cause, by the ids of both; that of what it should bring begins with it."""
     return f"{point}.recommendation.{cause}.{recommendation}"

@@ -22,6 +22,7 @@ from scalestudy.publish.numbers.rounding import (
     printed_of,
     show,
     show_count,
+    show_weight,
     shown_as,
     values_of,
 )
@@ -213,13 +214,16 @@ def _of_findings(diagnoses: Sequence[Diagnosis]) -> Iterator[Entry]:
                 show_count(100 * share), 100 * share, "%", f"share of {kind} in a step", point=point
             )
             yield keys.share_key(point, kind), number
-        for finding in diagnosis.findings:
+        for cause, weight in diagnosis.weights.items():
+            number = Number.of(show_weight(weight), weight, "", f"weight of {cause}", point=point)
+            yield keys.weight_key(point, cause), number
+        for finding in diagnosis.named:
             for item in finding.evidence:
                 what = f"evidence for {finding.cause}: {item.name}"
                 limits = (item.value, item.low, item.high)
                 number = Number.of(_evidence_shown(item), limits, item.unit, what, point=point)
                 yield keys.evidence_key(point, finding.cause, item.id), number
-        for cause, advice in diagnosis.recommendations:
+        for cause, advice in (*diagnosis.recommendations, *diagnosis.uncertain):
             brings, what = keys.recommendation_key(point, cause, advice.id), f"prediction for: {advice.change}"
             for name, quantity in PREDICTED.items():
                 found = quantity.of(advice.prediction)

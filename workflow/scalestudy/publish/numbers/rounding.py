@@ -55,6 +55,11 @@ def show_percent(percent: float) -> Shown:
     return Shown("<0.1" if 0 < abs(percent) < 0.05 else f"{percent:.1f}")
 
 
+def show_weight(weight: float) -> Shown:
+    """A weight between 0 and 1 with two decimals."""
+    return Shown(f"{weight:.2f}")
+
+
 def show_count(number: float) -> Shown:
     """What was counted, in full."""
     return Shown(f"{number:.0f}")

@@ -3,17 +3,26 @@
 from collections.abc import Sequence
 from typing import Any
 
-from scalestudy.diagnose.findings import AS_MEASURED, Bottleneck, Diagnosis, Evidence, Payback, Recommendation
-from scalestudy.publish.numbers.keys import evidence_key, point_key, recommendation_key, share_key
+from scalestudy.diagnose.findings import (
+    AS_MEASURED,
+    UNEXPLAINED,
+    Bottleneck,
+    Diagnosis,
+    Evidence,
+    Payback,
+    Recommendation,
+)
+from scalestudy.publish.numbers.keys import evidence_key, point_key, recommendation_key, share_key, weight_key
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.views.verified import came_of_it
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.causes import POSSIBLY, UNCERTAIN
 from scalestudy.publish.words.goals import WORTH
 from scalestudy.publish.words.payback import COST, COST_ALIKE, REPAID, UNPAID
-from scalestudy.publish.words.phrases import Phrase, joined
+from scalestudy.publish.words.phrases import Phrase, either, joined
 from scalestudy.publish.words.points import PREDICTED, VERDICTS, WITHOUT_RATIO
 from scalestudy.publish.words.verified import VERDICTS as TRIED_WORDS
-from scalestudy.registry.codes import Tried, Unpaid
+from scalestudy.registry.codes import Tried, Unpaid, Verdict
 from scalestudy.verify.model import Place, VerificationFile
 
 LEAST_SHARE = 0.005
@@ -31,7 +40,8 @@ def diagnoses_view(
     """Each diagnosis with the row it speaks of and everything in it as text. tried: what came of advice, if any.
 
     `next` is the first recommendation that was not refuted, None where there is none. `refuted` are the others,
-    which come last among the recommendations.
+    which come last among the recommendations. Advice for a cause that is only possible comes after that for the
+    others.
     """
     by_key = {row["key"]: row for row in rows}
     return [_diagnosis(diagnosis, by_key[point_key(vars(diagnosis))], numbers, tried) for diagnosis in diagnoses]
@@ -74,6 +84,10 @@ def _diagnosis(
 ) -> dict[str, Any]:
     point = row["key"]
     given = [_recommendation(diagnosis, cause, item, numbers, tried) for cause, item in diagnosis.recommendations]
+    given += [
+        _recommendation(diagnosis, cause, item, numbers, tried) | {"cause": UNCERTAIN.format(cause=cause)}
+        for cause, item in diagnosis.uncertain
+    ]
     left = [item for item in given if item["tried_code"] != Tried.REFUTED]
     refuted = [item for item in given if item["tried_code"] == Tried.REFUTED]
     return dict(diagnosis) | {
@@ -82,12 +96,13 @@ def _diagnosis(
         "has_ratio": diagnosis.verdict not in WITHOUT_RATIO,
         "ranks": row["ranks_text"],
         "row": row,
-        "causes": ", ".join(f.cause for f in diagnosis.findings if f.cause != diagnosis.verdict),
+        "causes": _causes(numbers, diagnosis, point),
         "limited_by": _limited_by(numbers, diagnosis.bottleneck, point),
         "findings": [
             dict(finding)
             | {"evidence": [_evidence(numbers, point, finding.cause, item) for item in finding.evidence]}
-            for finding in diagnosis.findings
+            | {"weight": _weight(numbers, diagnosis, finding.cause), "found": finding in diagnosis.findings}
+            for finding in diagnosis.named
         ],
         "not_judged": [
             f"{', '.join(item.causes)}: {item.unseen}. To see it: {item.shown_by}."
@@ -97,6 +112,25 @@ def _diagnosis(
         "next": left[0] if left else None,
         "refuted": refuted,
     }
+
+
+def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:
+    """'comm-bound', or with weights 'comm-bound (0.60) or launch-bound (0.40)'; the largest weight first."""
+    plain = [f.cause for f in diagnosis.findings if f.cause not in (diagnosis.verdict, *diagnosis.weights)]
+    by_weight = sorted(diagnosis.weights, key=lambda cause: -diagnosis.weights[cause])
+    if diagnosis.verdict in (Verdict.HEALTHY, Verdict.AT_TARGET):  # no loss has to be explained
+        by_weight = [cause for cause in by_weight if cause != UNEXPLAINED]
+    weighted = either([Phrase(cause, _weight(numbers, diagnosis, cause)) for cause in by_weight])
+    if weighted and not any(finding.cause in by_weight for finding in diagnosis.findings):
+        weighted = Phrase(POSSIBLY, weighted)
+    return joined([*([weighted] if weighted else []), *map(Phrase, plain)])
+
+
+def _weight(numbers: NumbersFile, diagnosis: Diagnosis, cause: str) -> Phrase:
+    """' (0.60)'; '' where the cause has no weight."""
+    if cause not in diagnosis.weights:
+        return Phrase()
+    return Phrase(numbers.piece(weight_key(point_key(vars(diagnosis)), cause), " ({})"))
 
 
 def _recommendation(

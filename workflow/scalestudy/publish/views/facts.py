@@ -19,6 +19,7 @@ from scalestudy.publish.views.forecasts import forecasts_view
 from scalestudy.publish.views.rows import add_factors, rows_view
 from scalestudy.publish.views.verified import verified_view
 from scalestudy.publish.words import labels
+from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import older_runs
@@ -56,6 +57,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "many_points": len(rows) > MANY_POINTS,
         "diagnoses": diagnoses,
         "leading": leading(diagnoses),
+        "about_weights": WEIGHTS if any(one.weights for one in results.findings) else "",
         "order_of_advice": ORDER[Goal(plan.study.report.goal)],
         "verified": results.verification is not None,
         "verification": verified_view(results.verification, plan.study, numbers.numbers),

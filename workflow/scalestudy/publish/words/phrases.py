@@ -29,6 +29,13 @@ class Phrase(str):
         return made
 
 
+def either(phrases: list[Phrase]) -> Phrase:
+    """'a, b or c'."""
+    if len(phrases) < 2:
+        return Phrase(*phrases)
+    return Phrase(joined(phrases[:-1]), " or ", phrases[-1])
+
+
 def joined(phrases: list[Phrase]) -> Phrase:
     """With commas between them."""
     commas: list[Piece | str] = [piece for item in phrases for piece in (", ", item)]
