@@ -125,3 +125,32 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     assert not found.verified
     assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake ended with 1"]
     assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)
+
+
+def test_a_patch_of_ours_that_is_refused_is_one_line_and_loses_no_trial(place: Path, tmp_path: Path) -> None:
+    """The first advice is refused by the schema, which is our mistake. The next one is tried, scored and kept."""
+    folder = Path(
+        shutil.copytree(
+            place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")
+        )
+    )
+    refused = Recommendation(
+        id="ours", change="Do it.", patch={"variants": {"ddp": {"ddp": {"bucket_cap_mb": 0}}}}
+    )
+    findings = read_document(folder / "findings.json", FindingsFile)
+    both = [
+        finding.model_copy(update={"recommendations": (refused, SELDOM)})
+        for finding in findings.diagnoses[0].findings
+    ]
+    only = (findings.diagnoses[0].model_copy(update={"findings": tuple(both)}),)
+    write_document(folder / "findings.json", FindingsFile(study="small", diagnoses=only))
+    said = in_shell("scalestudy verify --results results/small 2>&1 || echo ended=$?", tmp_path)
+    assert "Traceback" not in said
+    (line,) = [line for line in said.splitlines() if line.startswith("scalestudy: defect: ")]
+    assert "(finding checkpointing, advice ours): variants.ddp-after.ddp.bucket_cap_mb: " in line
+    assert said.rstrip().endswith("ended=1")
+    found = read_document(folder / "verification.json", VerificationFile)
+    assert [one.trial.advice for one in found.verified] == ["save_less_often"]
+    assert ["defect of scalestudy" in item.why for item in found.left_out] == [True]
+    in_shell("scalestudy verify --results results/small --keep-going", tmp_path)
+    in_shell("scalestudy verify --results results/small --keep-going --dry-run", tmp_path)

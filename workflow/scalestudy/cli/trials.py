@@ -21,7 +21,9 @@ from scalestudy.verify.frame import verification_frame
 from scalestudy.verify.model import LeftOut, Place, Trial, TrialRun, TrialsFile, VerificationFile
 from scalestudy.verify.price import Price, hours_of_a_launch, price_of
 from scalestudy.verify.score import score
-from scalestudy.verify.trials import add_trials, make_trials
+from scalestudy.verify.trials import AdviceError, add_trials, make_trials, refused_advice
+
+REPORT = "The study is not at fault; please report this line. Other trials are run, and their results are kept."
 
 
 def chosen_trials(results: Path) -> TrialsFile:
@@ -40,6 +42,20 @@ def chosen_trials(results: Path) -> TrialsFile:
         if not study_file(results, name).exists():
             write_text(study_file(results, name), yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return chosen
+
+
+def refused_of(results: Path, chosen: TrialsFile) -> list[AdviceError]:
+    """Advice that is not tried because its patch is refused: defects of ours."""
+    return refused_advice(plan_of(results).study, findings_of(results), chosen)
+
+
+def defect_lines(refused: Iterable[AdviceError]) -> list[str]:
+    """A line for each finding and advice whose patch is refused, whatever the number of its points."""
+    return list(
+        dict.fromkeys(
+            f"scalestudy: defect: {error.change} is not tried: {error.why}. {REPORT}" for error in refused
+        )
+    )
 
 
 def _came_of_last(results: Path, chosen: TrialsFile) -> dict[Place, Tried | None]:
@@ -132,8 +148,13 @@ def summary_of(name: str) -> Path:
     return Path("results") / name / RESULTS["summary"]
 
 
-def scored(results: Path, chosen: TrialsFile, not_run: Mapping[str, str]) -> VerificationFile:
-    """verification.json and verification.csv, of the trials that have results. not_run: why others have none."""
+def scored(
+    results: Path, chosen: TrialsFile, not_run: Mapping[str, str], refused: Iterable[AdviceError]
+) -> VerificationFile:
+    """verification.json and verification.csv, of the trials that have results. not_run: why others have none.
+
+    refused: advice that has no trial because its patch is refused.
+    """
     verified = []
     runs: dict[str, TrialRun] = {}
     left_out: list[LeftOut] = []
@@ -145,6 +166,7 @@ def scored(results: Path, chosen: TrialsFile, not_run: Mapping[str, str]) -> Ver
             runs |= _launches(tables[1], (*verified[-1].before.runs, *verified[-1].after.runs))
         else:
             left_out.append(_left_out(trial, not_run.get(trial.id, "it has no results")))
+    left_out += [LeftOut(at=error.at, change=error.change, why=error.why) for error in refused]
     found = VerificationFile(
         study=chosen.study, verified=tuple(verified), left_out=(*left_out, *chosen.left_out), runs=runs
     )
