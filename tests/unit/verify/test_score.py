@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.publish.views.verified import verification_lines
 from scalestudy.registry.codes import AccuracyKept, Goal
@@ -68,6 +69,30 @@ def test_the_gain_is_within_repeats(content: dict[str, Any]) -> None:
     assert found.verdict == "confirmed"
     step_time = found.quantities["step_time_s"]
     assert step_time.before.value == pytest.approx(2 * step_time.after.value)
+
+
+@pytest.mark.parametrize(
+    ("repeats", "verdict", "reason"),
+    [
+        (3, "confirmed", "it is faster, as predicted"),
+        (2, "undecided", "the budget ended after 2 repeats, and the interval of the gain includes 1"),
+        (1, "undecided", "the budget ended after 1 repeat, and there is no interval of the gain"),
+    ],
+)
+def test_a_trial_that_its_budget_ended_is_judged_by_the_repeats_it_has(
+    content: dict[str, Any], repeats: int, verdict: str, reason: str
+) -> None:
+    """The gain of two repeats scatters so that its interval includes 1. The side before has one more."""
+    made = tried_study(content)
+    runs = made.runs.copy()
+    last = (runs["repeat"] == 2) & (runs["variant"] == "ddp-after")
+    runs.loc[last & (repeats == 2), "throughput_samples_per_s"] *= 1.5
+    cut = (runs["repeat"] > repeats) & ((runs["variant"] == "ddp-after") | (runs["repeat"] > repeats + 1))
+    runs.loc[cut, "outcome"] = "unneeded"
+    found = score(trial_of(Interval(2.0, 1.9, 2.1)), made.plan, summary_frame(made.plan, runs), runs, made.epochs)
+    assert found.verdict == verdict
+    assert found.reason.startswith(reason)
+    assert found.gain.value > 1
 
 
 def test_one_process_is_scored_by_the_speedup(content: dict[str, Any]) -> None:

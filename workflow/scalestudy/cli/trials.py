@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.cli.inputs import findings_of, plan_of, table_of
+from scalestudy.cli.spent import BOUND, device_hours, is_made
 from scalestudy.errors import UserError
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
@@ -80,10 +80,16 @@ def trial_plan(results: Path, name: str) -> Plan:
 
 
 def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
-    """What each trial may take, by the name of its study."""
+    """What each trial may still take, by the name of its study: launches that are recorded cost nothing more."""
     hours = hours_of_a_launch(table_of(results, "runs"))
-    names = dict.fromkeys(trial.id for trial in chosen.trials)
-    return {name: price_of(trial_plan(results, name), hours) for name in names}
+
+    def price(name: str) -> Price:
+        folder = summary_of(name).parent
+        return price_of(
+            trial_plan(results, name), lambda spec: 0.0 if is_made(folder, spec.run_id) else hours(spec)
+        )
+
+    return {name: price(name) for name in dict.fromkeys(trial.id for trial in chosen.trials)}
 
 
 class Budget:
@@ -91,7 +97,9 @@ class Budget:
 
     def __init__(self, *, most: int, hours: float | None) -> None:
         self.most, self.hours = most, hours
-        self._started: list[str] = []
+        self._started: dict[str, tuple[float, float | None]] = {}
+        """Trials -> (what their launches had taken when they were started, what they may have taken at their
+        end)."""
 
     def within(self, prices: Mapping[str, Price]) -> tuple[list[str], dict[str, str]]:
         """(names of the trials that are run, why the others are not), by what each may take."""
@@ -114,13 +122,31 @@ class Budget:
 
         A trial that can is taken to be started.
         """
-        if summary_of(name).exists():
-            return ""
-        taken_h = sum(_device_hours(one) for one in self._started)
-        why = self._beyond(price, price.most_hours, taken_h)
+        taken_h = self._taken_h()
+        why = "" if summary_of(name).exists() else self._beyond(price, price.most_hours, taken_h)
         if not why:
-            self._started.append(name)
+            before_h = _device_hours(name)
+            self._started[name] = before_h, None if self.hours is None else before_h + self.hours - taken_h
         return why
+
+    def environment(self, name: str) -> dict[str, str]:
+        """The variable that bounds the launches of a trial that was started; {} for no bound."""
+        bound_h = self._started[name][1]
+        return {} if bound_h is None else {BOUND: repr(bound_h)}
+
+    def why_unfinished(self, name: str) -> str:
+        """That the budget ended before the first repeat of a started trial was whole; '' where it did not."""
+        bound_h = self._started[name][1]
+        if bound_h is None or summary_of(name).exists() or _device_hours(name) < bound_h:
+            return ""
+        return (
+            "the budget ended before its first repeat was whole (verify.budget_device_hours, --budget). Its"
+            " launches are kept: a larger budget goes on from them"
+        )
+
+    def _taken_h(self) -> float:
+        """Device-hours of all that was launched since its trial was started."""
+        return sum(_device_hours(name) - before_h for name, (before_h, _) in self._started.items())
 
     def _beyond(self, price: Price, costs_h: float, spent_h: float) -> str:
         if self.hours is None or spent_h + costs_h <= self.hours:
@@ -135,12 +161,8 @@ class Budget:
 
 
 def _device_hours(name: str) -> float:
-    """That the launches of a trial really took; 0 where it has no table of them."""
-    folder = summary_of(name).parent
-    if not (folder / RESULTS["runs"]).exists():
-        return 0.0
-    runs = table_of(folder, "runs")
-    return float(device_time_s(runs[runs["outcome"] != "unneeded"]).sum()) / 3600
+    """That the launches of a trial really took so far."""
+    return device_hours(summary_of(name).parent)
 
 
 def summary_of(name: str) -> Path:

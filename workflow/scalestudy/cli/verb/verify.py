@@ -87,7 +87,10 @@ def verify(
             continue
         line = snakemake_line((study_file(folder, name),), Path(), profile)
         line += ["--quiet", "rules", "host", "reason", "--", str(summary_of(name))]
-        if ended := subprocess.run(line).returncode:
+        ended = subprocess.run(line, env=os.environ | allowed.environment(name)).returncode
+        if ended and (why := allowed.why_unfinished(name)):
+            not_run[name] = why
+        elif ended:
             not_run[name] = f"Snakemake ended with {ended}; results/{name}/logs has the log of each step"
             print(not_run[name], file=sys.stderr)
             status = status or ended
