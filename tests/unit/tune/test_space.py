@@ -286,3 +286,17 @@ def test_the_command_reads_the_bounds_of_the_study(place: Path, capsys: pytest.C
     Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"tune": {"workers": [-3]}}))
     assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run"]) == 2
     assert "tune.workers.0: input should be greater" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("epochs", "said"),
+    [(2, "only if its accuracy is shown to be kept"), (0, "accuracy is not measured: nothing is known of it")],
+)
+def test_what_becomes_of_the_accuracy_is_said_before_anything_is_launched(
+    place: Path, capsys: pytest.CaptureFixture[str], epochs: int, said: str
+) -> None:
+    workload = STUDY["workloads"]["mlp"] | {"epochs": epochs}
+    Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"workloads": {"mlp": workload}}))
+    options = ["--goal", "epoch_time", "--budget", "0.5", "--dry-run", "--try", "batch_size=8"]
+    assert main(["tune", "study.yaml", *options]) == 0
+    assert said in capsys.readouterr().out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
@@ -139,3 +139,31 @@ def test_the_text_and_the_table_say_what_the_file_says(content: dict[str, Any]) 
 def test_a_table_of_no_advice_has_its_columns() -> None:
     assert len(verification_frame([])) == 0
     assert "verdict" in verification_frame([])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept", "said"),
+    [
+        ([0.900, 0.901, 0.899], [0.901, 0.900, 0.900], "equivalent", "Accuracy is kept: "),
+        ([0.900, 0.901, 0.899], [0.88, 0.92, 0.90], "not_shown", "Accuracy is not shown to be kept: "),
+        ([0.900, nan, nan], [0.900, nan, nan], "not_shown", "Accuracy is not shown to be kept: "),
+        ([0.900, nan, nan], [nan, 0.900, 0.901], "none", "Accuracy was not compared: no repeat has it both"),
+        ([0.900, 0.901, 0.899], [nan, nan, nan], "none", "Accuracy was not compared: no repeat has it both"),
+        ([nan, nan, nan], [nan, nan, nan], "none", "Accuracy was not measured."),
+    ],
+)
+def test_accuracy_is_said_to_be_kept_only_where_launches_of_both_sides_show_it(
+    content: dict[str, Any], before: list[float], after: list[float], kept: str, said: str
+) -> None:
+    """Whatever is said of the speed: it is confirmed in all of these cases."""
+    made = tried_study(content)
+    runs = made.runs.copy()
+    for variant, accuracies in (("ddp", before), ("ddp-after", after)):
+        mine = runs["variant"] == variant
+        runs.loc[mine, "validation_accuracy"] = runs.loc[mine, "repeat"].map(dict(enumerate(accuracies, start=1)))
+    found = score(trial_of(Interval(2.0, 1.9, 2.1)), made.plan, summary_frame(made.plan, runs), runs, made.epochs)
+    assert (found.verdict, found.accuracy_kept) == ("confirmed", kept)
+    file = VerificationFile(study="small", verified=(found,), left_out=(), runs={})
+    text = " ".join("\n".join(verification_lines(file, made.plan.study)).split())
+    assert said in text
+    assert ("Accuracy is kept" in text) == (kept == "equivalent")

@@ -82,6 +82,12 @@ class Tuning:
         ddp = self.target.study.variants[self.target.variant].strategy != "fsdp"
         return bool(workload.epochs) and ddp and not isinstance(workload, CommandWorkload)
 
+    @property
+    def _trains_whole(self) -> bool:
+        """Whether final launches have epochs, and so an accuracy."""
+        workload = self.target.study.workloads[self.target.workload]
+        return workload.run_to_end if isinstance(workload, CommandWorkload) else bool(workload.epochs)
+
     def _why_batch_held(self) -> str:
         workload = self.target.study.workloads[self.target.workload]
         if isinstance(workload, CommandWorkload):
@@ -123,6 +129,8 @@ class Tuning:
     def _weighed(self) -> str:
         if not self._has_batch:
             return ""
+        if self.goal == "epoch_time" and not self._trains_whole:
+            return "accuracy is not measured: nothing is known of it at another batch"
         if self.goal == "epoch_time":
             return "another batch is an answer only if its accuracy is shown to be kept"
         if self.looks:

@@ -36,7 +36,7 @@ def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, e
     gain = _gain(trial, plan, before, after)
     difference, kept = NOTHING, AccuracyKept.NONE
     accuracies = [by_repeat(side.launches, "validation_accuracy") for side in (after, before)]
-    if all(len(one.dropna()) for one in accuracies):
+    if len((accuracies[0] - accuracies[1]).dropna()):
         margin, level = plan.study.report.accuracy_margin, plan.study.report.confidence
         difference, kept = compare_accuracy(*accuracies, margin=margin, confidence=level)
     verdict, reason = judge(trial, gain, kept, after.row, goal=Goal(plan.study.report.goal))
@@ -94,8 +94,9 @@ def judge(
 ) -> tuple[Tried, str]:
     """(verdict, why). Where the study is to cost little, gains are those of the device-time of a sample.
 
-    Confirmed: faster with the whole interval, no less accurate, and as predicted where something was: the measured
-    gain is within the predicted limits, or its own interval includes the prediction. Partly: faster, but not that.
+    Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was:
+    the measured gain is within the predicted limits, or its own interval includes the prediction. Partly: faster,
+    but not that. It says nothing of an accuracy that was not measured.
     Refuted: what it brings is below half of what was predicted, with the whole interval, or the launches after the
     advice did not come to their end. Undecided otherwise.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from string import Formatter
 from typing import Any
 
@@ -69,10 +70,20 @@ def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phr
     if f"{key}.gain" in numbers:
         pieces += [_phrase(words.BROUGHT, key, numbers), "; ", told, ". "]
     pieces.append(f"{one.reason[:1].upper()}{one.reason[1:]}.")
-    if accuracy and one.accuracy_kept != AccuracyKept.NONE:
-        difference = f"{key}.accuracy_difference_points"
-        pieces += [f" {words.KEPT[one.accuracy_kept]}: ", _piece(difference, numbers), " points."]
+    if accuracy:
+        pieces += [" ", *_accuracy(one, key, numbers), "."]
     return Phrase(*pieces)
+
+
+def _accuracy(one: Verified, key: str, numbers: Numbers) -> list[Piece | str]:
+    """What became of the accuracy. It is kept only where launches of both sides show that, before and after it."""
+    if one.accuracy_kept != AccuracyKept.NONE:
+        difference = _piece(f"{key}.accuracy_difference_points", numbers)
+        return [f"{words.KEPT[one.accuracy_kept]}: ", difference, " points"]
+    measured = one.quantities["validation_accuracy"]
+    return [
+        words.NOT_MEASURED if isnan(measured.before.value) and isnan(measured.after.value) else words.NOT_COMPARED
+    ]
 
 
 def _row(one: Verified, key: str, name: str, target: float | None, numbers: Numbers) -> dict[str, Any]:

@@ -10,12 +10,14 @@ VERDICTS = {
     Tried.UNDECIDED: "undecided",
 }
 KEPT = {
-    AccuracyKept.NONE: "",
     AccuracyKept.EQUIVALENT: "Accuracy is kept",
     AccuracyKept.LOWER: "Accuracy is lower after it",
     AccuracyKept.HIGHER: "Accuracy is higher after it",
     AccuracyKept.NOT_SHOWN: "Accuracy is not shown to be kept",
 }
+"""By what launches of both sides in the same repeats show."""
+NOT_MEASURED = "Accuracy was not measured"
+NOT_COMPARED = "Accuracy was not compared: no repeat has it both before and after"
 QUANTITIES = {
     "step_time_ms": ("step time", "ms"),
     "speedup": ("speedup", ""),
