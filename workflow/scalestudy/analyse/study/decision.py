@@ -79,9 +79,16 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
-    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan."""
-    serving = plan.serving(points)
-    return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
+    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan.
+
+    Up to `repeats` of the study these are all runs: a decision before that is one on the budget alone.
+    """
+    serving, first = plan.serving(points), plan.study.repeats
+    return [
+        run
+        for run, spec in plan.runs.items()
+        if spec.repeat in repeats and (run in serving or spec.repeat <= first)
+    ]
 
 
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:

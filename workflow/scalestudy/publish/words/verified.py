@@ -18,6 +18,19 @@ KEPT = {
 """By what launches of both sides in the same repeats show."""
 NOT_MEASURED = "Accuracy was not measured"
 NOT_COMPARED = "Accuracy was not compared: no repeat has it both before and after"
+ONE_LAUNCH = {
+    (
+        "before",
+        "after",
+    ): "One launch before and one after the advice came to their end: their values have no limits.",
+    ("before",): "One launch before the advice came to its end: its values have no limits.",
+    ("after",): "One launch after the advice came to its end: its values have no limits.",
+}
+"""By the sides that have a single launch."""
+IS_BASE = {
+    "before": "Before the advice it is the base case, whose speedup is 1 by definition.",
+    "after": "After the advice it is the base case, whose speedup is 1 by definition.",
+}
 QUANTITIES = {
     "step_time_ms": ("step time", "ms"),
     "speedup": ("speedup", ""),
