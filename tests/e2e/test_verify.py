@@ -200,6 +200,16 @@ def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measu
     assert found.verdict == "undecided"
     assert "the budget ended after 1 repeat" in found.reason
     assert found.gain.value > 0
+    # As docs/verify.md says how to go on.
+    name = found.trial.id
+    in_shell(f"scalestudy retry results/{name} --outcome unneeded", tmp_path)
+    in_shell(f"scalestudy run --study results/small/verification/{name}.yaml", tmp_path)
+    in_shell("scalestudy verify --results results/small", tmp_path)
+    again = launches_of_trial(tmp_path)
+    assert len(again) == 6 and {one.outcome for one in again.values()} == {"ok"}
+    assert {run: one for run, one in records.items() if one.outcome == "ok"}.items() <= again.items()
+    (found,) = read_document(copy / "verification.json", VerificationFile).verified
+    assert "budget" not in found.reason
 
 
 def test_a_budget_that_ends_in_the_first_repeat_keeps_its_launches_for_a_larger_one(
