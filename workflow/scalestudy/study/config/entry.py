@@ -14,11 +14,3 @@ class Entry(BaseModel):
         allow_inf_nan=False,
         serialize_by_alias=True,  # what is written can be read again
     )
-
-
-def distinct(values: tuple[object, ...]) -> tuple[object, ...]:
-    """The same values. Raises ValueError where one is repeated."""
-    doubles = sorted({str(value) for value in values if values.count(value) > 1})
-    if doubles:
-        raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
-    return values

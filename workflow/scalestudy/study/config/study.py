@@ -10,7 +10,8 @@ from pydantic import AfterValidator, Field, model_validator
 from scalestudy.study.config.command_variants import refuse_for_commands
 from scalestudy.study.config.conditions import Host, refuse_threads
 from scalestudy.study.config.datasets import Data
-from scalestudy.study.config.entry import Entry, distinct
+from scalestudy.study.config.distinct import distinct
+from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.report import Report
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.stopping import StudyMeasure

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 
-from scalestudy.study.config.entry import Entry, distinct
+from scalestudy.study.config.distinct import distinct
+from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.variants import Knobs
 
 BATCH = "batch_size"
