@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from launches import spec_of, step_losses, succeeded
 from scalestudy.analyse.run.batch_trial import noise_scale_of
+from scalestudy.analyse.study.environment import study_environment
 from scalestudy.record.batch_trial import KEY, batch_trial_in
 
 DDP: dict[str, Any] = {"strategy": "ddp"}
@@ -30,5 +31,7 @@ def test_two_ranks_try_larger_batches(tmp_path: Path) -> None:
     assert not list((tmp_path / "with").rglob("*.pt"))
     without = succeeded(spec_of(DDP, WORKLOAD, measure=PROBES | {"batch_trial_share": 0}), tmp_path / "without")
     assert KEY not in without.record.environment
+    facts = study_environment([one.record.environment for one in (found, without)]).facts
+    assert KEY not in facts, "it is of a launch"
     losses = [step_losses(one.tables["steps"].to_pandas()) for one in (found, without)]
     assert losses[0].tolist() == pytest.approx(losses[1].tolist())

@@ -18,6 +18,7 @@ from scalestudy.launch.run import measure_run
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_json
+from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.verify.model import VerificationFile
@@ -125,3 +126,104 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     assert not found.verified
     assert [item.why.partition(";")[0] for item in found.left_out] == ["Snakemake ended with 1"]
     assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)
+
+
+def test_a_patch_of_ours_that_is_refused_is_one_line_and_loses_no_trial(place: Path, tmp_path: Path) -> None:
+    """The first advice is refused by the schema, which is our mistake. The next one is tried, scored and kept."""
+    folder = Path(
+        shutil.copytree(
+            place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")
+        )
+    )
+    refused = Recommendation(
+        id="ours", change="Do it.", patch={"variants": {"ddp": {"ddp": {"bucket_cap_mb": 0}}}}
+    )
+    findings = read_document(folder / "findings.json", FindingsFile)
+    both = [
+        finding.model_copy(update={"recommendations": (refused, SELDOM)})
+        for finding in findings.diagnoses[0].findings
+    ]
+    only = (findings.diagnoses[0].model_copy(update={"findings": tuple(both)}),)
+    write_document(folder / "findings.json", FindingsFile(study="small", diagnoses=only))
+    said = in_shell("scalestudy verify --results results/small 2>&1 || echo ended=$?", tmp_path)
+    assert "Traceback" not in said
+    (line,) = [line for line in said.splitlines() if line.startswith("scalestudy: defect: ")]
+    assert "(finding checkpointing, advice ours): variants.ddp-after.ddp.bucket_cap_mb: " in line
+    assert said.rstrip().endswith("ended=1")
+    found = read_document(folder / "verification.json", VerificationFile)
+    assert [one.trial.advice for one in found.verified] == ["save_less_often"]
+    assert ["defect of scalestudy" in item.why for item in found.left_out] == [True]
+    in_shell("scalestudy verify --results results/small --keep-going", tmp_path)
+    in_shell("scalestudy verify --results results/small --keep-going --dry-run", tmp_path)
+
+
+def too_cheap(place: Path, tmp_path: Path) -> tuple[Path, float]:
+    """(a copy of the study whose table says a hundredth of the time of each launch, mean device-hours of one)."""
+    copy = Path(
+        shutil.copytree(
+            place / "results/small", tmp_path / "results/small", ignore=shutil.ignore_patterns("verification*")
+        )
+    )
+    runs = pd.read_csv(copy / "runs.csv")
+    hours = float((runs["wall_time_s"] * runs["world_size"]).mean()) / 3600
+    runs.assign(wall_time_s=runs["wall_time_s"] / 100).to_csv(copy / "runs.csv", index=False)
+    return copy, hours
+
+
+def launches_of_trial(tmp_path: Path) -> dict[str, RunRecord]:
+    (trial,) = (path for path in (tmp_path / "results").iterdir() if path.name != "small")
+    return {path.parent.name: read_record(path.parent) for path in sorted(trial.glob("runs/*/run.json"))}
+
+
+def taken_hours(records: dict[str, RunRecord]) -> list[float]:
+    """Device-hours of the launches that were made."""
+    made = [one for one in records.values() if one.outcome != "unneeded"]
+    return [one.totals.wall_time_s * one.spec.world_size / 3600 for one in made]
+
+
+def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measured_counts(
+    place: Path, tmp_path: Path
+) -> None:
+    """Two repeats of three launches were thought to cost a hundredth: the budget ends them within one launch."""
+    copy, hours = too_cheap(place, tmp_path)
+    budget = 3.2 * hours  # the first repeat has one launch of one rank and two of two
+    in_shell(f"scalestudy verify --results results/small --budget {budget}", tmp_path)
+    records = launches_of_trial(tmp_path)
+    assert len(records) == 6
+    took = taken_hours(records)
+    assert 3 <= len(took) < 6
+    assert sum(took) < budget + max(took)
+    assert {one.outcome for one in records.values() if one.spec.repeat == 1} == {"ok"}
+    reasons = {one.reason for one in records.values() if one.outcome == "unneeded"}
+    assert all("the budget of the trial has ended" in reason for reason in reasons)
+    (found,) = read_document(copy / "verification.json", VerificationFile).verified
+    assert found.verdict == "undecided"
+    assert "the budget ended after 1 repeat" in found.reason
+    assert found.gain.value > 0
+    # As docs/verify.md says how to go on.
+    name = found.trial.id
+    in_shell(f"scalestudy retry results/{name} --outcome unneeded", tmp_path)
+    in_shell(f"scalestudy run --study results/small/verification/{name}.yaml", tmp_path)
+    in_shell("scalestudy verify --results results/small", tmp_path)
+    again = launches_of_trial(tmp_path)
+    assert len(again) == 6 and {one.outcome for one in again.values()} == {"ok"}
+    assert {run: one for run, one in records.items() if one.outcome == "ok"}.items() <= again.items()
+    (found,) = read_document(copy / "verification.json", VerificationFile).verified
+    assert "budget" not in found.reason
+
+
+def test_a_budget_that_ends_in_the_first_repeat_keeps_its_launches_for_a_larger_one(
+    place: Path, tmp_path: Path
+) -> None:
+    copy, hours = too_cheap(place, tmp_path)
+    in_shell(f"scalestudy verify --results results/small --budget {0.5 * hours}", tmp_path)
+    first = launches_of_trial(tmp_path)
+    assert len(first) == 1, "one launch is as much as the budget may be exceeded by"
+    left = read_document(copy / "verification.json", VerificationFile)
+    assert not left.verified
+    assert "the budget ended before its first repeat was whole" in left.left_out[0].why
+    in_shell(f"scalestudy verify --results results/small --budget {50 * hours}", tmp_path)
+    records = launches_of_trial(tmp_path)
+    assert len(records) == 6 and {one.outcome for one in records.values()} == {"ok"}
+    assert first.items() <= records.items()
+    assert len(read_document(copy / "verification.json", VerificationFile).verified) == 1

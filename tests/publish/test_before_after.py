@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 from builders import book_of, frames_of, page_of, printed_of, results_of, study_of, summary_of
+from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.findings import Diagnosis, Finding, Payback, Recommendation
 from scalestudy.publish.figures import drawing, figures_of
 from scalestudy.publish.figures.style import paper_style
+from scalestudy.publish.numbers.verified import verified_numbers
 from scalestudy.publish.results import Results
 from scalestudy.publish.tables.verified import verified_table_view
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.views.verified import verified_view
 from scalestudy.registry.codes import Unpaid
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -103,6 +106,53 @@ def test_refuted_advice_stays_with_what_was_learnt_and_the_next_one_comes_first(
     assert advice.index("1. Do the other thing.") < advice.index("2. Leave buckets alone.")
     assert "mlp, ddp strong scaling, 1x2: REFUTED" in made.text
     assert "Next: Do the other thing." in flat(html.unescape(re.sub(r"<[^>]+>", "", made.page)))
+
+
+@pytest.mark.parametrize(
+    ("good", "said"),
+    [
+        ((3, 3), ""),
+        ((1, 1), "One launch before and one after the advice came to their end: their values have no limits."),
+        ((1, 3), "One launch before the advice came to its end: its values have no limits."),
+        ((3, 1), "One launch after the advice came to its end: its values have no limits."),
+    ],
+)
+def test_values_have_limits_wherever_launches_allow_and_else_it_is_said_why(
+    content: dict[str, Any], good: tuple[int, int], said: str
+) -> None:
+    lines, cells, page = launched(content, *good)
+    assert (said in lines) and (said in page) and lines.count("no limits") == page.count("no limits") == bool(said)
+    for side, launches in zip(("before", "after"), good, strict=True):
+        for quantity in ("step_time_ms", "speedup", "efficiency_percent", "epoch_time_s", "accuracy_percent"):
+            assert bool(cells[quantity][side].limits) == (launches > 1), (quantity, side)
+
+
+def test_one_process_has_limits_of_its_own_launches_and_a_speedup_by_definition(content: dict[str, Any]) -> None:
+    lines, cells, _ = launched(content, 3, 3, variant="single", nodes=1, devices_per_node=1)
+    assert "After the advice it is the base case, whose speedup is 1 by definition." in lines
+    for quantity in ("step_time_ms", "epoch_time_s", "accuracy_percent"):
+        assert cells[quantity]["after"].limits, quantity
+    assert not cells["speedup"]["after"].limits
+
+
+def launched(content: dict[str, Any], before: int, after: int, **place: Any) -> tuple[str, dict[str, Any], str]:
+    """(the text of a trial with so many launches on each side, its cells by quantity, its page)."""
+    made = tried_study(content)
+    runs = made.runs.copy()
+    runs["validation_accuracy"] = 0.9 + 0.001 * runs["repeat"]
+    for variant, launches in (("ddp", before), ("ddp-after", after)):
+        runs.loc[(runs["variant"] == variant) & (runs["repeat"] > launches), "outcome"] = "unneeded"
+    one = score(
+        trial_of(Interval(2.0, 1.9, 2.1), **place), made.plan, summary_frame(made.plan, runs), runs, made.epochs
+    )
+    origins = {run: {"outcome": "ok"} for run in (*one.before.runs, *one.after.runs)}
+    file = VerificationFile(study="small", verified=(one,), left_out=(), runs=origins)
+    (item,) = verified_view(file, made.plan.study, dict(verified_numbers(file)))["tried"]
+    assert max(map(len, item["lines"].splitlines())) <= 80
+    study = make_plan(parse_study(content | {"repeats": 3}, source="x"))
+    times = {key: [time] * 3 for key, time in TIMES.items()}
+    page = page_of(study, results_of(study, study_of(study, times), summary_of(study, times), verification=file))
+    return flat(item["lines"]), {row["quantity"]: row["cells"] for row in item["rows"]}, flat(page)
 
 
 def test_another_patch_has_not_been_tried(content: dict[str, Any]) -> None:

@@ -28,7 +28,11 @@ def plan_of(**changes: Any) -> Plan:
 
 
 def decision_of(
-    plan: Plan, after: int, environment: dict[str, Any] | None = None, **given: list[Any]
+    plan: Plan,
+    after: int,
+    environment: dict[str, Any] | None = None,
+    bound_h: float | None = None,
+    **given: list[Any],
 ) -> DecisionFile:
     """The decision on launches with these step times by name of workload, from those of the first repeats."""
     times = {(name, 1, 32): BASE for name in ("clear", "close")} | {
@@ -38,7 +42,7 @@ def decision_of(
     times |= {(name, 2, 16): values for name, values in ddp.items()}
     runs = study_of(plan, times, environment=environment)
     runs = runs[runs["repeat"] <= after]
-    return decide(plan, runs, summary_frame(plan, runs), after=after)
+    return decide(plan, runs, summary_frame(plan, runs), after=after, bound_device_hours=bound_h)
 
 
 def test_only_comparisons_that_are_open_are_launched_again() -> None:
@@ -87,6 +91,15 @@ def test_probes_are_left_out_where_all_planned_launches_made_them(probed: int, l
     distributed = {run for run in decision.needed if plan.runs[run].variant == "ddp"}
     assert distributed
     assert set(decision.without_probes) == (distributed if left_out else set())
+
+
+@pytest.mark.parametrize(("own", "bound", "counts"), [(None, 1e-6, 1e-6), (0.02, 1e-6, 1e-6), (1e-6, 0.02, 1e-6)])
+def test_the_smaller_of_the_study_s_budget_and_the_bound_of_a_trial_counts(
+    own: float | None, bound: float, counts: float
+) -> None:
+    decision = decision_of(plan_of(measure={"budget_device_hours": own}), 3, bound_h=bound)
+    assert not decision.needed
+    assert (decision.budget_device_hours, decision.budget_ends_after) == (counts, 3)
 
 
 def test_idle_devices_of_jobs_use_up_the_budget() -> None:

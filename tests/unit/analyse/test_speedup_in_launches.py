@@ -118,6 +118,23 @@ def test_only_launches_that_make_the_speedup_are_made_again() -> None:
     assert found == {"launches": {"ddp"}, "repeats": {"ddp", "single"}}
 
 
+def test_a_budget_does_not_take_the_base_case_out_of_the_repeats_that_every_study_makes() -> None:
+    """With a budget it is looked after the first repeat too. A base case with one launch would have no limits."""
+    measure = {"alternating_rounds": 6, "speedup_within": "launches", "budget_device_hours": 10}
+    plan = plan_of(measure=measure)
+    assert plan.study.decisions[0] == 1
+    runs = runs_of(plan, OWN)
+    runs = runs[runs["repeat"] == 1]
+    decision = decide(plan, runs, summary_frame(plan, runs), after=1)
+    made_anyhow = {run for run, spec in plan.runs.items() if 1 < spec.repeat <= plan.study.repeats}
+    assert set(decision.needed) == made_anyhow
+    assert {plan.runs[run].variant for run in decision.needed} == {"ddp", "single"}
+    whole = runs_of(plan, OWN)
+    base = summary_frame(plan, whole).query("is_base").iloc[0]
+    assert base["launches_ok"] == 3
+    assert base["step_time_s_low"] < base["step_time_s"] < base["step_time_s_high"]
+
+
 def test_fewer_launches_are_expected_where_the_base_case_is_in_them() -> None:
     expected = {
         within: outlook(plan_of(within), (), after=0, device_s={}).launches for within in ("launches", "repeats")

@@ -6,6 +6,8 @@ from math import nan
 from pathlib import Path
 
 import pytest
+from scalestudy.cli import trials
+from scalestudy.cli.spent import BOUND
 from scalestudy.cli.trials import Budget, summary_of
 from scalestudy.verify.price import Price
 
@@ -49,11 +51,48 @@ def test_a_price_that_is_not_known_is_within_no_budget() -> None:
     assert Budget(most=3, hours=None).within({"first": Price(4, nan, nan)})[0] == ["first"]
 
 
+def launched(name: str, hours: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the launches of a trial have taken so many device-hours."""
+    before = trials._device_hours
+    monkeypatch.setattr(trials, "_device_hours", lambda one: hours if one == name else before(one))
+
+
 def test_what_trials_really_took_ends_the_budget_half_way(monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = {"first": 1.9}
-    monkeypatch.setattr("scalestudy.cli.trials._device_hours", lambda name: taken[name])
     budget = Budget(most=3, hours=2.2)
     assert budget.within(PRICES)[0] == ["first", "second", "third"]
     assert budget.spent_up("first", PRICES["first"]) == ""
+    launched("first", 1.9, monkeypatch)
     assert "it may take 1 device-hours, and 0.3 are left" in budget.spent_up("second", PRICES["second"])
     assert budget.spent_up("third", PRICES["third"]) == ""
+
+
+def test_a_trial_is_bounded_by_what_those_before_it_left_beyond_what_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    launched("third", 0.7, monkeypatch)  # in an earlier call
+    budget = Budget(most=3, hours=2.2)
+    assert budget.spent_up("first", PRICES["first"]) == ""
+    assert float(budget.environment("first")[BOUND]) == pytest.approx(2.2)
+    launched("first", 1.9, monkeypatch)
+    assert budget.spent_up("third", PRICES["third"]) == ""
+    assert float(budget.environment("third")[BOUND]) == pytest.approx(0.7 + 0.3)
+    assert budget.why_unfinished("third") == ""
+    launched("third", 1.05, monkeypatch)
+    assert "the budget ended before its first repeat was whole" in budget.why_unfinished("third")
+    finish("third")
+    assert budget.why_unfinished("third") == ""
+
+
+def test_a_finished_trial_that_is_run_again_is_bounded_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As after `scalestudy retry`: what it had taken is not of this budget, what it takes now is."""
+    finish("first")
+    launched("first", 3.0, monkeypatch)
+    budget = Budget(most=3, hours=0.5)
+    assert budget.spent_up("first", PRICES["first"]) == ""
+    assert float(budget.environment("first")[BOUND]) == pytest.approx(3.5)
+
+
+def test_without_a_budget_no_launch_is_bounded() -> None:
+    budget = Budget(most=3, hours=None)
+    assert budget.spent_up("first", PRICES["first"]) == ""
+    assert budget.environment("first") == {}

@@ -12,8 +12,10 @@ from scalestudy.compare import words as comparison
 from scalestudy.publish.numbers.keys import law_key
 from scalestudy.publish.numbers.ledger import law_percents
 from scalestudy.publish.views.forecasts import laws, measured
+from scalestudy.publish.words import verified
 from scalestudy.publish.words.points import ACCURACY, FACTORS, VERDICTS, methods, stopped
 from scalestudy.registry.codes import AccuracyKept, Methods, Shows, Stopped, Verdict
+from scalestudy.tune import words as tuned
 
 FORECAST = {"workload": "mlp", "variant": "ddp", "scaling": "strong", "world_size": 4, "nodes": 1}
 WEIGHTS = {"law_share_weight": 0.104, "law_linear_weight": 0.892, "law_constant_weight": 0.004}
@@ -35,6 +37,15 @@ NAN = {f"law_{law}_weight": float("nan") for law in ("constant", "share", "logar
 )
 def test_every_code_that_is_told_has_words(words: dict[StrEnum, Any], codes: set[str]) -> None:
     assert set(words) == codes
+
+
+@pytest.mark.parametrize(
+    "words", [ACCURACY, comparison.ACCURACY, comparison.ACCURACY_CELL, verified.KEPT, tuned._KEPT]
+)
+def test_accuracy_is_called_kept_or_equivalent_only_where_the_test_shows_that(words: dict[StrEnum, str]) -> None:
+    """ "Not shown to be kept" is no such claim."""
+    claims = {code for code, said in words.items() if "not " not in said and ("kept" in said or "equiv" in said)}
+    assert claims == {AccuracyKept.EQUIVALENT}
 
 
 def test_every_code_of_a_comparison_is_told() -> None:

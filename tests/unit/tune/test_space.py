@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from scalestudy.cli.main import main
-from scalestudy.errors import UserError
+from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.load import parse_study
 from scalestudy.tune.space import Space, make_space, parse_levels
 from scalestudy.tune.target import Target
@@ -176,3 +176,127 @@ def test_without_optuna_the_command_that_installs_it_is_named(
     monkeypatch.setitem(sys.modules, "optuna", None)
     assert main(["tune", "study.yaml", "--budget", "1"]) == 2
     assert "pip install 'scalestudy[tune]'" in capsys.readouterr().err
+
+
+def bounded(scale: str = "1x2", *, levels: dict[str, list[Any]] | None = None, **tune: Any) -> Space:
+    """The space of the study with a key `tune`; options as on the command line."""
+    content = STUDY | {"tune": tune}
+    again = parse_study(parse_study(content, source="test").model_dump(mode="json"), source="again")
+    spaces = [
+        make_space(Target.of(study, "mlp", None, scale), levels=levels or {})
+        for study in (parse_study(content, source="test"), again)
+    ]
+    assert keys(spaces[0]) == keys(spaces[1]), "a study is the same after it was written with all its defaults"
+    return spaces[0]
+
+
+@pytest.mark.parametrize(
+    ("tune", "key", "levels"),
+    [
+        ({"batch_factors": [0.25, 0.5]}, "batch_size", (16, 4, 8)),
+        ({"largest_batch": 16}, "batch_size", (16, 8)),
+        ({"fewest_steps": 10}, "batch_size", (16, 8, 32, 64)),
+        ({"accumulation_steps": [8]}, "accumulation_steps", (1, 8)),
+        ({"workers": [0, 4]}, "input.workers", (0, 4)),
+        ({"bucket_cap_mb": [0.5, 50]}, "ddp.bucket_cap_mb", (25, 0.5, 50)),
+        ({"sharding": ["fsdp-full"]}, "sharding", ("ddp", "fsdp-full")),
+        ({"also": {"compile": [True]}}, "compile", (False, True)),
+    ],
+)
+def test_the_study_bounds_what_is_searched(tune: dict[str, Any], key: str, levels: tuple[Any, ...]) -> None:
+    """The present value is always among those tried. No other key changes."""
+    found = keys(bounded(**tune))
+    assert found[key] == levels
+    usual = keys(space_of())
+    assert {name: one for name, one in found.items() if name != key} == {
+        name: one for name, one in usual.items() if name != key
+    }
+
+
+def test_a_key_that_the_study_holds_is_searched_where_the_command_asks_for_it() -> None:
+    space = bounded(hold=["precision", "input.workers"])
+    assert {"precision", "input.workers"}.isdisjoint(keys(space))
+    assert space.held["precision"] == "tune.hold"
+    assert keys(bounded(hold=["precision"], levels={"precision": ["bf16"]}))["precision"] == ("fp32", "bf16")
+
+
+def test_values_of_the_command_take_the_place_of_the_study_s() -> None:
+    assert keys(bounded(workers=[0, 4], levels={"input.workers": [2]}))["input.workers"] == (0, 2)
+    assert keys(bounded(largest_batch=16, levels={"batch_size": [32]}))["batch_size"] == (16, 32)
+
+
+def test_bounds_of_what_a_target_does_not_take_are_left_out() -> None:
+    assert "ddp.bucket_cap_mb" not in keys(bounded("1x1", bucket_cap_mb=[5]))
+    tune = {"precision": ["bf16"], "also": {"compile": [True]}, "largest_batch": 64}
+    space = make_space(
+        Target.of(parse_study(COMMAND | {"tune": tune}, source="x"), "script", None, "1x2"), levels={}
+    )
+    assert keys(space) == {"batch_size": (32, 16, 64)}
+    assert space.held["compile"] == "the command has no placeholder for it"
+
+
+@pytest.mark.parametrize(
+    ("tune", "said"),
+    [
+        ({"workers": [-1]}, "tune.workers.0: input should be greater than or equal to 0, not -1"),
+        (
+            {"precision": ["fp64"]},
+            "tune.precision: input should be 'fp32', 'tf32', 'bf16' or 'fp16', not",
+        ),
+        ({"bucket_cap_mb": []}, "tune.bucket_cap_mb: tuple should have at least 1 item"),
+        ({"accumulation_steps": [2, 2]}, "tune.accumulation_steps: each may be listed once; repeated: 2"),
+        ({"largest_batch": 0}, "tune.largest_batch: input should be greater than or equal to 1, not 0"),
+        ({"batch_factor": [2]}, "tune.batch_factor: unknown key; did you mean batch_factors?"),
+        ({"also": {"bucket": [1]}}, "tune: also: bucket: no such key; keys are batch_size, sharding"),
+        ({"also": {"strategy": ["fsdp"]}}, "tune: also: strategy: no such key; use sharding"),
+        ({"also": {"precision": ["bf16"]}}, "tune: also: precision: give its values by tune.precision"),
+        ({"hold": ["bucket"]}, "tune: hold: bucket: no such key"),
+        ({"hold": ["input.workers"], "workers": [4]}, "tune: hold: input.workers: it has values in tune.workers"),
+    ],
+)
+def test_bad_bounds_are_refused_by_their_key(tune: dict[str, Any], said: str) -> None:
+    with pytest.raises(RefusedStudyError) as error:
+        parse_study(STUDY | {"tune": tune}, source="test")
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("tune", "said"),
+    [
+        ({"also": {"ddp.communication_hook": ["bf16"]}}, "tune.also.ddp.communication_hook: bf16 cannot be run: "),
+        ({"accumulation_steps": [1, 999]}, "tune.accumulation_steps: 999 cannot be run: "),
+        (
+            {"batch_factors": [8], "fewest_steps": 1},
+            "tune.batch_factors: 128 is more than 4 times the largest",
+        ),
+    ],
+)
+def test_a_bound_that_no_setting_can_run_with_is_named_by_its_key(tune: dict[str, Any], said: str) -> None:
+    with pytest.raises(UserError) as error:
+        bounded(**tune)
+    assert said in str(error.value)
+
+
+def test_the_command_reads_the_bounds_of_the_study(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"tune": {"workers": [3], "hold": ["precision"]}}))
+    assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run"]) == 0
+    said = capsys.readouterr().out
+    assert "input.workers       0 (now), 3" in said
+    assert "precision is held: tune.hold" in said
+    Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"tune": {"workers": [-3]}}))
+    assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run"]) == 2
+    assert "tune.workers.0: input should be greater" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("epochs", "said"),
+    [(2, "only if its accuracy is shown to be kept"), (0, "accuracy is not measured: nothing is known of it")],
+)
+def test_what_becomes_of_the_accuracy_is_said_before_anything_is_launched(
+    place: Path, capsys: pytest.CaptureFixture[str], epochs: int, said: str
+) -> None:
+    workload = STUDY["workloads"]["mlp"] | {"epochs": epochs}
+    Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"workloads": {"mlp": workload}}))
+    options = ["--goal", "epoch_time", "--budget", "0.5", "--dry-run", "--try", "batch_size=8"]
+    assert main(["tune", "study.yaml", *options]) == 0
+    assert said in capsys.readouterr().out

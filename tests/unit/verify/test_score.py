@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import pandas as pd
@@ -71,6 +71,30 @@ def test_the_gain_is_within_repeats(content: dict[str, Any]) -> None:
     assert step_time.before.value == pytest.approx(2 * step_time.after.value)
 
 
+@pytest.mark.parametrize(
+    ("repeats", "verdict", "reason"),
+    [
+        (3, "confirmed", "it is faster, as predicted"),
+        (2, "undecided", "the budget ended after 2 repeats, and the interval of the gain includes 1"),
+        (1, "undecided", "the budget ended after 1 repeat, and there is no interval of the gain"),
+    ],
+)
+def test_a_trial_that_its_budget_ended_is_judged_by_the_repeats_it_has(
+    content: dict[str, Any], repeats: int, verdict: str, reason: str
+) -> None:
+    """The gain of two repeats scatters so that its interval includes 1. The side before has one more."""
+    made = tried_study(content)
+    runs = made.runs.copy()
+    last = (runs["repeat"] == 2) & (runs["variant"] == "ddp-after")
+    runs.loc[last & (repeats == 2), "throughput_samples_per_s"] *= 1.5
+    cut = (runs["repeat"] > repeats) & ((runs["variant"] == "ddp-after") | (runs["repeat"] > repeats + 1))
+    runs.loc[cut, "outcome"] = "unneeded"
+    found = score(trial_of(Interval(2.0, 1.9, 2.1)), made.plan, summary_frame(made.plan, runs), runs, made.epochs)
+    assert found.verdict == verdict
+    assert found.reason.startswith(reason)
+    assert found.gain.value > 1
+
+
 def test_one_process_is_scored_by_the_speedup(content: dict[str, Any]) -> None:
     trial = trial_of(Interval(4.0, 3.0, 5.0), variant="single", nodes=1, devices_per_node=1)
     found = score(trial, *tried_study(content))
@@ -130,3 +154,31 @@ def test_the_text_and_the_table_say_what_the_file_says(content: dict[str, Any]) 
 def test_a_table_of_no_advice_has_its_columns() -> None:
     assert len(verification_frame([])) == 0
     assert "verdict" in verification_frame([])
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kept", "said"),
+    [
+        ([0.900, 0.901, 0.899], [0.901, 0.900, 0.900], "equivalent", "Accuracy is kept: "),
+        ([0.900, 0.901, 0.899], [0.88, 0.92, 0.90], "not_shown", "Accuracy is not shown to be kept: "),
+        ([0.900, nan, nan], [0.900, nan, nan], "not_shown", "Accuracy is not shown to be kept: "),
+        ([0.900, nan, nan], [nan, 0.900, 0.901], "none", "Accuracy was not compared: no repeat has it both"),
+        ([0.900, 0.901, 0.899], [nan, nan, nan], "none", "Accuracy was not compared: no repeat has it both"),
+        ([nan, nan, nan], [nan, nan, nan], "none", "Accuracy was not measured."),
+    ],
+)
+def test_accuracy_is_said_to_be_kept_only_where_launches_of_both_sides_show_it(
+    content: dict[str, Any], before: list[float], after: list[float], kept: str, said: str
+) -> None:
+    """Whatever is said of the speed: it is confirmed in all of these cases."""
+    made = tried_study(content)
+    runs = made.runs.copy()
+    for variant, accuracies in (("ddp", before), ("ddp-after", after)):
+        mine = runs["variant"] == variant
+        runs.loc[mine, "validation_accuracy"] = runs.loc[mine, "repeat"].map(dict(enumerate(accuracies, start=1)))
+    found = score(trial_of(Interval(2.0, 1.9, 2.1)), made.plan, summary_frame(made.plan, runs), runs, made.epochs)
+    assert (found.verdict, found.accuracy_kept) == ("confirmed", kept)
+    file = VerificationFile(study="small", verified=(found,), left_out=(), runs={})
+    text = " ".join("\n".join(verification_lines(file, made.plan.study)).split())
+    assert said in text
+    assert ("Accuracy is kept" in text) == (kept == "equivalent")

@@ -13,11 +13,11 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import make_plan
 from scalestudy.verify.model import Place, TrialsFile
 from scalestudy.verify.trials import (
-    AdviceError,
     add_trials,
     make_trial,
     make_trials,
     parse_trial,
+    refused_advice,
     why_not,
     with_point,
 )
@@ -151,7 +151,7 @@ def test_fewer_ranks_stand_beside_those_of_now_at_their_scale(content: dict[str,
     trial, held = make_trial(study, before, "comm-bound", advice)
     assert not why_not(advice)
     assert (trial.after.variant, trial.after.devices_per_node) == ("ddp", 2)
-    assert set(parse_trial(trial, with_point(held, before)).scales) == {"1x2", "1x4"}
+    assert set(parse_trial(trial, with_point(held, before), advice).scales) == {"1x2", "1x4"}
 
 
 def test_after_a_refutation_the_next_advice_is_tried(study: Study) -> None:
@@ -194,9 +194,58 @@ def test_nothing_to_recommend_is_nothing_to_try(study: Study) -> None:
     assert (found.trials, found.left_out, found.studies) == ((), (), {})
 
 
-def test_a_patch_that_the_study_refuses_is_a_defect_with_its_finding(study: Study) -> None:
-    with pytest.raises(AdviceError, match=r"(?s)a-cause\.tried: .*batch_size"):
-        trials_of(study, patch={"workloads": {"mlp": {"batch_size": 0}}})
+def test_a_variant_that_advice_adds_is_the_one_after_it(study: Study) -> None:
+    found = trials_of(study, patch={"variants": {"fsdp": {"strategy": "fsdp"}}})
+    trial = only_study(found)
+    assert {one.after.variant for one in found.trials} == {"fsdp"}
+    assert (trial.variants["fsdp"].strategy, trial.base_of("fsdp")) == ("fsdp", "single")
+    assert set(trial.variants) == {"single", "ddp", "fsdp"}
+
+
+REFUSED = {"workloads": {"mlp": {"batch_size": 0}}}
+FINE = {"variants": {"ddp": {"precision": "bf16"}}}
+
+
+def advised_in_turn(study: Study, *patches: Any) -> list[Diagnosis]:
+    """The diagnoses of the study with these patches as their advice, `advice-0` first."""
+    advice = tuple(Recommendation(id=f"advice-{at}", change="", patch=patch) for at, patch in enumerate(patches))
+    finding = Finding(cause="a-cause", explanation="", evidence=(), refuted_by="", recommendations=advice)
+    return [one.model_copy(update={"findings": (finding,)}) for one in diagnoses_of(study)]
+
+
+@pytest.mark.parametrize(
+    ("patch", "says"),
+    [
+        (REFUSED, "workloads.mlp-after.batch_size: input should be greater than or equal to 1, not 0"),
+        ({"variants": {"ddp": {"bucket": 5}}}, "variants.ddp-after.bucket: unknown key"),
+        ({"workloads": {"other": {"batch_size": 8}}}, "workloads: the patch does not change mlp"),
+    ],
+)
+def test_a_patch_that_is_refused_is_named_with_its_finding_and_the_next_advice_is_tried(
+    study: Study, patch: Any, says: str
+) -> None:
+    found = advised_in_turn(study, patch, FINE)
+    chosen = make_trials(study, found)
+    assert [trial.advice for trial in chosen.trials] == ["advice-1", "advice-1"]
+    assert chosen.trials[0].id in chosen.studies and len(chosen.studies) == 1
+    refused = refused_advice(study, found, chosen)
+    assert [error.at for error in refused] == [trial.before for trial in chosen.trials]
+    assert all("defect of scalestudy (finding a-cause, advice advice-0)" in error.why for error in refused)
+    assert all(says in error.why and "\n" not in error.why for error in refused)
+
+
+def test_a_refused_patch_is_named_again_in_later_calls_until_it_is_mended(study: Study) -> None:
+    found = advised_in_turn(study, REFUSED, FINE)
+    chosen = make_trials(study, found)
+    came = {trial.before: Tried.CONFIRMED for trial in chosen.trials}
+    assert add_trials(chosen, study, found, came) == chosen
+    assert len(refused_advice(study, found, chosen)) == 2
+    assert refused_advice(study, advised_in_turn(study, FINE), chosen) == []
+
+
+def test_a_refused_patch_behind_the_advice_that_is_tried_is_not_named(study: Study) -> None:
+    found = advised_in_turn(study, FINE, REFUSED)
+    assert refused_advice(study, found, make_trials(study, found)) == []
 
 
 def test_every_patch_of_a_real_diagnosis_can_be_tried(content: dict[str, Any]) -> None:

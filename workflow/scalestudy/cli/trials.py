@@ -7,8 +7,8 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from scalestudy.analyse.study.effort import device_time_s
 from scalestudy.cli.inputs import findings_of, plan_of, table_of
+from scalestudy.cli.spent import BOUND, device_hours, is_made
 from scalestudy.errors import UserError
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
@@ -21,7 +21,9 @@ from scalestudy.verify.frame import verification_frame
 from scalestudy.verify.model import LeftOut, Place, Trial, TrialRun, TrialsFile, VerificationFile
 from scalestudy.verify.price import Price, hours_of_a_launch, price_of
 from scalestudy.verify.score import score
-from scalestudy.verify.trials import add_trials, make_trials
+from scalestudy.verify.trials import AdviceError, add_trials, make_trials, refused_advice
+
+REPORT = "The study is not at fault; please report this line. Other trials are run, and their results are kept."
 
 
 def chosen_trials(results: Path) -> TrialsFile:
@@ -40,6 +42,20 @@ def chosen_trials(results: Path) -> TrialsFile:
         if not study_file(results, name).exists():
             write_text(study_file(results, name), yaml.safe_dump(content, sort_keys=False, allow_unicode=True))
     return chosen
+
+
+def refused_of(results: Path, chosen: TrialsFile) -> list[AdviceError]:
+    """Advice that is not tried because its patch is refused: defects of ours."""
+    return refused_advice(plan_of(results).study, findings_of(results), chosen)
+
+
+def defect_lines(refused: Iterable[AdviceError]) -> list[str]:
+    """A line for each finding and advice whose patch is refused, whatever the number of its points."""
+    return list(
+        dict.fromkeys(
+            f"scalestudy: defect: {error.change} is not tried: {error.why}. {REPORT}" for error in refused
+        )
+    )
 
 
 def _came_of_last(results: Path, chosen: TrialsFile) -> dict[Place, Tried | None]:
@@ -64,10 +80,16 @@ def trial_plan(results: Path, name: str) -> Plan:
 
 
 def priced_trials(results: Path, chosen: TrialsFile) -> dict[str, Price]:
-    """What each trial may take, by the name of its study."""
+    """What each trial may still take, by the name of its study: launches that are recorded cost nothing more."""
     hours = hours_of_a_launch(table_of(results, "runs"))
-    names = dict.fromkeys(trial.id for trial in chosen.trials)
-    return {name: price_of(trial_plan(results, name), hours) for name in names}
+
+    def price(name: str) -> Price:
+        folder = summary_of(name).parent
+        return price_of(
+            trial_plan(results, name), lambda spec: 0.0 if is_made(folder, spec.run_id) else hours(spec)
+        )
+
+    return {name: price(name) for name in dict.fromkeys(trial.id for trial in chosen.trials)}
 
 
 class Budget:
@@ -75,7 +97,9 @@ class Budget:
 
     def __init__(self, *, most: int, hours: float | None) -> None:
         self.most, self.hours = most, hours
-        self._started: list[str] = []
+        self._started: dict[str, tuple[float, float | None]] = {}
+        """Trials -> (what their launches had taken when they were started, what they may have taken at their
+        end)."""
 
     def within(self, prices: Mapping[str, Price]) -> tuple[list[str], dict[str, str]]:
         """(names of the trials that are run, why the others are not), by what each may take."""
@@ -98,13 +122,31 @@ class Budget:
 
         A trial that can is taken to be started.
         """
-        if summary_of(name).exists():
-            return ""
-        taken_h = sum(_device_hours(one) for one in self._started)
-        why = self._beyond(price, price.most_hours, taken_h)
+        taken_h = self._taken_h()
+        why = "" if summary_of(name).exists() else self._beyond(price, price.most_hours, taken_h)
         if not why:
-            self._started.append(name)
+            before_h = _device_hours(name)
+            self._started[name] = before_h, None if self.hours is None else before_h + self.hours - taken_h
         return why
+
+    def environment(self, name: str) -> dict[str, str]:
+        """The variable that bounds the launches of a trial that was started; {} for no bound."""
+        bound_h = self._started[name][1]
+        return {} if bound_h is None else {BOUND: repr(bound_h)}
+
+    def why_unfinished(self, name: str) -> str:
+        """That the budget ended before the first repeat of a started trial was whole; '' where it did not."""
+        bound_h = self._started[name][1]
+        if bound_h is None or summary_of(name).exists() or _device_hours(name) < bound_h:
+            return ""
+        return (
+            "the budget ended before its first repeat was whole (verify.budget_device_hours, --budget). Its"
+            " launches are kept: a larger budget goes on from them"
+        )
+
+    def _taken_h(self) -> float:
+        """Device-hours of all that was launched since its trial was started."""
+        return sum(_device_hours(name) - before_h for name, (before_h, _) in self._started.items())
 
     def _beyond(self, price: Price, costs_h: float, spent_h: float) -> str:
         if self.hours is None or spent_h + costs_h <= self.hours:
@@ -119,12 +161,8 @@ class Budget:
 
 
 def _device_hours(name: str) -> float:
-    """That the launches of a trial really took; 0 where it has no table of them."""
-    folder = summary_of(name).parent
-    if not (folder / RESULTS["runs"]).exists():
-        return 0.0
-    runs = table_of(folder, "runs")
-    return float(device_time_s(runs[runs["outcome"] != "unneeded"]).sum()) / 3600
+    """That the launches of a trial really took so far."""
+    return device_hours(summary_of(name).parent)
 
 
 def summary_of(name: str) -> Path:
@@ -132,8 +170,13 @@ def summary_of(name: str) -> Path:
     return Path("results") / name / RESULTS["summary"]
 
 
-def scored(results: Path, chosen: TrialsFile, not_run: Mapping[str, str]) -> VerificationFile:
-    """verification.json and verification.csv, of the trials that have results. not_run: why others have none."""
+def scored(
+    results: Path, chosen: TrialsFile, not_run: Mapping[str, str], refused: Iterable[AdviceError]
+) -> VerificationFile:
+    """verification.json and verification.csv, of the trials that have results. not_run: why others have none.
+
+    refused: advice that has no trial because its patch is refused.
+    """
     verified = []
     runs: dict[str, TrialRun] = {}
     left_out: list[LeftOut] = []
@@ -145,6 +188,7 @@ def scored(results: Path, chosen: TrialsFile, not_run: Mapping[str, str]) -> Ver
             runs |= _launches(tables[1], (*verified[-1].before.runs, *verified[-1].after.runs))
         else:
             left_out.append(_left_out(trial, not_run.get(trial.id, "it has no results")))
+    left_out += [LeftOut(at=error.at, change=error.change, why=error.why) for error in refused]
     found = VerificationFile(
         study=chosen.study, verified=tuple(verified), left_out=(*left_out, *chosen.left_out), runs=runs
     )

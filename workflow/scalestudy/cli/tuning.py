@@ -21,6 +21,7 @@ from scalestudy.record.files import write_text
 from scalestudy.record.observation import HELD_DEVICES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.tune import BATCH
 from scalestudy.tune.answer import answer_text, launches_frame
 from scalestudy.tune.final import decides, judge, winner
 from scalestudy.tune.model import Goal, Launched, Level, TuneFile
@@ -28,7 +29,7 @@ from scalestudy.tune.prior import Models, hopeful, largest_batch_in, noise_scale
 from scalestudy.tune.race import ENDING_S, Race
 from scalestudy.tune.sampler import Chooser, Sampler
 from scalestudy.tune.space import Space, make_space
-from scalestudy.tune.target import BATCH, Target, short_name
+from scalestudy.tune.target import Target, short_name
 from scalestudy.tune.words import answer_lines, cost_lines, launch_line, sentence_of, space_lines, tried_settings
 
 FOUND, TABLE, TEXT, ANSWER = "tuning.json", "tuning.csv", "tuning.txt", "tuned.yaml"
@@ -81,6 +82,12 @@ class Tuning:
         ddp = self.target.study.variants[self.target.variant].strategy != "fsdp"
         return bool(workload.epochs) and ddp and not isinstance(workload, CommandWorkload)
 
+    @property
+    def _trains_whole(self) -> bool:
+        """Whether final launches have epochs, and so an accuracy."""
+        workload = self.target.study.workloads[self.target.workload]
+        return workload.run_to_end if isinstance(workload, CommandWorkload) else bool(workload.epochs)
+
     def _why_batch_held(self) -> str:
         workload = self.target.study.workloads[self.target.workload]
         if isinstance(workload, CommandWorkload):
@@ -122,6 +129,8 @@ class Tuning:
     def _weighed(self) -> str:
         if not self._has_batch:
             return ""
+        if self.goal == "epoch_time" and not self._trains_whole:
+            return "accuracy is not measured: nothing is known of it at another batch"
         if self.goal == "epoch_time":
             return "another batch is an answer only if its accuracy is shown to be kept"
         if self.looks:

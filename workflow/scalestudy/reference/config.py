@@ -16,6 +16,7 @@ from scalestudy.study.config.optimizers import Optimizer
 from scalestudy.study.config.report import Report
 from scalestudy.study.config.stopping import StudyMeasure
 from scalestudy.study.config.study import Study
+from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import DdpOptions, FsdpOptions, InputOptions, Variant
 from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import Workload
@@ -41,6 +42,7 @@ SECTIONS: tuple[tuple[str, type[Entry]], ...] = (
     ("`measure`", StudyMeasure),
     ("`report`", Report),
     ("`verify`", Verify),
+    ("`tune`", Tune),
 )
 
 INTRODUCTION = """\

@@ -21,6 +21,8 @@ from scalestudy.tune.target import Setting
 LOOKS = (3, 6, MOST_BLOCKS)
 """Numbers of final blocks after which it is asked whether all is decided."""
 
+SAME_STEPS = "it computes the same training steps, rounding aside"
+
 
 def level(space: Space) -> float:
     """Confidence level of the interval of each gain. The error is shared among looks and finalists (Bonferroni):
@@ -88,13 +90,16 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
     elif kept == AccuracyKept.LOWER or difference.value < -study.report.accuracy_margin:
         accepted, why = False, "its accuracy is lower"
     elif kept == AccuracyKept.NONE:
-        why = "it is better; accuracy was not measured" if not keeps else "it is better and keeps the training"
+        why = f"it is better; {SAME_STEPS}" if keeps else "it is better"
+        why += "; accuracy was not measured"
     elif keeps:
-        why = "it is better and keeps the training"
+        why = f"it is better; {SAME_STEPS}"
     elif lowest <= -study.report.accuracy_margin:
         accepted, why = False, "it is better, but accuracy is not shown to be kept"
-    else:
+    elif kept == AccuracyKept.EQUIVALENT:
         why = "it is better, and accuracy is kept"
+    else:
+        why = "it is better, and accuracy is not lower by more than the margin"
     return Finalist(
         setting=dict(setting),
         name=space.name(setting),

@@ -19,8 +19,9 @@ from scalestudy.analyse.forecast.batches import StepModel, step_model, step_time
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.forecast.goodput import statistical_efficiency
 from scalestudy.analyse.point.rows import alone_by_batch, ring_latency_s
+from scalestudy.study.config.tune import SHARDING
 from scalestudy.tune.space import Space
-from scalestudy.tune.target import SHARDING, WORKERS, Setting, Target
+from scalestudy.tune.target import WORKERS, Setting, Target
 
 MIB = 2**20
 MICRO_BATCH = 0.05

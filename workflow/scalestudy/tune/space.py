@@ -13,11 +13,9 @@ import yaml
 from scalestudy.analyse.forecast.batches import FARTHEST
 from scalestudy.errors import RefusedStudyError, UserError
 from scalestudy.study.config.commands import CommandWorkload
-from scalestudy.study.config.variants import Knobs
-from scalestudy.tune.target import BATCH, SHARDING, STRATEGIES, WORKERS, Setting, Target
+from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, unknown
+from scalestudy.tune.target import STRATEGIES, WORKERS, Setting, Target
 
-FEWEST_STEPS = 30
-"""Of an epoch, as for advice on a larger batch: with fewer a network is hardly trained."""
 MOST = 4000
 """Settings of a space; each is checked against the config model before anything is launched."""
 KEEPS_TRAINING = {
@@ -88,7 +86,9 @@ def make_space(
 ) -> Space:
     """The space of a target.
 
-    levels: key -> values to try, in the place of ours or beyond our keys. hold: keys that stay as they are.
+    Values and bounds are those of the key `tune` of the study, unless the options name others.
+
+    levels: key -> values to try, in the place of the study's or beyond its keys. hold: keys that stay as they are.
     hold_batch: why the batch is not searched, unless levels name it; '' where it may be. largest_batch: samples
     per rank that were measured; a batch goes up to FARTHEST times that. cuda: whether launches run on CUDA
     devices. Raises UserError where a key is none of the config model, the present setting is refused, or there is
@@ -98,20 +98,22 @@ def make_space(
     for option, keys in (("--hold", held), ("--try", levels)):
         for key in keys:
             _refuse_key(target, option, key)
+    bounds = target.study.tune
+    held = dict.fromkeys(bounds.hold, "tune.hold") | held
+    asked = {OF_KEYS[name]: f"tune.{name}" for name in bounds.given if OF_KEYS[name] != BATCH}
+    asked |= {key: f"tune.also.{key}" for key in bounds.also} | {key: f"--try {key}" for key in levels}
     ours = _our_levels(target, cuda, held)
     if hold_batch and BATCH in ours:
         held[BATCH] = hold_batch
     wanted = {key: values for key, values in ours.items() if key not in held} | dict(levels)
     for key in levels:
         held.pop(key, None)
-    for batch in levels.get(BATCH, ()):
-        _refuse_batch(target, batch, largest_batch)
+    for batch in wanted.get(BATCH, ()):
+        _refuse_batch(target, f"--try {BATCH}" if BATCH in levels else "tune.batch_factors", batch, largest_batch)
     knobs = []
     for key, values in wanted.items():
         present = target.present_value(key)
         every = list(dict.fromkeys([present, *values]))
-        if key == BATCH and key not in levels:
-            every = [one for one in every if one == present or _has_steps(target, one)]
         if len(every) > 1:
             knobs.append(Knob(key, tuple(every), present))
         else:
@@ -119,7 +121,7 @@ def make_space(
     if not knobs:
         raise UserError(f"nothing to search: {'; '.join(f'{key}: {why}' for key, why in held.items())}")
     settings, refused = _settings(target, knobs)
-    _refuse_levels(knobs, levels, settings, refused)
+    _refuse_levels(knobs, wanted, asked, settings, refused)
     if len(settings) < 2:
         raise UserError(f"nothing to search: every other setting is refused, the first by {refused[0][1]}")
     return Space(target, tuple(knobs), settings, tuple(refused), held)
@@ -137,47 +139,56 @@ def parse_levels(words: Iterable[str]) -> dict[str, list[Any]]:
 
 
 def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, list[Any]]:
-    """Levels of each key that the workload takes; why another is held goes to `held`."""
+    """Values that the study gives of each key that the workload takes; why another is held goes to `held`."""
     workload, variant = target.study.workloads[target.workload], target.study.variants[target.variant]
-    batch = workload.batch_size
-    batches = [batch // 2, batch, 2 * batch, 4 * batch]
+    bounds = target.study.tune
+    batches = [batch for factor in bounds.batch_factors if (batch := int(workload.batch_size * factor))]
+    batches = [one for one in batches if one == workload.batch_size or _within(target, one)]
     if isinstance(workload, CommandWorkload):
-        for key in ("accumulation_steps", "precision", WORKERS, "ddp.bucket_cap_mb", SHARDING):
-            held.setdefault(key, "the command has no placeholder for it")
+        for key in (*OF_KEYS.values(), *bounds.also):
+            if key != BATCH:
+                held.setdefault(key, "the command has no placeholder for it")
         if not workload.follows_batch:
             held.setdefault(BATCH, "the command has neither {batch_per_rank} nor {global_batch}")
             return {}
         return {BATCH: batches}
     found: dict[str, list[Any]] = {
         BATCH: batches,
-        "accumulation_steps": [1, 2, 4],
-        "precision": ["fp32", "tf32", "bf16", "fp16"] if cuda else ["fp32", "bf16"],
-        WORKERS: [0, 1, 2],
+        "accumulation_steps": list(bounds.accumulation_steps),
+        "precision": list(bounds.precision or (("fp32", "tf32", "bf16", "fp16") if cuda else ("fp32", "bf16"))),
+        WORKERS: list(bounds.workers),
     }
     if target.ranks > 1:
         if variant.strategy == "ddp":
-            found["ddp.bucket_cap_mb"] = [1, 5, 25, 100]
-        found[SHARDING] = [one for one in STRATEGIES if one != "fsdp-hybrid" or target.nodes > 1]
+            found["ddp.bucket_cap_mb"] = [_whole(size) for size in bounds.bucket_cap_mb]
+        every = [one for one in STRATEGIES if one != "fsdp-hybrid" or target.nodes > 1]
+        found[SHARDING] = list(bounds.sharding or every)
     else:
         held.setdefault(SHARDING, "one process has nothing to shard")
         held.setdefault("ddp.bucket_cap_mb", "one process has nothing to synchronise")
-    return found
+    return found | {key: list(values) for key, values in bounds.also.items()}
 
 
-def _has_steps(target: Target, batch: int) -> bool:
-    """Whether a batch leaves steps enough of an epoch."""
-    samples = target.study.workloads[target.workload].known_train_samples
-    return samples is None or samples >= FEWEST_STEPS * target.global_batch({BATCH: batch})
+def _whole(value: float) -> float:
+    return int(value) if value == int(value) else value
 
 
-def _refuse_batch(target: Target, batch: Any, largest: int) -> None:
-    """Raise UserError where a batch is none, or is beyond what was measured tells of."""
+def _within(target: Target, batch: int) -> bool:
+    """Whether a batch is within the study's bounds: it is not too large, and leaves steps enough of an epoch."""
+    bounds, samples = target.study.tune, target.study.workloads[target.workload].known_train_samples
+    if bounds.largest_batch is not None and batch > bounds.largest_batch:
+        return False
+    return samples is None or samples >= bounds.fewest_steps * target.global_batch({BATCH: batch})
+
+
+def _refuse_batch(target: Target, key: str, batch: Any, largest: int) -> None:
+    """Raise UserError where a batch is none, or is beyond what was measured tells of. key: that gave it."""
     if not isinstance(batch, int) or batch < 1:
-        raise UserError(f"--try {BATCH}: {batch} is no number of samples")
+        raise UserError(f"{key}: {batch} is no number of samples")
     measured = max(largest, target.batch_per_rank({}))
     if target.batch_per_rank({BATCH: batch}) > FARTHEST * measured:
         raise UserError(
-            f"--try {BATCH}: {batch} is more than {FARTHEST:g} times the largest batch that was measured,"
+            f"{key}: {batch} is more than {FARTHEST:g} times the largest batch that was measured,"
             f" {measured} samples per rank; run the study at a larger batch first"
         )
 
@@ -185,16 +196,17 @@ def _refuse_batch(target: Target, batch: Any, largest: int) -> None:
 def _refuse_levels(
     knobs: Sequence[Knob],
     wanted: Mapping[str, Sequence[Any]],
+    asked: Mapping[str, str],
     settings: Sequence[Setting],
     refused: Sequence[tuple[Setting, str]],
 ) -> None:
-    """Raise UserError where a value that was asked for cannot be run in any setting."""
-    for knob in knobs:
+    """Raise UserError where a value that was asked for cannot be run in any setting. asked: key -> by what."""
+    for knob in (one for one in knobs if one.key in asked):
         possible = {setting.get(knob.key) for setting in settings}
         for value in wanted.get(knob.key, ()):
             if value not in possible:
                 why = next(why for setting, why in refused if setting.get(knob.key) == value)
-                raise UserError(f"--try {knob.key}: {value} cannot be run: {why}")
+                raise UserError(f"{asked[knob.key]}: {value} cannot be run: {why}")
 
 
 def _refuse_key(target: Target, option: str, key: str) -> None:
@@ -203,19 +215,8 @@ def _refuse_key(target: Target, option: str, key: str) -> None:
         return
     if isinstance(target.study.workloads[target.workload], CommandWorkload):
         raise UserError(f"{option} {key}: {target.workload} is a command; only {BATCH} can be put into it")
-    known = Knobs.model_fields
-    first, _, inner = key.partition(".")
-    parts = {name: set(getattr(one.annotation, "model_fields", ())) for name, one in known.items()}
-    of_sharding = key in ("strategy", "fsdp.sharding")
-    if of_sharding or first not in known or (inner not in parts[first] if inner else bool(parts[first])):
-        valid = [
-            BATCH,
-            SHARDING,
-            *(n for n in known if not parts[n]),
-            *(f"{n}.{k}" for n in known for k in parts[n]),
-        ]
-        advice = f"use {SHARDING}" if of_sharding else f"keys are {', '.join(valid)}"
-        raise UserError(f"{option} {key}: no such key; {advice}")
+    if why := unknown(key):
+        raise UserError(f"{option} {key}: {why}")
 
 
 def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...], list[tuple[Setting, str]]]:
@@ -225,7 +226,10 @@ def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...
     present = {knob.key: knob.present for knob in knobs}
     distinct = {tuple(one.items()): one for one in [meaningful(present), *every]}
     if len(distinct) > MOST:
-        raise UserError(f"the space has {len(distinct)} settings, more than {MOST}; name fewer values with --try")
+        raise UserError(
+            f"the space has {len(distinct)} settings, more than {MOST}; name fewer values with --try, or by"
+            " the key tune of the study"
+        )
     valid: list[Setting] = []
     refused: list[tuple[Setting, str]] = []
     for setting in distinct.values():

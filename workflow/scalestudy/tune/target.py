@@ -12,10 +12,8 @@ from scalestudy.study.config.load import parse_study
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import write_at
+from scalestudy.study.config.tune import BATCH, SHARDING
 
-BATCH = "batch_size"
-SHARDING = "sharding"
-"""Strategy and sharding as one key: FSDP's way of sharding is an option of one strategy."""
 WORKERS = "input.workers"
 STRATEGIES: dict[str, dict[str, Any]] = {
     "ddp": {"strategy": "ddp"},

@@ -128,14 +128,14 @@ def _finalist_lines(one: Finalist, found: TuneFile) -> list[str]:
         f"  {GOALS[found.goal]}: {show(*vars(one.gain).values())} x, {counted(one.blocks, 'block')}", 4
     )
     if one.accuracy_kept == AccuracyKept.NONE:
-        how = "it was not traded knowingly"
+        how = ""
         if "batch_size" in one.setting and not isnan(found.noise_scale_samples.value):
-            how += "; the batch is weighed by the gradient noise scale"
-        return lines + _wrapped(f"  accuracy: not measured at this setting; {how}", 4)
+            how = "; the batch is weighed by the gradient noise scale"
+        return lines + _wrapped(f"  accuracy: not measured at this setting{how}", 4)
     difference = show(*vars(one.accuracy_difference).values(), factor=100)
     kept = _KEPT[one.accuracy_kept]
     if one.accepted and not one.keeps_training and one.accuracy_kept == AccuracyKept.NOT_SHOWN:
-        kept = "shown not to be lower by more than the margin"
+        kept = "not lower by more than the margin"
     return lines + _wrapped(f"  accuracy: {difference} points beside the present setting, {kept}", 4)
 
 

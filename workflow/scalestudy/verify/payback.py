@@ -59,9 +59,9 @@ def payback(
     """
     if why_not(advice):
         return Payback(unknown=Unpaid.NO_TRIAL)
-    trial, content = make_trial(plan.study, at, cause, advice)
     try:
-        price = price_of(make_plan(parse_trial(trial, with_point(content, at))), hours)
+        trial, content = make_trial(plan.study, at, cause, advice)
+        price = price_of(make_plan(parse_trial(trial, with_point(content, at), advice)), hours)
     except AdviceError:
         return Payback(unknown=Unpaid.NO_TRIAL)  # `scalestudy verify` says which key is refused
     cost = {"least_device_hours": price.least_hours, "most_device_hours": price.most_hours}

@@ -11,7 +11,7 @@ from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import of_one_protocol
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
-from scalestudy.registry.codes import AccuracyKept, Goal, Tried
+from scalestudy.registry.codes import AccuracyKept, Goal, Stopped, Tried
 from scalestudy.registry.column import ENDS, Column
 from scalestudy.registry.verified import EPOCH_TIME, TIME_TO_ACCURACY, TRIED
 from scalestudy.registry.words.points import ends, outcomes
@@ -36,10 +36,12 @@ def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, e
     gain = _gain(trial, plan, before, after)
     difference, kept = NOTHING, AccuracyKept.NONE
     accuracies = [by_repeat(side.launches, "validation_accuracy") for side in (after, before)]
-    if all(len(one.dropna()) for one in accuracies):
+    if len((accuracies[0] - accuracies[1]).dropna()):
         margin, level = plan.study.report.accuracy_margin, plan.study.report.confidence
         difference, kept = compare_accuracy(*accuracies, margin=margin, confidence=level)
     verdict, reason = judge(trial, gain, kept, after.row, goal=Goal(plan.study.report.goal))
+    if verdict == Tried.UNDECIDED and (repeats := _ended_after(plan, before, after)):
+        reason = f"the budget ended after {repeats} {'repeat' if repeats == 1 else 'repeats'}, and {reason}"
     found = [_quantities(side, plan, epochs) for side in (before, after)]
     predicted = _predicted(trial, found[0])
     return Verified(
@@ -56,6 +58,15 @@ def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, e
         before=_side(before),
         after=_side(after),
     )
+
+
+def _ended_after(plan: Plan, *sides: _Measured) -> int:
+    """Repeats that both sides have where a budget of device-hours ended them; 0 where it did not."""
+    launched = min(int(side.row["launches"]) for side in sides)
+    cut = launched < plan.study.repeats or any(
+        side.row["stopped_because"] == Stopped.HOURS_ENDED for side in sides
+    )
+    return launched if cut else 0
 
 
 def _gain(trial: Trial, plan: Plan, before: _Measured, after: _Measured) -> Interval:
@@ -83,8 +94,9 @@ def judge(
 ) -> tuple[Tried, str]:
     """(verdict, why). Where the study is to cost little, gains are those of the device-time of a sample.
 
-    Confirmed: faster with the whole interval, no less accurate, and as predicted where something was: the measured
-    gain is within the predicted limits, or its own interval includes the prediction. Partly: faster, but not that.
+    Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was:
+    the measured gain is within the predicted limits, or its own interval includes the prediction. Partly: faster,
+    but not that. It says nothing of an accuracy that was not measured.
     Refuted: what it brings is below half of what was predicted, with the whole interval, or the launches after the
     advice did not come to their end. Undecided otherwise.
     """

@@ -28,17 +28,26 @@ WHY_NOT = {
     "max_repeats": "it asks for more launches, not for another training",
     "report": "it asks for more rows, not for another training",
 }
+NO_ROOM = "the study that tries this advice at another point cannot hold this point too"
 
 
-class AdviceError(AssertionError):
-    """A patch that the study refuses: a defect of the diagnosis, with the finding's id."""
+class AdviceError(Exception):
+    """A patch of a diagnosis that the study refuses. It is a defect of scalestudy, and no mistake of the user."""
+
+    def __init__(self, at: Place, cause: str, advice: Recommendation, problems: Sequence[str]) -> None:
+        self.at, self.change = at, advice.change
+        self.why = (
+            f"its patch is refused, which is a defect of scalestudy (finding {cause}, advice {advice.id}):"
+            f" {'; '.join(' '.join(problem.split()) for problem in problems)}"
+        )
+        super().__init__(f"{cause}.{advice.id}: {self.why}")
 
 
 def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
     """A trial for every point that has advice to try, and what is left out.
 
-    Points of a workload and variant with the same advice share a study. Raises AdviceError where a patch that was
-    offered is refused.
+    Points of a workload and variant with the same advice share a study. Advice whose patch is refused has no
+    trial; `refused_advice` lists it.
     """
     return add_trials(TrialsFile(study=study.name, trials=(), left_out=(), studies={}), study, diagnoses, {})
 
@@ -63,20 +72,48 @@ def add_trials(
                 not_tried = LeftOut(at=before, change=advice.change, why=why)
                 left_out += [not_tried] if not_tried not in left_out else []
                 continue
-            trial, content = make_trial(study, before, cause, advice)
+            try:
+                trial, content = make_trial(study, before, cause, advice)
+                parse_trial(trial, with_point(content, before), advice)
+            except AdviceError:
+                continue
             if trial.id in chosen.studies:
                 continue  # it would have other launches than those that were made
-            studies[trial.id] = with_point(studies.get(trial.id, content), before)
-            parse_trial(trial, studies[trial.id])
+            together = with_point(studies.get(trial.id, content), before)
+            try:
+                parse_trial(trial, together, advice)
+            except AdviceError:
+                left_out.append(LeftOut(at=before, change=advice.change, why=NO_ROOM))
+                continue
+            studies[trial.id] = together
             trials.append(trial)
             break
     return TrialsFile(study=study.name, trials=tuple(trials), left_out=tuple(left_out), studies=studies)
 
 
+def refused_advice(study: Study, diagnoses: Sequence[Diagnosis], chosen: TrialsFile) -> list[AdviceError]:
+    """Advice that has no trial because its patch is refused, up to the advice that is tried last at each point."""
+    found = []
+    for diagnosis in diagnoses:
+        at = Place.of(diagnosis)
+        last = next((trial for trial in reversed(chosen.trials) if trial.before == at), None)
+        for cause, advice in diagnosis.recommendations:
+            if last and last.tries(at, cause, advice):
+                break
+            if why_not(advice):
+                continue
+            try:
+                trial, content = make_trial(study, at, cause, advice)
+                parse_trial(trial, with_point(content, at), advice)
+            except AdviceError as error:
+                found.append(error)
+    return found
+
+
 def make_trial(study: Study, before: Place, cause: str, advice: Recommendation) -> tuple[Trial, dict[str, Any]]:
     """(the trial of advice for a point, its study without the scale of the point).
 
-    advice: one that a study can hold, by `why_not`.
+    advice: one that a study can hold, by `why_not`. Raises AdviceError where its patch is not of the point.
     """
     name, content, after = _side_by_side(study, before, cause, advice)
     trial = Trial(
@@ -92,12 +129,12 @@ def make_trial(study: Study, before: Place, cause: str, advice: Recommendation) 
     return trial, content
 
 
-def parse_trial(trial: Trial, content: dict[str, Any]) -> Study:
+def parse_trial(trial: Trial, content: dict[str, Any], advice: Recommendation) -> Study:
     """The study of a trial. Raises AdviceError, with the ids of finding and advice, where it is refused."""
     try:
         return parse_study(content, source=trial.id)
     except RefusedStudyError as error:
-        raise AdviceError(f"{trial.cause}.{trial.advice}: {error}") from None
+        raise AdviceError(trial.before, trial.cause, advice, error.problems) from None
 
 
 def why_not(advice: Recommendation) -> str:
@@ -120,13 +157,22 @@ def _side_by_side(
     variants = {base: dumped["variants"][base], variant: dumped["variants"][variant] | {"base": base}}
     workloads = {workload: dumped["workloads"][workload]}
     after = before
-    if changed := patch.get("variants"):
+    changed = patch.get("variants", {})
+    added = sorted(set(changed) - set(study.variants))
+    if {base, variant} & set(changed):
         of_base = f"{base}-{AFTER}" if base in changed else base
         if base in changed:
             variants[of_base] = merge(variants[base], changed[base])
         variants[f"{variant}-{AFTER}"] = merge(variants[variant], changed.get(variant, {})) | {"base": of_base}
         after = after.model_copy(update={"variant": f"{variant}-{AFTER}"})
+    elif added:
+        variants[added[0]] = changed[added[0]] | {"base": base}
+        after = after.model_copy(update={"variant": added[0]})
+    elif changed:
+        raise AdviceError(before, cause, advice, [f"variants: the patch changes neither {variant} nor {base}"])
     if changed := patch.get("workloads"):
+        if workload not in changed:
+            raise AdviceError(before, cause, advice, [f"workloads: the patch does not change {workload}"])
         workloads[f"{workload}-{AFTER}"] = merge(workloads[workload], changed[workload])
         after = after.model_copy(update={"workload": f"{workload}-{AFTER}"})
     scales: list[str] = []

@@ -17,16 +17,24 @@ PLACE = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
 """Columns of runs.csv, and fields of a spec, that tell the launches of one configuration from others."""
 
 
-def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int) -> DecisionFile:
-    """The decision after so many repeats. runs, summary: of the launches up to these repeats."""
+def decide(
+    plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int, bound_device_hours: float | None = None
+) -> DecisionFile:
+    """The decision after so many repeats.
+
+    runs, summary: of the launches up to these repeats. bound_device_hours: a bound on all launches beside that of
+    the study; the smaller one counts.
+    """
     study = plan.study
+    bounds = [hours for hours in (study.measure.budget_device_hours, bound_device_hours) if hours is not None]
+    budget_device_hours = min(bounds, default=None)
     compared = [(point, _comparison(study, row, after)) for point, row in _compared(plan, summary)]
     open_points = [point for point, comparison in compared if comparison.settled == Settled.NO]
     last = min((number for number in study.decisions if number > after), default=study.most_repeats)
     wanted = _launches(plan, open_points, range(after + 1, last + 1))
     allowed = last
-    if wanted and study.measure.budget_device_hours is not None:
-        left_s = study.measure.budget_device_hours * 3600 - float(device_time_s(runs).sum())
+    if wanted and budget_device_hours is not None:
+        left_s = budget_device_hours * 3600 - float(device_time_s(runs).sum())
         allowed = min(last, after + max(0, int(left_s // _repeat_s(plan, runs, wanted, after + 1))))
     needed = tuple(run for run in wanted if plan.runs[run].repeat <= allowed)
     return DecisionFile(
@@ -35,7 +43,7 @@ def decide(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int)
         comparisons=tuple(comparison for _, comparison in compared),
         needed=needed,
         without_probes=_probed_enough(plan, runs, needed),
-        budget_device_hours=study.measure.budget_device_hours,
+        budget_device_hours=budget_device_hours,
         budget_ends_after=allowed if allowed < last else None,
     )
 
@@ -71,9 +79,16 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
-    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan."""
-    serving = plan.serving(points)
-    return [run for run, spec in plan.runs.items() if run in serving and spec.repeat in repeats]
+    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan.
+
+    Up to `repeats` of the study these are all runs: a decision before that is one on the budget alone.
+    """
+    serving, first = plan.serving(points), plan.study.repeats
+    return [
+        run
+        for run, spec in plan.runs.items()
+        if spec.repeat in repeats and (run in serving or spec.repeat <= first)
+    ]
 
 
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:

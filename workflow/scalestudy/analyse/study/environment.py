@@ -6,12 +6,13 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
+from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
 from scalestudy.record.document import Document, Part
 from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
 from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, SEEN, Totals
 
 # Recorded with the environment by the rank that knows them, but of the model and the launch.
-OF_A_LAUNCH = (*Totals.model_fields, HELD_DEVICES, PROBES_LEFT_OUT, SEEN, GRADIENT_NOISE)
+OF_A_LAUNCH = (*Totals.model_fields, HELD_DEVICES, PROBES_LEFT_OUT, SEEN, GRADIENT_NOISE, BATCH_TRIAL)
 
 
 class WarningCount(Part):

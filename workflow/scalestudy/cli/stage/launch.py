@@ -49,6 +49,7 @@ def train(
     data: Path,
 ) -> int:
     """Launch one run and record it. A run that has been measured is kept and not measured again."""
+    from scalestudy.cli.spent import first_repeat_is_made, why_beyond
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run, record_unneeded
     from scalestudy.record.parts import TRACES
@@ -67,6 +68,13 @@ def train(
             record = record_unneeded(spec, folder, reason)
             print(f"{record.run_id}: {record.outcome} ({record.reason})")
             return 0
+    if why := why_beyond(folder, spec.run_id):
+        if not first_repeat_is_made(folder):
+            print(f"{spec.run_id}: not launched, since {why}", file=sys.stderr)
+            return 1  # nothing is recorded, so that a larger budget goes on here
+        record = record_unneeded(spec, folder, why)
+        print(f"{record.run_id}: {record.outcome} ({record.reason})")
+        return 0
     limits = Limits(
         time_limit_min=time_limit_min or limits.time_limit_min,
         start_limit_s=start_limit_s or limits.start_limit_s,

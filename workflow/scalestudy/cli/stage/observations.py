@@ -22,6 +22,7 @@ from scalestudy.analyse.trace.summary import Trace, TracesFile, summarise_trace
 from scalestudy.cli.decisions import decision_lines
 from scalestudy.cli.inputs import plan_of
 from scalestudy.cli.processes import cores, spread
+from scalestudy.cli.spent import bound_h
 from scalestudy.errors import UserError
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
@@ -92,7 +93,7 @@ def decide(results: Path, after: int) -> str:
         )
     directories = [results / "runs" / run_id for run_id, spec in plan.runs.items() if spec.repeat <= after]
     runs, summary = _points(plan, read_runs(plan.study, directories))
-    decision = analyse_decision(plan, runs, summary, after=after)
+    decision = analyse_decision(plan, runs, summary, after=after, bound_device_hours=bound_h())
     write_document(results / DECISIONS.format(repeats=after), decision)
     return "\n".join(decision_lines(plan.study, decision))
 

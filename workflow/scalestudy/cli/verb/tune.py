@@ -63,7 +63,8 @@ def tune(
     Batch, micro-batches, precision, loader workers, bucket size and sharding are searched, as far as the workload
     takes them. Short launches choose; the last three settings and the present one are trained whole, in common
     blocks. Every launch is a run and recorded as one: a search that was cut off goes on with the same command.
-    The answer is a study file. Accuracy is never traded beyond the study's margin.
+    The answer is a study file. A setting that changes the training is no answer where its accuracy is measured and
+    not shown to be kept within the study's margin. Where it is not measured the answer says so.
     """
     from scalestudy.chain.launches import allowing
     from scalestudy.cli.tuning import Tuning

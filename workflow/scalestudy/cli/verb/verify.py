@@ -24,7 +24,7 @@ from scalestudy.cli.verb.run import snakemake_line
     help="Device-hours, at most. Default: verify.budget_device_hours of the study.",
 )
 @click.option(
-    "-k", "--keep-going", is_flag=True, help="End with 0 also where a trial could not be run; it is listed."
+    "-k", "--keep-going", is_flag=True, help="End with 0 also where advice could not be tried; it is listed."
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Only choose the trials and print what they may cost.")
 def verify(
@@ -44,7 +44,16 @@ def verify(
     run again. Remove the folder to choose again. The next `snakemake` puts what came of it into the documents.
     """
     from scalestudy.cli.inputs import plan_of
-    from scalestudy.cli.trials import Budget, chosen_trials, priced_trials, scored, study_file, summary_of
+    from scalestudy.cli.trials import (
+        Budget,
+        chosen_trials,
+        defect_lines,
+        priced_trials,
+        refused_of,
+        scored,
+        study_file,
+        summary_of,
+    )
     from scalestudy.publish.views.verified import verification_lines
 
     folder = find_results(study, results, having="findings").absolute()
@@ -52,6 +61,10 @@ def verify(
     of_study = plan_of(folder).study
     bounds = of_study.verify
     chosen = chosen_trials(folder)
+    refused = refused_of(folder, chosen)
+    status = 1 if refused else 0
+    for said in defect_lines(refused):
+        print(said, file=sys.stderr, flush=True)
     allowed = Budget(
         most=bounds.most if most is None else most, hours=bounds.budget_device_hours if budget is None else budget
     )
@@ -67,17 +80,19 @@ def verify(
     if not prices:
         print("no advice that a study can try")
     if dry_run:
-        return 0
-    status = 0
+        return 0 if keep_going else status
     for name in names:
         if why := allowed.spent_up(name, prices[name]):
             not_run[name] = why
             continue
         line = snakemake_line((study_file(folder, name),), Path(), profile)
         line += ["--quiet", "rules", "host", "reason", "--", str(summary_of(name))]
-        if ended := subprocess.run(line).returncode:
+        ended = subprocess.run(line, env=os.environ | allowed.environment(name)).returncode
+        if ended and (why := allowed.why_unfinished(name)):
+            not_run[name] = why
+        elif ended:
             not_run[name] = f"Snakemake ended with {ended}; results/{name}/logs has the log of each step"
             print(not_run[name], file=sys.stderr)
             status = status or ended
-    print("\n".join(verification_lines(scored(folder, chosen, not_run), of_study)))
+    print("\n".join(verification_lines(scored(folder, chosen, not_run, refused), of_study)))
     return 0 if keep_going else status

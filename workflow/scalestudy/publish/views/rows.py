@@ -110,7 +110,7 @@ def _accuracy_kept(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     if row["accuracy_kept"] == AccuracyKept.NONE or isnan(row["validation_accuracy"]):
         return Phrase()
     if isnan(row["accuracy_difference"]):
-        return Phrase("not compared: no launch of the base case has the same seed")
+        return Phrase("not compared: no launch of the base case with the same seed has one")
     kept = ACCURACY[row["accuracy_kept"]]
     return numbers.phrase(point, f"{kept}: difference {{accuracy_difference_points}} points")
 

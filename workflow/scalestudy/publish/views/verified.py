@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import isnan
 from string import Formatter
 from typing import Any
 
@@ -54,8 +55,19 @@ def _tried(one: Verified, study: Study, numbers: Numbers) -> dict[str, Any]:
         "verdict": words.VERDICTS[one.verdict],
         "said": came_of_it(one, numbers),
         "rows": [row for row in rows if row["measured"]],
+        "note": _without_limits(one),
         "trial": one.trial.id,
     }
+
+
+def _without_limits(one: Verified) -> str:
+    """Why values of a side have no limits, in sentences; '' where all have some."""
+    sides = {"before": one.before, "after": one.after}
+    alone = tuple(name for name, side in sides.items() if side.ends.get("ok") == 1)
+    speedups = {name: getattr(one.quantities["speedup"], name) for name in sides}
+    base = [name for name, speedup in speedups.items() if speedup.value == 1 and isnan(speedup.low)]
+    said = [words.ONE_LAUNCH[alone]] if alone else []
+    return " ".join([*said, *(words.IS_BASE[name] for name in base if name not in alone)])
 
 
 def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phrase:
@@ -69,10 +81,20 @@ def came_of_it(one: Verified, numbers: Numbers, *, accuracy: bool = True) -> Phr
     if f"{key}.gain" in numbers:
         pieces += [_phrase(words.BROUGHT, key, numbers), "; ", told, ". "]
     pieces.append(f"{one.reason[:1].upper()}{one.reason[1:]}.")
-    if accuracy and one.accuracy_kept != AccuracyKept.NONE:
-        difference = f"{key}.accuracy_difference_points"
-        pieces += [f" {words.KEPT[one.accuracy_kept]}: ", _piece(difference, numbers), " points."]
+    if accuracy:
+        pieces += [" ", *_accuracy(one, key, numbers), "."]
     return Phrase(*pieces)
+
+
+def _accuracy(one: Verified, key: str, numbers: Numbers) -> list[Piece | str]:
+    """What became of the accuracy. It is kept only where launches of both sides show that, before and after it."""
+    if one.accuracy_kept != AccuracyKept.NONE:
+        difference = _piece(f"{key}.accuracy_difference_points", numbers)
+        return [f"{words.KEPT[one.accuracy_kept]}: ", difference, " points"]
+    measured = one.quantities["validation_accuracy"]
+    return [
+        words.NOT_MEASURED if isnan(measured.before.value) and isnan(measured.after.value) else words.NOT_COMPARED
+    ]
 
 
 def _row(one: Verified, key: str, name: str, target: float | None, numbers: Numbers) -> dict[str, Any]:
@@ -137,7 +159,8 @@ def text_lines(item: Mapping[str, Any]) -> list[str]:
     """A piece of advice of `verified_view` as lines of at most 80 columns, with its table."""
     lines = [wrap(f"{item['where']}: {item['verdict'].upper()}", "", "  ")]
     lines += [wrap(item["change"], "  ", "  "), wrap(item["said"], "  ", "  ")]
-    return "\n".join([*lines, *_table(item["rows"])]).splitlines()
+    note = [wrap(item["note"], "  ", "  ")] if item["note"] else []
+    return "\n".join([*lines, *_table(item["rows"]), *note]).splitlines()
 
 
 def _table(rows: Sequence[Mapping[str, Any]]) -> list[str]:

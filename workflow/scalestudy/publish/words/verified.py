@@ -10,11 +10,26 @@ VERDICTS = {
     Tried.UNDECIDED: "undecided",
 }
 KEPT = {
-    AccuracyKept.NONE: "",
     AccuracyKept.EQUIVALENT: "Accuracy is kept",
     AccuracyKept.LOWER: "Accuracy is lower after it",
     AccuracyKept.HIGHER: "Accuracy is higher after it",
     AccuracyKept.NOT_SHOWN: "Accuracy is not shown to be kept",
+}
+"""By what launches of both sides in the same repeats show."""
+NOT_MEASURED = "Accuracy was not measured"
+NOT_COMPARED = "Accuracy was not compared: no repeat has it both before and after"
+ONE_LAUNCH = {
+    (
+        "before",
+        "after",
+    ): "One launch before and one after the advice came to their end: their values have no limits.",
+    ("before",): "One launch before the advice came to its end: its values have no limits.",
+    ("after",): "One launch after the advice came to its end: its values have no limits.",
+}
+"""By the sides that have a single launch."""
+IS_BASE = {
+    "before": "Before the advice it is the base case, whose speedup is 1 by definition.",
+    "after": "After the advice it is the base case, whose speedup is 1 by definition.",
 }
 QUANTITIES = {
     "step_time_ms": ("step time", "ms"),

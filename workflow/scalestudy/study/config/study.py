@@ -10,10 +10,12 @@ from pydantic import AfterValidator, Field, model_validator
 from scalestudy.study.config.command_variants import refuse_for_commands
 from scalestudy.study.config.conditions import Host, refuse_threads
 from scalestudy.study.config.datasets import Data
+from scalestudy.study.config.distinct import distinct
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.report import Report
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
 from scalestudy.study.config.stopping import StudyMeasure
+from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import AnyWorkload, refuse_batches
@@ -21,14 +23,6 @@ from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
 from scalestudy.study.twins import twin_name
-
-
-def _distinct(values: tuple[object, ...]) -> tuple[object, ...]:
-    doubles = sorted({str(value) for value in values if values.count(value) > 1})
-    if doubles:
-        raise ValueError(f"each may be listed once; repeated: {', '.join(doubles)}")
-    return values
-
 
 FIRST_REPEATS, MOST_REPEATS = 3, 12
 """Launches of a point before it is decided on more, and at the most, in a study that names neither."""
@@ -70,7 +64,7 @@ class Study(Entry):
     nodes cancels. A job then has the devices of its largest launch, and smaller launches leave some of them idle.
     `scales`: launches of one scale; no device is idle, and drift between jobs does not cancel. `auto`: blocks of
     all scales on one node, and of larger ones while at most half of the device-time is idle; the rest by scale."""
-    scales: Annotated[tuple[Scale, ...], AfterValidator(_distinct)] = Field(min_length=1)
+    scales: Annotated[tuple[Scale, ...], AfterValidator(distinct)] = Field(min_length=1)
     """Scales of the distributed variants, NODESxDEVICES: `1x2`. The `single` variants always run at 1x1."""
     variants: dict[Name, Variant] = Field(min_length=1)
     """How the workloads are run, by name."""
@@ -84,6 +78,8 @@ class Study(Entry):
     """What the numbers are held to."""
     verify: Verify = Verify()
     """Whether the study tries its own advice."""
+    tune: Tune = Tune()
+    """What `scalestudy tune` searches."""
 
     def base_of(self, variant: str) -> str:
         """Name of the single variant that a variant is compared with; a single variant is its own."""

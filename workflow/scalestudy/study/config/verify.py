@@ -20,7 +20,8 @@ class Verify(Entry):
     first."""
     budget_device_hours: float | None = Field(None, ge=0)
     """Device-hours that all trials together may take. A trial that may take more than what is left is not run, and
-    is listed with that reason. `mode: auto` needs it; no limit if unset."""
+    is listed with that reason. No launch of a trial begins once they are used up. `mode: auto` needs it; no limit
+    if unset."""
 
     @model_validator(mode="after")
     def _bounded(self) -> Verify:
