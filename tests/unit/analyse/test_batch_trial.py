@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import exp, inf, isnan, nan
 
 import pytest
-from scalestudy.analyse.forecast.goodput import both, statistical_efficiency
+from scalestudy.analyse.forecast.goodput import efficiency_interval, statistical_efficiency
 from scalestudy.analyse.run.batch_trial import noise_scale_of
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.record.batch_trial import BatchTrial, Branch
 
 BATCH, SAMPLES = 64, 8192
@@ -44,15 +44,22 @@ def test_batches_that_lose_nothing_have_no_noise_scale_and_those_that_diverge_no
     assert noise_scale_of(found.model_copy(update={"branches": (*found.branches[:2], broken)}), BATCH) == 0
 
 
+def test_a_loss_that_does_not_fall_tells_nothing() -> None:
+    """A network that learns its samples by heart: the loss over held-out samples rises again."""
+    found = trial(100)
+    flat = found.branches[0].model_copy(update={"losses": tuple(0.5 - 1e-3 * k for k in range(9))})
+    rising = found.branches[0].model_copy(update={"losses": (1.0, 0.8, 0.7, 0.6, 0.6, 0.65, 0.7, 0.8, 0.9)})
+    for first in (flat, rising):
+        assert isnan(noise_scale_of(found.model_copy(update={"branches": (first, *found.branches[1:])}), BATCH))
+
+
 def test_gradients_count_four_times_as_much_as_a_trial() -> None:
     noise = Interval(100.0, 50.0, inf)
-    assert both(noise, nan) == noise
-    assert both(NOTHING, 300.0).value == 300
-    together = both(noise, 300.0)
-    assert (together.value, together.low) == pytest.approx(
-        (1 / (0.8 / 100 + 0.2 / 300), 1 / (0.8 / 50 + 0.2 / 300))
-    )
-    assert together.high == pytest.approx(1500)
-    assert both(Interval(inf), inf).value == inf
-    assert both(noise, 0.0).value == 0
-    assert isnan(both(Interval(100.0), 300.0).low)
+    alone = efficiency_interval(noise, 256, 64)
+    assert efficiency_interval(noise, 256, 64, tried=100.0).value == pytest.approx(alone.value)
+    together = efficiency_interval(noise, 256, 64, tried=inf)
+    assert together.value == pytest.approx(alone.value**0.8)
+    assert together.low < together.value < together.high
+    worse = efficiency_interval(noise, 256, 64, tried=1.0)
+    assert worse.value == pytest.approx(alone.value**0.8 * (65 / 257) ** 0.2)
+    assert efficiency_interval(noise, 256, 64, tried=0.0).value == pytest.approx(1 / 4), "a trial that diverged"

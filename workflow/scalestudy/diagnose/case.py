@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.forecast.goodput import both
 from scalestudy.analyse.point.protocols import same_meaning
 from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
@@ -54,11 +53,12 @@ class Case:
 
     @cached_property
     def noise_scale(self) -> Interval:
-        """The gradient noise scale, in samples, by gradients at the end of the training and, where larger batches
-        were tried, by that; NOTHING where neither was done. That of a network which was hardly trained is none.
+        """The gradient noise scale at the end of the training, in samples; NOTHING where it was not measured.
+
+        That of a network which was hardly trained is none.
         """
         trained = self.study.workloads[self.point["workload"]].epochs
-        return both(noise_scale_of(self.point, self.base), self.tried_noise_scale) if trained else NOTHING
+        return noise_scale_of(self.point, self.base) if trained else NOTHING
 
     @property
     def tried_noise_scale(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import inf, isnan
+from math import inf, isnan, nan
 
 import pandas as pd
 
@@ -36,7 +36,8 @@ def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_sc
 def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Interval) -> Interval:
     """Times as fast to the same accuracy as now; NOTHING where that is not known. noise_scale: in samples.
 
-    The gain, where the global batch is that of now; else the gain times what a sample is worth then, over now.
+    The gain, where the global batch is that of now; else the gain times what a sample is worth then, over now, by
+    the noise scale and a trial of larger batches, if the point has one.
     """
     if recommendation.prediction is None:
         return NOTHING
@@ -44,7 +45,8 @@ def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Inte
     then = recommendation.global_batch or now
     if then == now:
         return gain
-    return NOTHING if isnan(noise_scale.value) else goodput(gain, noise_scale, then, now)
+    tried = float(point.get("trial_noise_scale_samples", nan))
+    return NOTHING if isnan(noise_scale.value) else goodput(gain, noise_scale, then, now, tried=tried)
 
 
 def noise_scale_of(*rows: pd.Series) -> Interval:

@@ -9,9 +9,9 @@ from typing import Any
 
 from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.forecast.goodput import efficiency_interval, goodput
+from scalestudy.analyse.forecast.goodput import efficiency_interval
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Prediction, Recommendation
 from scalestudy.diagnose.predict import peak_memory_at
@@ -124,7 +124,9 @@ def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
 def _worth(case: Case, batch: int) -> Interval:
     """What a sample is worth at this batch of the workload, over now; NOTHING without a gradient noise scale."""
     noise, now = case.noise_scale, int(case.point["global_batch"])
-    return NOTHING if isnan(noise.value) else efficiency_interval(noise, _global_batch(case, batch), now)
+    if isnan(noise.value):
+        return NOTHING
+    return efficiency_interval(noise, _global_batch(case, batch), now, tried=case.tried_noise_scale)
 
 
 def _global_batch(case: Case, batch: int) -> int:
@@ -178,11 +180,11 @@ def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
     speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
     batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
     gain = step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"])
-    noise, now = case.noise_scale, int(point["global_batch"])
+    worth = _worth(case, batch)
     return Prediction(
         step_time_s=step_time,
         gain=gain,
-        progress=NOTHING if isnan(noise.value) else goodput(gain, noise, _global_batch(case, batch), now),
+        progress=NOTHING if isnan(worth.value) else product(gain, worth),
         speedup=speedup,
         efficiency=speedup.scaled(1 / ranks),
         peak_memory_gib=peak_memory_at(case, batch_per_rank),

@@ -58,43 +58,31 @@ def statistical_efficiency(noise_scale: float, batch: float, reference: float) -
     return 1.0 if isinf(noise_scale) else (noise_scale + reference) / (noise_scale + batch)
 
 
-def both(noise_scale: Interval, tried: float) -> Interval:
-    """The noise scale by gradients and by a trial of larger batches together: the weighted mean of their inverses.
-
-    Either may be inf, and nan where it is not known: then it is the other one. A trial that diverged, 0, decides
-    alone. All in samples.
-    """
-    if isnan(tried):
-        return noise_scale
-    if isnan(noise_scale.value):
-        return Interval(tried)
-
-    def together(scale: float) -> float:
-        inverses = [0.0 if isinf(one) else 1 / one if one else inf for one in (scale, tried)]
-        inverse = (1 - TRIAL_WEIGHT) * inverses[0] + TRIAL_WEIGHT * inverses[1]
-        return 1 / inverse if inverse else inf
-
-    return noise_scale.map(lambda scale: nan if isnan(scale) else together(scale))
-
-
-def efficiency_interval(noise_scale: Interval, batch: float, reference: float) -> Interval:
+def efficiency_interval(noise_scale: Interval, batch: float, reference: float, *, tried: float = nan) -> Interval:
     """statistical_efficiency of each end of the interval, and what the formula itself is off by (FORMULA_ERROR).
 
-    It rises with the noise scale above the reference batch, and falls below it.
+    It rises with the noise scale above the reference batch, and falls below it. tried: the noise scale that a
+    trial of larger batches shows; nan where there was none. Both efficiencies count, as TRIAL_WEIGHT says, and a
+    trial that diverged, 0, counts alone. All in samples.
     """
     of = noise_scale.map if batch >= reference else noise_scale.falling
     found = of(lambda scale: statistical_efficiency(scale, batch, reference))
+    if not isnan(tried):
+        by_trial, weight = statistical_efficiency(tried, batch, reference), TRIAL_WEIGHT if tried else 1.0
+        found = found.map(lambda one: one ** (1 - weight) * by_trial**weight)
     off = exp(FORMULA_ERROR * abs(log2(batch / reference)))
     return product(found, Interval(1.0, 1 / off, off))
 
 
-def goodput(throughput: Interval, noise_scale: Interval, batch: float, reference: float) -> Interval:
+def goodput(
+    throughput: Interval, noise_scale: Interval, batch: float, reference: float, *, tried: float = nan
+) -> Interval:
     """Throughput times statistical efficiency: samples a second, each worth one of the reference batch.
 
     throughput: at `batch`, samples/s. It and the noise scale are measured in different steps, so that their errors
-    do not depend on each other.
+    do not depend on each other. tried: as above.
     """
-    return product(throughput, efficiency_interval(noise_scale, batch, reference))
+    return product(throughput, efficiency_interval(noise_scale, batch, reference, tried=tried))
 
 
 def time_to_same_loss(

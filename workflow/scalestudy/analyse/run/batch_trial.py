@@ -13,12 +13,16 @@ from scalestudy.record.observation import RunRecord
 SCALE = "trial_noise_scale_samples"
 _RATIOS = np.concatenate([[0.0], np.geomspace(0.01, 30, 200)])
 """Of the batch of the launch over the noise scale, which are tried."""
+LEAST_FALL = 0.05
+"""Of the logarithm of the loss in the first branch: with less, or where it rises again, as the loss over held-out
+samples does when a network learns its samples by heart, other batches cannot be compared with it."""
 _PLACES = np.linspace(0.2, 1.0, 9)
 """Of what both branches have, at which they are compared. At the checkpoint they are equal by construction."""
 
 
 def trial_of(record: RunRecord) -> dict[str, Any]:
-    """The column of a launch, in samples; nan where no larger batch was tried, 0 where one diverged."""
+    """The column of a launch, in samples; nan where no larger batch was tried, or the loss fell too little to
+    tell; 0 where a branch diverged."""
     trial = batch_trial_in(record.environment) if record.outcome == "ok" else None
     return {SCALE: nan if trial is None else noise_scale_of(trial, record.spec.global_batch)}
 
@@ -35,6 +39,9 @@ def noise_scale_of(trial: BatchTrial, batch: int) -> float:
     first, *larger = trial.branches
     whole = float(first.samples[-1])
     base, base_end = _curve(first, whole)
+    fell = np.polyval(base, 0.0) - np.polyval(base, _PLACES * base_end)
+    if not (np.diff(fell, prepend=0.0) > 0).all() or fell[-1] < LEAST_FALL:
+        return nan
     errors = np.zeros(len(_RATIOS))
     for branch in larger:
         curve, end = _curve(branch, whole)
