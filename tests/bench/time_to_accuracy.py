@@ -160,7 +160,8 @@ class Row:
     measured_low: float
     measured_high: float
     reached: int
-    """Launches that reached the target, of REPEATS."""
+    """Launches that reached the target after their first epoch, before or after, whichever are fewer; of
+    REPEATS."""
 
     @property
     def equal_samples(self) -> float:
@@ -241,7 +242,7 @@ def rows_of(
         except NoFitError:  # where the step does not grow with the batch, no batch is advised
             continue
         batch = study.workloads[name].batch_size
-        before, _ = _reached(case.point, plan, runs, epochs, target)
+        before, first = _reached(case.point, plan, runs, epochs, target)
         for times in TIMES:
             after = summary[
                 (summary["workload"] == f"{name}-x{times}") & (summary["scaling"] == case.point["scaling"])
@@ -269,7 +270,7 @@ def rows_of(
                 measured=came.value,
                 measured_low=came.low,
                 measured_high=came.high,
-                reached=reached,
+                reached=min(first, reached),
             )
 
 
@@ -300,10 +301,14 @@ def _target(base: pd.Series, plan: Plan, epochs: pd.DataFrame) -> float:
 def _reached(
     point: pd.Series, plan: Plan, runs: pd.DataFrame, epochs: pd.DataFrame, target: float
 ) -> tuple[Interval, int]:
-    """(seconds to the target, geometric mean over launches that reach it, at LEVEL; how many reach it)."""
+    """(seconds to the target, geometric mean over launches that reach it, at LEVEL; how many reach it).
+
+    Launches that reach it in their first epoch do not count: nobody knows where in it.
+    """
     good = runs[runs["run_id"].isin(_runs_of(point, plan)) & (runs["outcome"] == "ok")]["run_id"]
-    times_s = [time_to_accuracy(epochs[epochs["run_id"] == run].sort_values("epoch"), target) for run in good]
-    known = [seconds for seconds in times_s if not isnan(seconds)]
+    of_runs = [epochs[epochs["run_id"] == run].sort_values("epoch") for run in good]
+    later = [one for one in of_runs if one["validation_accuracy"].iloc[0] < target]
+    known = [seconds for seconds in (time_to_accuracy(one, target) for one in later) if not isnan(seconds)]
     return (mean_on_logs(known, confidence=LEVEL) if known else NOTHING), len(known)
 
 
@@ -342,7 +347,8 @@ def summary_of(rows: Sequence[Row]) -> list[str]:
 
     said = [
         f"{len(rows)} predictions over {len({row.workload for row in rows})} workloads; in"
-        f" {len(rows) - len(whole)} of them a launch did not reach the target, or nothing was predicted.",
+        f" {len(rows) - len(whole)} of them a launch did not reach the target, or did so in its first epoch, or"
+        " nothing was predicted.",
     ]
     if not whole:
         return said

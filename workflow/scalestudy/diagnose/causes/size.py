@@ -168,8 +168,8 @@ def launch_bound(case: Case) -> Seen | None:
         warning="The global batch grows with the ranks: scale and warm up the learning rate.",
     )
     return Seen(
-        f"At {mine} samples a rank is as busy with starting operations as with computing: on one process a"
-        f" {ranks}th of the batch takes more than a {ranks}th of the time, without any communication.",
+        f"At {mine} samples a rank is as busy with starting operations as with computing: one process takes"
+        f" more than 1/{ranks} of the time for 1/{ranks} of the batch, without any communication.",
         evidence,
         (compiled, weak),
         lost,

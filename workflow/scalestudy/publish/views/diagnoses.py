@@ -25,6 +25,8 @@ from scalestudy.publish.words.verified import VERDICTS as TRIED_WORDS
 from scalestudy.registry.codes import Tried, Unpaid, Verdict
 from scalestudy.verify.model import Place, VerificationFile
 
+LEAST_SAID = 0.1
+"""Weight of a cause or of the unexplained that a summary names beside a cause that was found."""
 LEAST_SHARE = 0.005
 """Of a step that is told: less would read as 0 %."""
 MOST_LISTED = 8
@@ -115,11 +117,21 @@ def _diagnosis(
 
 
 def _causes(numbers: NumbersFile, diagnosis: Diagnosis, point: str) -> Phrase:
-    """'comm-bound', or with weights 'comm-bound (0.60) or launch-bound (0.40)'; the largest weight first."""
-    plain = [f.cause for f in diagnosis.findings if f.cause not in (diagnosis.verdict, *diagnosis.weights)]
-    by_weight = sorted(diagnosis.weights, key=lambda cause: -diagnosis.weights[cause])
+    """'comm-bound', or with weights 'comm-bound (0.60) or launch-bound (0.40)'; the largest weight first.
+
+    What weighs less than LEAST_SAID is left to the findings, but for causes that were found.
+    """
+    found = [finding.cause for finding in diagnosis.findings if finding.cause != diagnosis.verdict]
+    by_weight = [
+        cause
+        for cause in sorted(diagnosis.weights, key=lambda cause: -diagnosis.weights[cause])
+        if cause in found or diagnosis.weights[cause] >= LEAST_SAID
+    ]
     if diagnosis.verdict in (Verdict.HEALTHY, Verdict.AT_TARGET):  # no loss has to be explained
         by_weight = [cause for cause in by_weight if cause != UNEXPLAINED]
+    plain = [cause for cause in found if cause not in diagnosis.weights]
+    if set(by_weight) <= set(found) and len(by_weight) == 1:
+        return joined(list(map(Phrase, [*by_weight, *plain])))
     weighted = either([Phrase(cause, _weight(numbers, diagnosis, cause)) for cause in by_weight])
     if weighted and not any(finding.cause in by_weight for finding in diagnosis.findings):
         weighted = Phrase(POSSIBLY, weighted)
