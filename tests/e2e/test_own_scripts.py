@@ -42,7 +42,17 @@ def name_of(entry: dict[str, Any]) -> str:
     return f"{entry['script']}-{entry['ranks']}"
 
 
-@pytest.mark.parametrize("entry", EXPECTED, ids=name_of)
+QUICK = {name_of(entry) for entry in EXPECTED[::5]}
+"""Every fifth of them, of all kinds; the others take minutes more."""
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        pytest.param(entry, marks=[] if name_of(entry) in QUICK else pytest.mark.slow, id=name_of(entry))
+        for entry in EXPECTED
+    ],
+)
 def test_steps_and_samples_are_counted_as_a_human_does(entry: dict[str, Any], tmp_path: Path) -> None:
     if entry["needs"] and PYTHON not in os.environ and importlib.util.find_spec(entry["needs"]) is None:
         pytest.skip(f"{entry['needs']} is not installed")

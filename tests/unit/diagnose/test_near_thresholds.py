@@ -195,6 +195,10 @@ def all_named(named: Named) -> frozenset[str]:
     return found(named) | {one.cause for one in named.also_possible}
 
 
+QUICK = ("comm-bound", "launch-bound", "input-bound", "straggler", "transport")
+"""Of the causes near their thresholds; the others take as long again."""
+
+
 def share(sets: list[bool]) -> float:
     return sum(sets) / len(sets)
 
@@ -204,7 +208,9 @@ def most_frequent(sets: list[frozenset[str]]) -> float:
     return Counter(sets).most_common(1)[0][1] / len(sets)
 
 
-@pytest.mark.parametrize("name", NEAR)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[] if name in QUICK else pytest.mark.slow) for name in NEAR]
+)
 def test_the_true_causes_are_named_and_the_set_is_stable(name: str) -> None:
     """In 95 % of the draws, and by thresholds alone in less than 85 %, the same true causes in each test."""
     true, draws = NEAR[name].causes, drawn("near", name)

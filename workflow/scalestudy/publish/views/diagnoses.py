@@ -142,7 +142,7 @@ def _weight(numbers: NumbersFile, diagnosis: Diagnosis, cause: str) -> Phrase:
     """' (0.60)'; '' where the cause has no weight."""
     if cause not in diagnosis.weights:
         return Phrase()
-    return Phrase(numbers.piece(weight_key(point_key(vars(diagnosis)), cause), " ({})"))
+    return Phrase(" (", numbers.piece(weight_key(point_key(vars(diagnosis)), cause)), ")")
 
 
 def _recommendation(
