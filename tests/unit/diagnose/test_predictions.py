@@ -145,9 +145,12 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     book = book_of(plan, results_of(plan, study_of(plan, times), summary))
     (view,) = (v for v in diagnoses_view(plain, rows, book) if v["scaling"] == "strong")
     (given,) = (d for d in plain if d.scaling == "strong")
-    assert given.weights
-    for cause, weight in given.weights.items():
-        assert f"{cause} ({weight:.2f})" in view["causes"]
+    assert view["causes"] == "comm-bound", "what weighs less than 0.1 is left to the findings"
+    assert len(view["findings"]) == len(given.named)
+    for finding in view["findings"]:
+        weight = given.weights.get(finding["cause"])
+        assert finding["weight"] == ("" if weight is None else f" ({weight:.2f})")
+    assert given.weights["comm-bound"] < 1
     assert view["limited_by"].startswith("communication (communication 85%, ")
     assert [one.id for _, one in given.recommendations] == ["one_process", "larger_batch"]
     measured, predicted = view["recommendations"][:2]  # those of causes that are only possible follow
