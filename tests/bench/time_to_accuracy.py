@@ -27,7 +27,6 @@ from tempfile import gettempdir
 from typing import Any
 
 import pandas as pd
-import yaml
 from scalestudy.analyse.forecast.batches import step_model
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.analyse.point.accuracy import time_to_accuracy
@@ -39,7 +38,7 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, make_plan
 
 from bench.learnable import write_cifar, write_news
-from bench.verification import BIN, DOCS, ROOT, run_in
+from bench.verification import DOCS, HOST, read, run_study
 
 ROWS = DOCS / "measurements/time_to_accuracy.csv"
 FOLDER = Path(gettempdir()) / "scalestudy-time-to-accuracy"
@@ -184,11 +183,7 @@ def study_of(name: str) -> dict[str, Any]:
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
         "workloads": {name: workload},
-        "host": {
-            "device": "cpu",
-            "start": "fork",
-            "environment": {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"},
-        },
+        "host": HOST,
         "measure": {"probe_steps": 5, "probe_rounds": 3},
         "report": {"confidence": LEVEL},
     }
@@ -205,16 +200,10 @@ def study_of(name: str) -> dict[str, Any]:
 
 def measured(name: str, folder: Path) -> list[Row]:
     """Run the study, as far as it is not finished."""
-    folder.mkdir(parents=True, exist_ok=True)
     write_news(folder / "news")
     write_cifar(folder / "cifar")
     content = study_of(name)
-    path = folder / f"{name}.yaml"
-    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
-    run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
-    results = folder / "results" / name
-    run_in(folder, *run, "--", f"results/{name}/findings.json")
+    results = folder / "results" / run_study(content, folder).stem
     study = parse_study(content, source=name)
     frames = (
         pd.read_csv(results / file)
@@ -312,18 +301,6 @@ def _reached(
     return (mean_on_logs(known, confidence=LEVEL) if known else NOTHING), len(known)
 
 
-def read(path: Path) -> list[Row]:
-    """The rows that are kept."""
-    if not path.exists():
-        return []
-    kinds = {"int": int, "float": float, "str": str}
-    with path.open(encoding="utf-8", newline="") as lines:
-        return [
-            Row(**{field.name: kinds[str(field.type)](row[field.name]) for field in fields(Row)})
-            for row in csv.DictReader(lines)
-        ]
-
-
 def write(path: Path, rows: Sequence[Row]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", encoding="utf-8", newline="") as lines:
@@ -364,10 +341,10 @@ def summary_of(rows: Sequence[Row]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=[*WORKLOADS])
-    parser.add_argument("--minutes", type=float, default=inf, help="no workload is begun after so many")
+    parser.add_argument("--minutes", type=float, default=inf, help="begin no workload after this many minutes")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where studies are")
     arguments = parser.parse_args()
-    rows, begin = read(ROWS), time.monotonic()
+    rows, begin = read(ROWS, Row), time.monotonic()
     for name in arguments.workloads:
         if any(row.workload == name for row in rows) or time.monotonic() - begin > 60 * arguments.minutes:
             continue

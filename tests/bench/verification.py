@@ -24,12 +24,17 @@ from math import ceil, inf, log
 from pathlib import Path
 from statistics import median
 from tempfile import gettempdir
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
 from scalestudy.record.document import read_document
 from scalestudy.verify.model import VerificationFile
+
+from bench.harness import MALLOC
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 BIN = Path(sys.executable).parent
 ROOT = Path(__file__).parents[2]
@@ -49,6 +54,7 @@ TOKENS = {
     "vocabulary": 500,
     "on_device": False,
 }
+HOST = {"device": "cpu", "start": "fork", "environment": MALLOC}
 BOTH = {"scaling": ["strong", "weak"]}
 PLAIN: dict[str, dict[str, Any]] = {
     "mlp-narrow": task(mlp(128, 3), VECTORS, 64, **BOTH),
@@ -118,25 +124,15 @@ def study_of(name: str, seed: int) -> dict[str, Any]:
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
         "workloads": {name: PLAIN[name]},
-        "host": {
-            "device": "cpu",
-            "start": "fork",
-            "environment": {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"},
-        },
+        "host": HOST,
         "measure": {"half_width": 0.02, "max_steps": 100, "min_steps": 40, "probe_steps": 5, "probe_rounds": 3},
     }
 
 
 def tried(name: str, seed: int, folder: Path) -> list[Row]:
     """Run a study and try its advice. What is finished is not run again. folder: where results/ stands."""
-    content = study_of(name, seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{content['study']}.yaml"
-    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    results = folder / "results" / content["study"]
-    run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
-    run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
-    run_in(folder, *run, "--", f"results/{content['study']}/findings.json")
+    path = run_study(study_of(name, seed), folder)
+    results = folder / "results" / path.stem
     run_in(folder, BIN / "scalestudy", "verify", "--study", path.name, "--most", TRIED_EACH)
     found = read_document(results / "verification.json", VerificationFile)
     rows = []
@@ -169,6 +165,17 @@ def _limits(name: str, of: Any) -> dict[str, float | None]:
     return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
 
 
+def run_study(content: dict[str, Any], folder: Path) -> Path:
+    """Run a study as far as its findings; what is finished is not run again. Returns its file, in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{content['study']}.yaml"
+    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
+    run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
+    run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
+    run_in(folder, *run, "--", f"results/{content['study']}/findings.json")
+    return path
+
+
 def run_in(folder: Path, *words: object) -> None:
     """Run a command in a folder. RuntimeError where it fails, with what it printed."""
     line = [str(word) for word in words]
@@ -177,17 +184,18 @@ def run_in(folder: Path, *words: object) -> None:
         raise RuntimeError(f"{' '.join(line)}: {done.returncode}\n{done.stdout}{done.stderr}")
 
 
-def read(path: Path) -> list[Row]:
-    """The rows that are kept."""
+Kept = TypeVar("Kept", bound="DataclassInstance")
+
+
+def read(path: Path, kind: type[Kept]) -> list[Kept]:
+    """The rows that are kept, of a dataclass."""
     if not path.exists():
         return []
     with path.open(encoding="utf-8", newline="") as lines:
         return [
-            Row(**{
-                field.name: _cell(str(field.type), row[field.name]) for field in fields(Row)
-            })
+            kind(**{field.name: _cell(str(field.type), row[field.name]) for field in fields(kind)})
             for row in csv.DictReader(lines)
-        ]  # fmt: skip
+        ]
 
 
 def _cell(kind: str, text: str) -> Any:
@@ -316,12 +324,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--studies", nargs="+", choices=[*PLAIN, *FAULTY], default=[*PLAIN, *FAULTY])
     parser.add_argument("--seeds", type=int, nargs="+", default=[1])
-    parser.add_argument("--minutes", type=float, default=inf, help="no study is begun after so many")
+    parser.add_argument("--minutes", type=float, default=inf, help="begin no study after this many minutes")
     parser.add_argument(
         "--folder", type=Path, default=Path(gettempdir()) / "scalestudy-verification", help="where studies stand"
     )
     arguments = parser.parse_args()
-    rows, begin = read(ROWS), time.monotonic()
+    rows, begin = read(ROWS, Row), time.monotonic()
     for seed in arguments.seeds:
         for name in arguments.studies:
             if any((row.study, row.seed) == (name, seed) for row in rows):
@@ -340,7 +348,7 @@ def main() -> None:
                 f"{row.advice} {_said(row.gain, row.gain_low, row.gain_high)} {row.verdict}" for row in new
             )
             print(f"{name} {seed} ({time.monotonic() - began:.0f} s): {told or 'nothing to try'}", flush=True)
-    PAGE.write_text(page(read(ROWS)), encoding="utf-8")
+    PAGE.write_text(page(read(ROWS, Row)), encoding="utf-8")
     print(
         "\n".join(summary(rows, [row for row in rows if row.predicted_low is not None and row.gain is not None]))
     )
