@@ -60,11 +60,6 @@ class Case:
         trained = self.study.workloads[self.point["workload"]].epochs
         return noise_scale_of(self.point, self.base) if trained else NOTHING
 
-    @property
-    def tried_noise_scale(self) -> float:
-        """As a trial of larger batches shows it, samples; nan where none were tried."""
-        return float(self.point["trial_noise_scale_samples"])
-
     @cached_property
     def knobs(self) -> Variant:
         """How the point was run: as the study says, and of a script what was seen of it."""

@@ -6,7 +6,7 @@ from math import inf, isnan, nan
 
 import pandas as pd
 
-from scalestudy.analyse.forecast.goodput import goodput
+from scalestudy.analyse.forecast.goodput import efficiency_interval, goodput
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.diagnose.findings import Recommendation
 from scalestudy.registry.codes import Goal
@@ -41,12 +41,29 @@ def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Inte
     """
     if recommendation.prediction is None:
         return NOTHING
-    gain, now = recommendation.prediction.gain, int(point["global_batch"])
-    then = recommendation.global_batch or now
-    if then == now:
+    gain, then = recommendation.prediction.gain, recommendation.global_batch
+    if then is None or then == int(point["global_batch"]):
         return gain
-    tried = float(point.get("trial_noise_scale_samples", nan))
-    return NOTHING if isnan(noise_scale.value) else goodput(gain, noise_scale, then, now, tried=tried)
+    return progress_at(then, gain, point, noise_scale)
+
+
+def progress_at(batch: int, gain: Interval, point: pd.Series, noise_scale: Interval) -> Interval:
+    """The same at another global batch, in samples. gain: throughput there over that of now."""
+    if isnan(noise_scale.value):
+        return NOTHING
+    return goodput(gain, noise_scale, batch, int(point["global_batch"]), tried=tried_noise_scale_of(point))
+
+
+def sample_worth(batch: int, point: pd.Series, noise_scale: Interval) -> Interval:
+    """What a sample is worth at another global batch, over now; NOTHING without a gradient noise scale."""
+    if isnan(noise_scale.value):
+        return NOTHING
+    return efficiency_interval(noise_scale, batch, int(point["global_batch"]), tried=tried_noise_scale_of(point))
+
+
+def tried_noise_scale_of(point: pd.Series) -> float:
+    """The noise scale in samples that a trial of larger batches shows; nan where none were tried."""
+    return float(point.get("trial_noise_scale_samples", nan))
 
 
 def noise_scale_of(*rows: pd.Series) -> Interval:

@@ -9,11 +9,11 @@ from typing import Any
 
 from scalestudy.analyse.forecast.batches import FARTHEST, StepModel, step_model, step_time_at
 from scalestudy.analyse.forecast.columns import NoFitError
-from scalestudy.analyse.forecast.goodput import efficiency_interval
 from scalestudy.analyse.point.rows import mostly_unsteady
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, product
+from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Prediction, Recommendation
+from scalestudy.diagnose.goal import progress_at, sample_worth, tried_noise_scale_of
 from scalestudy.diagnose.predict import peak_memory_at
 from scalestudy.registry.codes import Changes
 from scalestudy.registry.words.refusals import no_forecast
@@ -61,7 +61,8 @@ def larger_batch(case: Case) -> Recommendation:
         return _no_batch(case, enough, known)
 
     prediction = prediction_at(case, model, batch)
-    noise, worth, progress = case.noise_scale, _worth(case, batch), prediction.progress
+    noise, progress = case.noise_scale, prediction.progress
+    worth = sample_worth(_global_batch(case, batch), point, noise)
     if progress.value <= 1:
         return Recommendation(
             id="larger_model",
@@ -121,14 +122,6 @@ def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
     return patch, f" and the learning rate from {now:g} to {then:.3g}"
 
 
-def _worth(case: Case, batch: int) -> Interval:
-    """What a sample is worth at this batch of the workload, over now; NOTHING without a gradient noise scale."""
-    noise, now = case.noise_scale, int(case.point["global_batch"])
-    if isnan(noise.value):
-        return NOTHING
-    return efficiency_interval(noise, _global_batch(case, batch), now, tried=case.tried_noise_scale)
-
-
 def _global_batch(case: Case, batch: int) -> int:
     """Samples of a step of all ranks, where the workload's batch is this."""
     return batch if case.point["scaling"] == "strong" else batch * case.ranks
@@ -147,8 +140,10 @@ def _said(case: Case, noise: Interval, worth: Interval, progress: Interval) -> s
 
 def _source(case: Case) -> str:
     """Where the noise scale is from."""
-    tried = " and larger batches that were tried from a checkpoint" if not isnan(case.tried_noise_scale) else ""
-    return f"the gradient noise scale at the end of the training{tried}"
+    source = "the gradient noise scale at the end of the training"
+    if isnan(tried_noise_scale_of(case.point)):
+        return source
+    return f"{source} and larger batches that were tried from a checkpoint"
 
 
 def _samples(noise: Interval) -> str:
@@ -180,11 +175,10 @@ def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
     speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
     batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
     gain = step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"])
-    worth = _worth(case, batch)
     return Prediction(
         step_time_s=step_time,
         gain=gain,
-        progress=NOTHING if isnan(worth.value) else product(gain, worth),
+        progress=progress_at(_global_batch(case, batch), gain, point, case.noise_scale),
         speedup=speedup,
         efficiency=speedup.scaled(1 / ranks),
         peak_memory_gib=peak_memory_at(case, batch_per_rank),

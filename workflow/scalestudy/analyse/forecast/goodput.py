@@ -24,7 +24,6 @@ FORMULA_ERROR = 0.15
 mean square over eight networks on three kinds of data, at two and four times the batch. The noise scale is that of
 one training at its end, and the learning rate follows the batch (docs/models.md)."""
 
-
 TRIAL_WEIGHT = 0.2
 """Of a trial beside the gradients: by the inverse squares of what each is off by in one training, 0.25 and 0.12 of
 the logarithm of the factor of samples (the same networks)."""
