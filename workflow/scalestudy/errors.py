@@ -13,3 +13,8 @@ class RefusedStudyError(UserError):
     def __init__(self, source: str, problems: Sequence[str]) -> None:
         super().__init__("\n  ".join([f"{source}: the study is refused", *problems]))
         self.problems = problems
+
+
+def first_line(error: BaseException) -> str:
+    """Of its message; the name of its type where it has none."""
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.lr_scheduler import LambdaLR
 
 from scalestudy.errors import UserError
 from scalestudy.measure.stopping import Look, StepRule
@@ -95,30 +96,46 @@ class Trainer:
         if spec.activation_checkpointing:
             checkpoint_activations(self.plain)
         model = self._wrap()
-        torch.manual_seed(spec.seed + 7919 * (place.rank + 1))  # dropout differs from rank to rank
+        self.seed_dropout()
         optimizer = build_optimizer(spec.optimizer, model.parameters(), factor=spec.learning_rate_factor)
+        schedule = build_schedule(spec.optimizer, optimizer, steps=spec.epochs * self.steps_per_epoch)
         self.feed = make_feed(self.split, spec.input, place.device)
-        self.stepper = Stepper(
-            spec,
-            place,
-            strategy,
-            model=model,
-            update=Update(
-                model,
-                optimizer,
-                schedule=build_schedule(spec.optimizer, optimizer, steps=spec.epochs * self.steps_per_epoch),
-                clip=spec.optimizer.gradient_clip,
-                scaled_on=scaled_on(spec, place),
-            ),
-            feed=self.feed,
-            clock=clock or make_clock(place.device),
-            directory=recorder.directory,
-        )
+        self.clock = clock or make_clock(place.device)
+        self.stepper = self.make_stepper(spec, model, optimizer, schedule)
         self.branch_point = BranchPoint(
             spec, spec.epochs * self.steps_per_epoch, recorder.directory, rank=place.rank
         )
         self.rule = StepRule(**spec.measure.step_rule)
         self._times: list[np.ndarray] = []  # seconds of the steps of each block, on this rank
+
+    def seed_dropout(self) -> None:
+        """Dropout differs from rank to rank."""
+        torch.manual_seed(self.spec.seed + 7919 * (self.place.rank + 1))
+
+    def make_stepper(
+        self,
+        spec: TrainSpec,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        schedule: LambdaLR | None = None,
+    ) -> Stepper:
+        """What makes the steps of a model. spec: this trainer's, or one that differs from it in its knobs."""
+        clip, scaled = spec.optimizer.gradient_clip, scaled_on(spec, self.place)
+        return Stepper(
+            spec,
+            self.place,
+            self.strategy,
+            model=model,
+            update=Update(model, optimizer, schedule=schedule, clip=clip, scaled_on=scaled),
+            feed=self.feed,
+            clock=self.clock,
+            directory=self.recorder.directory,
+        )
+
+    def validate(self) -> tuple[float, float]:
+        """(mean loss, share that is right) over all held-out samples."""
+        chunk = VALIDATION_CHUNKS * self.spec.micro_batch
+        return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -189,9 +206,7 @@ class Trainer:
                 epoch_time_s += time_s
             mean = torch.tensor([loss_sum / samples], dtype=torch.float64, device=self.place.device)
             train_loss = self.strategy.all_reduce_sum(mean).item() / self.place.world_size
-            validation_loss, accuracy = validate(
-                self.plain, self.split, self.place, self.strategy, chunk=VALIDATION_CHUNKS * self.spec.micro_batch
-            )
+            validation_loss, accuracy = self.validate()
             self.recorder.add_epoch(
                 epoch=epoch,
                 epoch_time_s=epoch_time_s,

@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from scalestudy.errors import UserError
+from scalestudy.errors import UserError, first_line
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.rank_recorder import RankRecorder
@@ -146,7 +146,7 @@ def _train(
             return "oom", _out_of_memory(spec, place, gauges), False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
-        return "failed", f"rank {place.rank}: {type(error).__name__}: {_first_line(error)}", lost_peer(error)
+        return "failed", f"rank {place.rank}: {type(error).__name__}: {first_line(error)}", lost_peer(error)
     finally:
         if strategy is not None:
             strategy.close()
@@ -172,10 +172,6 @@ def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
         f"rank {place.rank}: out of memory with {spec.micro_batch} samples a pass; peak {kind} {peak:.2f} GiB"
         + (f" of {limit:g} GiB" if limit else "")
     )
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0]
 
 
 def _stop(signum: int, _frame: object) -> None:

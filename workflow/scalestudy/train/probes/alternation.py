@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from scalestudy.errors import first_line
 from scalestudy.measure.quiet import MOST_TIMES, is_quiet
 from scalestudy.record.observation import ALTERNATING, ALTERNATING_BASE, LEAD_IN
 from scalestudy.study.spec import Alternation
@@ -84,7 +85,7 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
     except (RuntimeError, MemoryError) as error:
         if not is_out_of_memory(error):
             raise
-        what = (str(error).splitlines() or [type(error).__name__])[0]
+        what = first_line(error)
         refused = f"rank 0 has no memory for the base case beside its own training: {what}"
     turns.give(Turn(recorder.steps, recorder.blocks, refused=refused))
     return refused or None

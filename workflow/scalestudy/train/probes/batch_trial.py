@@ -17,15 +17,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from scalestudy.errors import first_line
 from scalestudy.record.batch_trial import BatchTrial, Branch
-from scalestudy.train.loop import VALIDATION_CHUNKS, StoppedError, Trainer, block_sizes
+from scalestudy.train.loop import StoppedError, Trainer, block_sizes
 from scalestudy.train.optimizers import build_optimizer
 from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.step.branch_point import TIMES
-from scalestudy.train.step.precision import scaled_on
-from scalestudy.train.step.steps import Stepper
-from scalestudy.train.step.update import Update
-from scalestudy.train.validation import validate
 
 POINTS = 8
 """At which the loss of a branch is taken, beside that of the checkpoint."""
@@ -47,8 +44,8 @@ def try_batches(trainer: Trainer) -> BatchTrial | None:
     except StoppedError:
         raise
     except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
-        what = (str(error).splitlines() or [""])[0]
-        return BatchTrial(at_samples=point.at_samples, failed=f"{type(error).__name__}: {what}")
+        failed = f"{type(error).__name__}: {first_line(error)}"
+        return BatchTrial(at_samples=point.at_samples, failed=failed)
     finally:
         point.forget()
 
@@ -64,7 +61,7 @@ def _read(trainer: Trainer) -> dict[str, Any]:
     except StoppedError:
         raise
     except Exception as error:  # of torch, of pickle, of the disk
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        problem = first_line(error)
     if largest_over_ranks(trainer, float(bool(problem))):
         raise RuntimeError(problem or "another rank could not read the checkpoint")
     return state
@@ -73,7 +70,7 @@ def _read(trainer: Trainer) -> dict[str, Any]:
 def _branch(trainer: Trainer, times: int) -> Branch:
     spec, made, state = trainer.spec, trainer.stepper.steps, _read(trainer)
     trainer.plain.load_state_dict(state["model"])
-    torch.manual_seed(spec.seed + 7919 * (trainer.place.rank + 1))
+    trainer.seed_dropout()
     model = trainer.wrap_anew()
     optimizer = build_optimizer(spec.optimizer, model.parameters())
     optimizer.load_state_dict(state["optimizer"])
@@ -81,27 +78,16 @@ def _branch(trainer: Trainer, times: int) -> Branch:
         group["lr"] *= spec.optimizer.advised_scale(times)
     bare = {"log_every_steps": None, "checkpoint_every_steps": None}
     larger = spec.model_copy(update={"accumulation_steps": times * spec.accumulation_steps, **bare})
-    trainer.stepper = Stepper(
-        larger,
-        trainer.place,
-        trainer.strategy,
-        model=model,
-        update=Update(
-            model, optimizer, clip=spec.optimizer.gradient_clip, scaled_on=scaled_on(spec, trainer.place)
-        ),
-        feed=trainer.feed,
-        clock=trainer.stepper.clock,
-        directory=trainer.recorder.directory,
-    )
+    trainer.stepper = trainer.make_stepper(larger, model, optimizer)
     trainer.stepper.steps = made  # the watchdog counts on
     batches = _batches(trainer, times)
-    samples, losses = [0], [_loss(trainer)]
+    samples, losses = [0], [trainer.validate()[0]]
     remaining = iter(batches)
     for size in block_sizes(len(batches), math.ceil(len(batches) / POINTS)):
         model.train()
         trainer.stepper.run_block(list(itertools.islice(remaining, size)))
         samples.append(samples[-1] + size * times * spec.global_batch)
-        losses.append(_loss(trainer))
+        losses.append(trainer.validate()[0])
         if not math.isfinite(losses[-1]):  # of all ranks, so that all leave
             losses[-1] = math.nan
             break
@@ -115,10 +101,3 @@ def _batches(trainer: Trainer, times: int) -> list[Tensor]:
     epochs = (share.batches(epoch) for epoch in itertools.count(trainer.spec.epochs + 1))
     steps = trainer.branch_point.samples // batch
     return trainer.announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps)))
-
-
-def _loss(trainer: Trainer) -> float:
-    """Mean over the held-out samples."""
-    chunk = VALIDATION_CHUNKS * trainer.spec.micro_batch
-    loss, _ = validate(trainer.plain, trainer.split, trainer.place, trainer.strategy, chunk=chunk)
-    return loss

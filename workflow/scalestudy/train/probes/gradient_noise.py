@@ -27,6 +27,7 @@ import torch
 from torch import Tensor
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from scalestudy.errors import first_line
 from scalestudy.record.gradient_noise import GradientNoise
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.loop import StoppedError, Trainer
@@ -112,7 +113,7 @@ def _measure(trainer: Trainer, kept: Path | None, begin: float) -> GradientNoise
     except StoppedError:
         raise
     except Exception as error:  # of torch, of pickle, of the disk
-        problem = (str(error).splitlines() or [type(error).__name__])[0]
+        problem = first_line(error)
     if largest_over_ranks(trainer, float(bool(problem))):
         raise RuntimeError(problem or "another rank could not begin")
     devices = [place.device] if place.device.type == "cuda" else []

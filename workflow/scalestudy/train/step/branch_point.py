@@ -1,4 +1,4 @@
-"""The checkpoint in the middle of a training from which larger batches are tried when it has ended."""
+"""A checkpoint in the middle of a training. After the training, larger batches are tried from it."""
 
 from __future__ import annotations
 
