@@ -136,7 +136,7 @@ def test_one_process_has_limits_of_its_own_launches_and_a_speedup_by_definition(
 
 
 def launched(content: dict[str, Any], before: int, after: int, **place: Any) -> tuple[str, dict[str, Any], str]:
-    """(the text of a trial with so many launches on each side, its cells by quantity, its page)."""
+    """(text, cells by quantity, page) of a trial with these numbers of launches before and after."""
     made = tried_study(content)
     runs = made.runs.copy()
     runs["validation_accuracy"] = 0.9 + 0.001 * runs["repeat"]

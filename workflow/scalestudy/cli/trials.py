@@ -130,7 +130,7 @@ class Budget:
         return why
 
     def environment(self, name: str) -> dict[str, str]:
-        """The variable that bounds the launches of a trial that was started; {} for no bound."""
+        """The environment variable with the bound of a started trial; {} without a bound."""
         bound_h = self._started[name][1]
         return {} if bound_h is None else {BOUND: repr(bound_h)}
 

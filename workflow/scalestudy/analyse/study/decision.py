@@ -20,7 +20,7 @@ PLACE = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
 def decide(
     plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int, bound_device_hours: float | None = None
 ) -> DecisionFile:
-    """The decision after so many repeats.
+    """The decision after a number of repeats.
 
     runs, summary: of the launches up to these repeats. bound_device_hours: a bound on all launches beside that of
     the study; the smaller one counts.
