@@ -77,27 +77,6 @@ def encoder(width: int) -> dict[str, Any]:
 
 
 WORKLOADS: dict[str, dict[str, Any]] = {
-    "digits-mlp-sgd": {
-        "model": mlp(256, 3),
-        "data": DIGITS,
-        "optimizer": sgd(0.05),
-        "batch_size": 16,
-        "epochs": 6,
-    },
-    "digits-mlp-adam": {
-        "model": mlp(128, 3),
-        "data": DIGITS,
-        "optimizer": adam(0.001),
-        "batch_size": 16,
-        "epochs": 8,
-    },
-    "digits-deep-adamw": {
-        "model": mlp(64, 6),
-        "data": DIGITS,
-        "optimizer": adam(0.002, "adamw"),
-        "batch_size": 16,
-        "epochs": 10,
-    },
     "digits-convnet-adam": {
         "model": convnet(16, 3),
         "data": DIGITS,
@@ -112,17 +91,24 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "batch_size": 16,
         "epochs": 10,
     },
+    "digits-convnet-wide-adamw": {
+        "model": convnet(24, 2),
+        "data": DIGITS,
+        "optimizer": adam(0.003, "adamw"),
+        "batch_size": 16,
+        "epochs": 10,
+    },
     "images-mlp-sgd": {
         "model": mlp(64, 2),
         "data": CIFAR,
-        "optimizer": sgd(0.0001),
+        "optimizer": sgd(0.0003),
         "batch_size": 16,
         "epochs": 5,
     },
     "images-mlp-adam": {
         "model": mlp(64, 3),
         "data": CIFAR,
-        "optimizer": adam(0.00002),
+        "optimizer": adam(0.00005),
         "batch_size": 16,
         "epochs": 5,
     },
@@ -132,6 +118,13 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "optimizer": adam(0.001, "adamw"),
         "batch_size": 16,
         "epochs": 5,
+    },
+    "news-wide-adam": {
+        "model": encoder(64),
+        "data": NEWS,
+        "optimizer": adam(0.0005),
+        "batch_size": 16,
+        "epochs": 6,
     },
     "news-sgd": {"model": encoder(32), "data": NEWS, "optimizer": sgd(0.02), "batch_size": 16, "epochs": 6},
 }

@@ -302,6 +302,7 @@ def test_fsdp_that_is_slower_where_ddp_fits_is_not_needed(content: dict[str, Any
     found = variants(content, {"ddp": [0.0058, 0.0057, 0.0059], "fsdp": [0.0080, 0.0079, 0.0081]})
     assert causes(found["fsdp"])[0] == "fsdp-overhead"
     assert "Use ddp" in found["fsdp"].findings[0].recommendations[0].change
+    assert found["fsdp"].findings[0].recommendations[0].variant == "ddp"
     prediction = found["fsdp"].findings[0].recommendations[0].prediction
     assert prediction is not None
     assert prediction.assumes == "as measured"

@@ -11,7 +11,7 @@ from builders import book_of, diagnosed, results_of, rows_book, study_of, summar
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
-from scalestudy.diagnose.predict import peak_memory_at, saving
+from scalestudy.diagnose.predict import as_measured, peak_memory_at, saving
 from scalestudy.diagnose.study import find_bottleneck, usual
 from scalestudy.publish.views.diagnoses import diagnoses_view
 from scalestudy.publish.views.rows import rows_view
@@ -61,6 +61,14 @@ def test_nothing_takes_no_time(plan: Plan) -> None:
     """What is saved may be known so badly that it is more than the step."""
     found = saving(case_of(plan), Interval(0.003, 0.001, 0.009), "if it holds")
     assert 0 < found.step_time_s.low < found.step_time_s.value < found.step_time_s.high
+
+
+def test_one_process_gains_what_the_speedup_says(plan: Plan) -> None:
+    """With its limits: the two were compared within repeats, and these times on their own are less certain."""
+    wide = {f"step_time_s{end}": 0.004 * by for end, by in (("", 1), ("_low", 0.5), ("_high", 2))}
+    case = case_of(plan, **wide, speedup=0.25, speedup_low=0.2, speedup_high=0.4)
+    found = as_measured(case, case.base).gain
+    assert (found.value, found.low, found.high) == pytest.approx((4, 2.5, 5))
 
 
 def test_limits_of_a_product_add_in_quadrature() -> None:

@@ -144,6 +144,26 @@ def test_one_process_is_the_base_case_of_the_trial(study: Study) -> None:
     assert set(only_study(found).variants) == {"single", "ddp"}
 
 
+def test_another_variant_of_the_study_is_launched_beside_that_of_now(content: dict[str, Any]) -> None:
+    variants = {
+        "single": {"strategy": "single"},
+        "ddp": {"strategy": "ddp", "base": "single"},
+        "eager": {"strategy": "single", "precision": "bf16"},
+        "fsdp": {"strategy": "fsdp", "base": "eager", "precision": "bf16"},
+    }
+    study = parse_study(content | {"repeats": 3, "variants": variants}, source="x")
+    advice = Recommendation(id="use_ddp", change="Use ddp.", variant="ddp")
+    before = Place(workload="mlp", variant="fsdp", scaling="weak", nodes=1, devices_per_node=2)
+    trial, held = make_trial(study, before, "fsdp-overhead", advice)
+    assert not why_not(advice)
+    assert (trial.after.variant, trial.after.scaling) == ("ddp", "weak")
+    parsed = parse_trial(trial, with_point(held, before), advice)
+    assert {name: parsed.base_of(name) for name in ("fsdp", "ddp")} == {"fsdp": "eager", "ddp": "single"}
+    assert parsed.variants["fsdp"] == study.variants["fsdp"]
+    assert trial.tries(before, "fsdp-overhead", advice)
+    assert not trial.tries(before, "fsdp-overhead", advice.model_copy(update={"variant": "other"}))
+
+
 def test_fewer_ranks_stand_beside_those_of_now_at_their_scale(content: dict[str, Any]) -> None:
     study = parse_study(content | {"repeats": 3, "scales": ["1x2", "1x4"]}, source="x")
     advice = Recommendation(id="fewer_ranks", change="Use 2 ranks.", changes="ranks", scale="1x2")

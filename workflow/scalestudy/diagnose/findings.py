@@ -87,6 +87,8 @@ class Recommendation(Part):
     """Why nothing is predicted, where nothing is."""
     warning: str = ""
     changes: Changes = Changes.NOTHING
+    variant: str | None = None
+    """A variant of the study to train with instead of that of the point; the patch is null then."""
     scale: str | None = None
     """NODESxDEVICES of the training then, where it is another than now."""
     global_batch: int | None = None
@@ -197,6 +199,6 @@ class FindingsFile(Document):
     """findings.json: a diagnosis for every distributed point of the summary, in its order."""
 
     made_by: ClassVar[str] = "scalestudy stage diagnose"
-    schema_version: Literal[5] = 5
+    schema_version: Literal[6] = 6
     study: str
     diagnoses: tuple[Diagnosis, ...]

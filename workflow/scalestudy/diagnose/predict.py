@@ -29,10 +29,13 @@ def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
 def as_measured(case: Case, row: pd.Series) -> Prediction:
     """What another row of the summary is, at the same work as the point or at one process."""
     mine, theirs = (Interval.of(item, "step_time_s").inverse(item["global_batch"]) for item in (case.point, row))
-    speedup = Interval.of(row, "speedup")
+    speedup, of_base = Interval.of(row, "speedup"), case.interval("speedup")
+    gain = NOTHING if isnan(mine.value) else product(theirs, mine.inverse())
+    if row["strategy"] == "single" and of_base.value > 0:
+        gain = of_base.inverse()  # compared within repeats or launches, where drift of the host cancels
     return Prediction(
         step_time_s=Interval.of(row, "step_time_s"),
-        gain=NOTHING if isnan(mine.value) else product(theirs, mine.inverse()),
+        gain=gain,
         speedup=speedup,
         efficiency=speedup.scaled(1 / row["world_size"]),
         peak_memory_gib=peak_memory_gib(row),

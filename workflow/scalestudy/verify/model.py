@@ -45,9 +45,10 @@ class Trial(Part):
     predicted: Prediction | None
 
     def tries(self, at: Place, cause: str, advice: Recommendation) -> bool:
-        """Whether it is a trial of this advice: of the same patch for the same cause at the same point."""
+        """Whether it is a trial of this advice: the same patch or variant for the same cause at the same point."""
         mine = (self.before, self.cause, self.advice, self.patch)
-        return mine == (at, cause, advice.id, advice.patch)
+        same_variant = advice.variant in (None, self.after.variant)
+        return same_variant and mine == (at, cause, advice.id, advice.patch)
 
 
 class LeftOut(Part):

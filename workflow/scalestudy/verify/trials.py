@@ -139,7 +139,7 @@ def parse_trial(trial: Trial, content: dict[str, Any], advice: Recommendation) -
 
 def why_not(advice: Recommendation) -> str:
     """Why a study of both sides cannot be made; empty where it can."""
-    if advice.changes == Changes.RANKS and advice.scale:
+    if (advice.changes == Changes.RANKS and advice.scale) or advice.variant:
         return ""
     if not advice.patch:
         return "it is no patch of the study"
@@ -168,6 +168,10 @@ def _side_by_side(
     elif added:
         variants[added[0]] = changed[added[0]] | {"base": base}
         after = after.model_copy(update={"variant": added[0]})
+    elif other := advice.variant:
+        of_other = study.base_of(other)
+        variants |= {of_other: dumped["variants"][of_other], other: dumped["variants"][other] | {"base": of_other}}
+        after = after.model_copy(update={"variant": other})
     elif changed:
         raise AdviceError(before, cause, advice, [f"variants: the patch changes neither {variant} nor {base}"])
     if changed := patch.get("workloads"):

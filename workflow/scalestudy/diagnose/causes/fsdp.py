@@ -26,6 +26,7 @@ def fsdp_overhead(case: Case) -> Seen | None:
             id="use_ddp",
             change=f"Use {ddp['variant']}: the model fits without sharding.",
             prediction=as_measured(case, ddp),
+            variant=str(ddp["variant"]),
             warning="A larger model or batch may not fit; then FSDP is what is left.",
         )
     ]
