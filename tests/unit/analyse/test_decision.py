@@ -11,6 +11,7 @@ from conftest import mlp_workload, small_content
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.decision import decide
 from scalestudy.analyse.study.decision_file import DecisionFile
+from scalestudy.errors import RefusedStudyError
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -180,3 +181,61 @@ def test_the_budget_counts_twins(seconds: float, ends: int | None) -> None:
     """A repeat of one workload is 2 x (1 + 1 + 1 + 2) = 10 device-seconds with its twin, of both 20."""
     plan = plan_of(measure={"budget_device_hours": seconds / 3600, "floor": True})
     assert decision_of(plan, 3).budget_ends_after == ends
+
+
+PAIR = {
+    "before": {"workload": "close", "variant": "ddp"},
+    "after": {"workload": "clear", "variant": "ddp"},
+}
+
+
+def test_launches_go_on_until_a_gain_is_decided_and_no_longer() -> None:
+    """The speedup of `close` is open; that it is faster than `clear` is not."""
+    decided = decision_of(plan_of(measure={"gains": [PAIR]}), 3)
+    assert {c.settled for c in decided.comparisons} == {"decided"}
+    assert {c.workload: c.verdict for c in decided.comparisons} == {
+        "clear": "negative_scaling",
+        "close": "undecided",
+    }
+    assert not decided.needed
+    gain = decided.comparisons[0]
+    assert gain.gain == pytest.approx(0.33, rel=0.05)
+    assert gain.gain_low < gain.gain < gain.gain_high < 1
+
+
+def test_an_open_gain_is_launched_again_on_both_sides_although_a_speedup_is_decided() -> None:
+    """Both scale negatively for certain, and which of them is faster is not known."""
+    near = [0.0203, 0.0199, 0.0201, 0.0198, 0.0207, 0.0200]
+    plan = plan_of(measure={"gains": [PAIR]})
+    decision = decision_of(plan, 3, close=near)
+    assert {c.verdict for c in decision.comparisons} == {"negative_scaling"}
+    assert {c.settled for c in decision.comparisons} == {"no"}
+    assert {plan.runs[run].workload for run in decision.needed} == {"clear", "close"}
+    known = decision_of(plan_of(measure={"gains": [PAIR], "half_width": 0.2}), 3, close=near)
+    assert {c.settled for c in known.comparisons} == {"precise"}
+
+
+def test_a_gain_with_a_side_that_failed_is_not_launched_again() -> None:
+    decision = decision_of(plan_of(measure={"gains": [PAIR]}), 3, close=["oom"] * 3 + CLOSE[3:])
+    assert {c.settled for c in decision.comparisons} == {"failed"}
+    assert not decision.needed
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        ({"until": "precise", "gains": [PAIR]}, "measure: gains: needs `until: decided`; leave one out"),
+        (
+            {"gains": [PAIR | {"after": {"workload": "other", "variant": "ddp"}}]},
+            "measure.gains.0.after.workload: the study has no 'other'; it has clear, close",
+        ),
+        (
+            {"gains": [PAIR | {"after": {"workload": "clear", "variant": "single"}}]},
+            "measure.gains.0.after.variant: 'single' is one process",
+        ),
+    ],
+)
+def test_a_gain_of_what_is_not_in_the_study_is_refused(measure: dict[str, Any], says: str) -> None:
+    with pytest.raises(RefusedStudyError) as refused:
+        plan_of(measure=measure)
+    assert says in str(refused.value)

@@ -70,7 +70,10 @@ def test_a_trial_is_as_rigorous_and_draws_other_seeds(study: Study) -> None:
     trial = only_study(trials_of(study, patch={"variants": {"ddp": {"precision": "bf16"}}}))
     assert trial.seed != study.seed
     assert (trial.repeats, trial.max_repeats, trial.defaults) == (3, 5, study.defaults)
-    assert trial.measure == study.measure.model_copy(update={"floor": False})
+    sides = {"before": {"workload": "mlp", "variant": "ddp"}, "after": {"workload": "mlp", "variant": "ddp-after"}}
+    (gain,) = trial.measure.gains  # launches go on for what the advice brings
+    assert gain.model_dump() == sides
+    assert trial.measure == study.measure.model_copy(update={"floor": False, "gains": [gain]})
     assert trial.workloads["mlp"] == study.workloads["mlp"]
     assert not set(make_plan(trial).runs) & set(make_plan(study).runs)
 
@@ -142,6 +145,7 @@ def test_one_process_is_the_base_case_of_the_trial(study: Study) -> None:
         ("one_process", "single", 1)
     }
     assert set(only_study(found).variants) == {"single", "ddp"}
+    assert not only_study(found).measure.gains, "its gain is the speedup"
 
 
 def test_another_variant_of_the_study_is_launched_beside_that_of_now(content: dict[str, Any]) -> None:

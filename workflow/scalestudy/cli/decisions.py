@@ -32,6 +32,11 @@ def _line(study: Study, comparison: Comparison) -> str:
     where = f"  {c.workload}, {c.variant} {c.scaling}, {counted(c.world_size, 'rank')}: "
     if isnan(c.speedup):
         return where + SETTLED[c.settled]
-    limits = "" if isnan(c.speedup_low) else f" [{c.speedup_low:.3g}, {c.speedup_high:.3g}]"
+    limits = _limits(c.speedup_low, c.speedup_high)
     said = SETTLED[c.settled].format(half_width=study.measure.half_width)
-    return f"{where}speedup {c.speedup:.3g}{limits}, {VERDICTS[c.verdict]}; {said}"
+    gain = "" if isnan(c.gain) else f"; gain {c.gain:.3g}{_limits(c.gain_low, c.gain_high)}"
+    return f"{where}speedup {c.speedup:.3g}{limits}, {VERDICTS[c.verdict]}{gain}; {said}"
+
+
+def _limits(low: float, high: float) -> str:
+    return "" if isnan(low) else f" [{low:.3g}, {high:.3g}]"

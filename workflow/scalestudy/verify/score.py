@@ -7,9 +7,8 @@ from typing import NamedTuple
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
-from scalestudy.analyse.point.launches import by_block, by_repeat, good_launches, launches_of
-from scalestudy.analyse.point.protocols import of_one_protocol
-from scalestudy.analyse.statistics.blocks import ratio_in_blocks
+from scalestudy.analyse.point.gain import counted_launches, throughput_gain
+from scalestudy.analyse.point.launches import by_repeat, launches_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
 from scalestudy.registry.codes import AccuracyKept, Goal, Stopped, Tried
 from scalestudy.registry.column import ENDS, Column
@@ -74,14 +73,7 @@ def _gain(trial: Trial, plan: Plan, before: _Measured, after: _Measured) -> Inte
     if trial.after.variant == plan.study.base_of(trial.before.variant):
         speedup = Interval.of(before.row, "speedup")  # by the way of comparing that the study is judged by
         return NOTHING if isnan(speedup.value) else speedup.inverse()
-    if not len(before.launches) or not len(after.launches):
-        return NOTHING
-    return ratio_in_blocks(
-        by_block(after.launches, "throughput_samples_per_s"),
-        by_block(before.launches, "throughput_samples_per_s"),
-        planned=plan.study.repeats_for_spread,
-        confidence=plan.study.level,
-    )
+    return throughput_gain(before.launches, after.launches, plan.study)
 
 
 def judge(
@@ -138,8 +130,7 @@ def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFram
         for point, row in zip(plan.points, rows, strict=True)
         if all(getattr(point, name) == value for name, value in wanted.items())
     )
-    launches = of_one_protocol(good_launches(runs[runs["run_id"].isin(point.runs)]))
-    return _Measured(point, row, launches)
+    return _Measured(point, row, counted_launches(runs, point.runs))
 
 
 def _quantities(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> dict[str, Interval]:

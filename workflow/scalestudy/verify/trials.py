@@ -199,7 +199,7 @@ def _side_by_side(
         "scales": scales,
         "variants": variants,
         "workloads": {key: value | {"scaling": []} for key, value in workloads.items()},
-        "measure": dumped.get("measure", {}) | {"floor": False} | _bound(study),
+        "measure": dumped.get("measure", {}) | {"floor": False} | _bound(study) | _until(study, before, after),
         "report": dumped.get("report", {}) | {"forecast_scales": []},
     }
     content.pop("verify", None)  # a trial has advice too, and nobody asked for that to be tried
@@ -215,6 +215,16 @@ def _bound(study: Study) -> dict[str, Any]:
     if not hours or study.measure.until != "decided":
         return {}
     return {"budget_device_hours": min(hours, study.measure.budget_device_hours or hours)}
+
+
+def _until(study: Study, before: Place, after: Place) -> dict[str, Any]:
+    """What launches of a trial go on for: its gain. One process and fewer ranks are judged by speedups."""
+    sides = {
+        name: {"workload": at.workload, "variant": at.variant}
+        for name, at in (("before", before), ("after", after))
+    }
+    same_scale = (before.nodes, before.devices_per_node) == (after.nodes, after.devices_per_node)
+    return {"gains": [sides] if same_scale and study.measure.until == "decided" else []}
 
 
 def with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:

@@ -1,14 +1,15 @@
 """Which launches are made next: those of comparisons that are not settled, as far as the budget goes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
 from scalestudy.analyse.point.speedup import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
 from scalestudy.analyse.study.effort import device_time_s
+from scalestudy.analyse.study.gains import MeasuredGain, gains_of
 from scalestudy.registry.codes import IntervalMethod, Settled, Verdict
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
@@ -28,7 +29,10 @@ def decide(
     study = plan.study
     bounds = [hours for hours in (study.measure.budget_device_hours, bound_device_hours) if hours is not None]
     budget_device_hours = min(bounds, default=None)
-    compared = [(point, _comparison(study, row, after)) for point, row in _compared(plan, summary)]
+    compared = [
+        (point, _comparison(study, row, after, gains_of(plan, point, runs)))
+        for point, row in _compared(plan, summary)
+    ]
     open_points = [point for point, comparison in compared if comparison.settled == Settled.NO]
     last = min((number for number in study.decisions if number > after), default=study.most_repeats)
     wanted = _launches(plan, open_points, range(after + 1, last + 1))
@@ -56,11 +60,15 @@ def _compared(plan: Plan, summary: pd.DataFrame) -> Iterable[tuple[Point, pd.Ser
             yield point, row
 
 
-def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
+def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[MeasuredGain]) -> Comparison:
     speedup = Interval.of(row, "speedup")
     verdict = verdict_of(speedup, ranks=int(row["world_size"]), report=study.report)
-    settled = Settled.NO
-    if after in study.looks:
+    settled, gain = Settled.NO, NOTHING
+    if gains:
+        of_gains = [(one.settled(study) if after in study.looks else Settled.NO) for one in gains]
+        least = min(range(len(gains)), key=lambda index: list(Settled).index(of_gains[index]))
+        settled, gain = of_gains[least], gains[least].gain
+    elif after in study.looks:
         # Where no launch had memory for the turns, further launches would have none either.
         without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
         if row["repeats_compared"] < FEWEST or (study.measure.speedup_within == "launches" and without_turns):
@@ -73,6 +81,7 @@ def _comparison(study: Study, row: pd.Series, after: int) -> Comparison:
         **{name: row[name] for name in ("workload", "variant", "scaling", "world_size", "batch_per_rank")},
         repeats_compared=int(row["repeats_compared"]),
         **speedup.columns("speedup"),
+        **gain.columns("gain"),
         verdict=verdict,
         settled=settled,
     )

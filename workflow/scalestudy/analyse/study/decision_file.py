@@ -3,6 +3,7 @@
 A launch that is not needed ends as soon as it has read that, so nothing that analyses is imported here.
 """
 
+from math import nan
 from typing import ClassVar, Literal
 
 from scalestudy.record.document import Document, Part, Real
@@ -22,6 +23,10 @@ class Comparison(Part):
     speedup_low: Real
     """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
     speedup_high: Real
+    gain: Real = nan
+    """Of the comparison in `measure.gains` that is least certain, if the point is in one; else null."""
+    gain_low: Real = nan
+    gain_high: Real = nan
     verdict: Verdict
     settled: Settled
     """`no` where more launches are made for it, else why none is."""
@@ -32,7 +37,7 @@ class DecisionFile(Document):
     records."""
 
     made_by: ClassVar[str] = "scalestudy stage decide"
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     study: str
     after_repeats: int
     comparisons: tuple[Comparison, ...]

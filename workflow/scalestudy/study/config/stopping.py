@@ -7,6 +7,21 @@ from typing import Literal
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.conditions import Measure
+from scalestudy.study.config.entry import Entry
+
+
+class Setting(Entry):
+    """A workload of the study under one of its variants."""
+
+    workload: str
+    variant: str
+
+
+class Gain(Entry):
+    """Two settings whose throughputs are compared wherever the study has both at the same scale and scaling."""
+
+    before: Setting
+    after: Setting
 
 
 class StudyMeasure(Measure):
@@ -22,6 +37,10 @@ class StudyMeasure(Measure):
     """Device-hours after which no further repeat is launched with `until: decided`: those that were held for all
     launches, from their start to their end. Idle devices of a cluster's job count too. A repeat is launched as a
     whole or not at all; the first one is launched anyhow. No limit if unset."""
+    gains: tuple[Gain, ...] = ()
+    """Comparisons of two settings for which launches go on with `until: decided`. A point that is in one of them
+    is launched until the gain is decided: its interval is above 1 or below 1, or it is known to `half_width`. The
+    verdict of its own speedup is then given as it is, and asks for no more launches."""
     floor: bool = False
     """Launch every base case twice in each repeat, exactly alike. Their difference is noise, from which the report
     has the smallest difference that so many launches show. It costs one more launch of one process for each repeat
@@ -36,6 +55,12 @@ class StudyMeasure(Measure):
     """Which speedup is judged and printed as such. `repeats`: the ratio of launches of the base case and of the
     variant in the same repeat. `launches`: the ratio within a launch, by `alternating_rounds`. Where both were
     measured both are reported, and that they differ is said. It is chosen before anything is measured."""
+
+    @model_validator(mode="after")
+    def _gains(self) -> StudyMeasure:
+        if self.gains and self.until != "decided":
+            raise ValueError("gains: needs `until: decided`; leave one out")
+        return self
 
     @model_validator(mode="after")
     def _within_launches(self) -> StudyMeasure:

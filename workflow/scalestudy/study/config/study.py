@@ -128,6 +128,25 @@ class Study(Entry):
         return self
 
     @model_validator(mode="after")
+    def _gains(self) -> Study:
+        """Both settings of a gain are in the study, and are launched on several ranks."""
+        for index, gain in enumerate(self.measure.gains):
+            for side, setting in (("before", gain.before), ("after", gain.after)):
+                path = f"measure.gains.{index}.{side}"
+                for kind, name, known in (
+                    ("workload", setting.workload, self.workloads),
+                    ("variant", setting.variant, self.variants),
+                ):
+                    if name not in known:
+                        raise ValueError(f"{path}.{kind}: the study has no '{name}'; it has {', '.join(known)}")
+                if self.variants[setting.variant].strategy == "single":
+                    raise ValueError(
+                        f"{path}.variant: '{setting.variant}' is one process, which every speedup is compared"
+                        " with; name a variant of several ranks"
+                    )
+        return self
+
+    @model_validator(mode="after")
     def _twins(self) -> Study:
         """No variant has the name that the second launches of a base case get."""
         for name in self._singles() if self.measure.floor else ():

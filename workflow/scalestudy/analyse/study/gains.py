@@ -1,0 +1,60 @@
+"""Comparisons of two settings that a study asks for by `measure.gains`: what is known of them so far."""
+
+from typing import NamedTuple
+
+import pandas as pd
+
+from scalestudy.analyse.point.gain import counted_launches, throughput_gain
+from scalestudy.analyse.point.speedup import FEWEST
+from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.registry.codes import Settled
+from scalestudy.study.config.stopping import Setting
+from scalestudy.study.config.study import Study
+from scalestudy.study.plan import Plan, Point
+
+
+class MeasuredGain(NamedTuple):
+    """A comparison of `measure.gains` at one scale."""
+
+    gain: Interval
+    repeats: int
+    """That have both sides."""
+
+    def settled(self, study: Study) -> Settled:
+        """Whether more launches are made for it, at a number of repeats at which intervals may be judged."""
+        if self.repeats < FEWEST:
+            return Settled.FAILED
+        if self.gain.leaves_out(1):
+            return Settled.DECIDED
+        return Settled.PRECISE if self.gain.relative_half_width <= study.measure.half_width else Settled.NO
+
+
+def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]:
+    """The comparisons of `measure.gains` that a point is a side of.
+
+    runs: rows of runs.csv of the launches so far.
+    """
+    found = []
+    for gain in plan.study.measure.gains:
+        if Setting(workload=point.workload, variant=point.variant) not in (gain.before, gain.after):
+            continue
+        sides = [_beside(plan, point, setting) for setting in (gain.before, gain.after)]
+        if None in sides:
+            continue
+        before, after = (counted_launches(runs, side.runs) for side in sides if side)
+        both = len(set(before["repeat"]) & set(after["repeat"]))
+        found.append(MeasuredGain(throughput_gain(before, after, plan.study), both))
+    return found
+
+
+def _beside(plan: Plan, point: Point, setting: Setting) -> Point | None:
+    """The point of a setting at the scale and scaling of another."""
+    place = (setting.workload, setting.variant, point.scaling, point.nodes, point.devices_per_node)
+    return next(
+        (
+            one
+            for one in plan.points
+            if (one.workload, one.variant, one.scaling, one.nodes, one.devices_per_node) == place
+        ),
+        None,
+    )
