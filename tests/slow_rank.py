@@ -6,14 +6,12 @@ with a sleep that is long beside what a busy host adds to it.
 
 from __future__ import annotations
 
-import sys
-
 from scalestudy.demo import rank as faulty
-from scalestudy.train.__main__ import main
+from scalestudy.train.__main__ import run
 
 SLEEP_S = 0.2
 
 if __name__ == "__main__":
     faulty.SLEEP_S = SLEEP_S
     faulty.slow_rank()
-    sys.exit(main())
+    run()

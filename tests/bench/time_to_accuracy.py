@@ -98,6 +98,13 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "batch_size": 16,
         "epochs": 10,
     },
+    "digits-convnet-deep-sgd": {
+        "model": convnet(24, 3),
+        "data": DIGITS,
+        "optimizer": sgd(0.02),
+        "batch_size": 16,
+        "epochs": 10,
+    },
     "images-mlp-sgd": {
         "model": mlp(64, 2),
         "data": CIFAR,
@@ -125,6 +132,13 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "optimizer": adam(0.0005),
         "batch_size": 16,
         "epochs": 6,
+    },
+    "news-short-adamw": {
+        "model": encoder(32),
+        "data": NEWS | {"sequence_length": 16},
+        "optimizer": adam(0.001, "adamw"),
+        "batch_size": 16,
+        "epochs": 8,
     },
     "news-sgd": {"model": encoder(32), "data": NEWS, "optimizer": sgd(0.02), "batch_size": 16, "epochs": 6},
 }

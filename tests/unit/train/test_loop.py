@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import datetime
 import os
 import subprocess
 import sys
 from itertools import chain
+from math import inf
 
+import pynvml
 import pytest
 import torch
+from nvml import Board, FakeNvml
 from scalestudy.study.config.conditions import Host
 from scalestudy.train.data.batches import Share
 from scalestudy.train.loop import block_sizes
 from scalestudy.train.place import placement
 from scalestudy.train.place.placement import PlacementError, choose_device
 from scalestudy.train.step.clock import ClockError, make_clock
+from scalestudy.train.strategies.base import group_timeout_s
 
 CPU = torch.device("cpu")
 
@@ -98,6 +103,42 @@ def test_choice_of_device(
     else:
         with pytest.raises(PlacementError, match=expected):
             choose_device(host, local_rank=0, local_world_size=ranks)
+
+
+@pytest.mark.parametrize("device", ["auto", "cuda"])
+@pytest.mark.parametrize("given", [None, "1", "GPU-1"])
+def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
+    monkeypatch: pytest.MonkeyPatch, device: str, given: str | None
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    if given is not None:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
+    nvml = FakeNvml(Board(uuid="GPU-0"), Board(uuid="GPU-1"))
+    seen = "2: " if given is None else "1: "
+    with pytest.raises(PlacementError) as refused:
+        choose_device(Host.model_validate({"device": device}), local_rank=0, local_world_size=1, nvml=nvml)
+    assert f"has GPUs for this job ({seen}{Board('').name}; driver 570.124.06), and torch" in str(refused.value)
+    assert "a build without CUDA, sees none" in str(refused.value)
+    assert "host.device: cpu" in str(refused.value)
+    assert nvml.running == 0
+
+
+@pytest.mark.parametrize("hidden", ["", "-1"])
+def test_gpus_that_are_hidden_from_the_job_are_left_alone(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", hidden)
+    nvml = FakeNvml(Board(uuid="GPU-0"))
+    chosen, _ = choose_device(Host(), local_rank=0, local_world_size=1, nvml=nvml)
+    assert chosen.type == "cpu"
+    failing = FakeNvml(Board("GPU-0"), failing=pynvml.NVML_ERROR_DRIVER_NOT_LOADED)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES")
+    assert choose_device(Host(), local_rank=0, local_world_size=1, nvml=failing)[0].type == "cpu"
+
+
+def test_a_collective_fails_only_after_the_rank_has_given_up() -> None:
+    assert group_timeout_s(1200) == 1260
+    assert 0 < group_timeout_s(inf) < datetime.timedelta.max.total_seconds()
 
 
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")

@@ -18,7 +18,8 @@ def test_one_call_that_does_not_end_is_noticed_once() -> None:
     call = threading.Lock()
     call.acquire()
 
-    def give_up(where: str, waiting: bool) -> None:
+    def give_up(where: str, waiting: bool, told: bool) -> None:
+        assert not told
         said.append((where, waiting))
         call.release()
 
@@ -35,7 +36,7 @@ def test_one_call_that_does_not_end_is_noticed_once() -> None:
 def test_a_thread_that_makes_steps_is_left_alone_wherever_it_is_seen() -> None:
     """It is in one and the same call whenever it is looked at, and for longer than the limit."""
     said: list[str] = []
-    watchdog = Watchdog(1.0, lambda where, _: said.append(where))
+    watchdog = Watchdog(1.0, lambda where, *_: said.append(where))
     made = 0
     watchdog.steps = lambda: made
     watchdog.start()
@@ -54,7 +55,7 @@ def test_a_process_that_was_stopped_as_a_whole_does_not_say_that_it_waited() -> 
     code = """
 import os, sys
 from scalestudy.train.place.watchdog import Watchdog
-watchdog = Watchdog(3.0, lambda where, waiting: (print("gave up", flush=True), os._exit(3)))
+watchdog = Watchdog(3.0, lambda *_: (print("gave up", flush=True), os._exit(3)))
 watchdog.steps = lambda: steps
 steps = 7
 watchdog.start()
@@ -79,9 +80,35 @@ for steps in (7, 8, 9):
     assert process.returncode == 0
 
 
+def test_a_rank_that_does_not_answer_sigterm_is_noticed_long_before_its_limit() -> None:
+    """Its main thread is in a lock of the C library: no handler of Python's runs there."""
+    code = """
+import ctypes, os, signal
+from scalestudy.train.place import watchdog
+signal.signal(signal.SIGTERM, lambda *_: None)
+watchdog.ANSWER_S = 0.5
+def give_up(where, waiting, told):
+    print("told" if told else "on its own", where, flush=True)
+    os._exit(3)
+watchdog.Watchdog(1000.0, give_up).start()
+library, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+os.write(1, b"ready")
+for _ in range(2):
+    library.pthread_mutex_lock(mutex)
+"""
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.read(5) == "ready"
+    time.sleep(0.2)
+    process.send_signal(signal.SIGTERM)
+    said, _ = process.communicate(timeout=30)
+    assert said.startswith("told <module>")
+    assert process.returncode == 3
+
+
 def test_it_may_be_stopped() -> None:
     said: list[str] = []
-    watchdog = Watchdog(0.2, lambda where, _: said.append(where))
+    watchdog = Watchdog(0.2, lambda where, *_: said.append(where))
     watchdog.start()
     watchdog.stop()
     time.sleep(0.5)

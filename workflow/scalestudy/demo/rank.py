@@ -20,7 +20,7 @@ from scalestudy.demo.faults import ALL, FAULT
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import Model
 from scalestudy.train import loop, rank
-from scalestudy.train.__main__ import main
+from scalestudy.train.__main__ import run
 from scalestudy.train.data.feed import Feed, make_feed
 from scalestudy.train.probes import run_probes
 from scalestudy.train.strategies import ddp
@@ -169,4 +169,4 @@ INJECTIONS = {
 
 if __name__ == "__main__":
     INJECTIONS[os.environ[FAULT]]()
-    sys.exit(main())
+    run()

@@ -2,12 +2,12 @@
 
 import re
 import signal
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
-from scalestudy.study.spec import RunSpec
+from scalestudy.study.spec import RunSpec, TrainSpec
 
 # What SLURM prints when a job or one of its processes had more memory than it asked for.
 MEMORY_KILLS = (
@@ -51,6 +51,8 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
                 return outcome, report.reason
     if killed := memory_kill(found.log):
         return "oom", killed
+    if all_reported(spec, found.reports):
+        return "ok", ""
     if found.taken:
         return found.taken
     if found.timed_out:
@@ -64,12 +66,30 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     return ("failed", reason) if reason else ("ok", "")
 
 
+def all_reported(spec: RunSpec, reports: Sequence[RankReport]) -> bool:
+    """Whether every rank of ours said that it came to its planned end, after as many steps as the others.
+
+    Then the measurement is whole, however the processes ended afterwards. A script's own exit status counts.
+    """
+    if not isinstance(spec, TrainSpec) or {report.rank for report in reports} != set(range(spec.world_size)):
+        return False
+    return all(report.outcome == "ok" for report in reports) and len({report.steps for report in reports}) == 1
+
+
 def memory_kill(log: str) -> str | None:
     """The reason where a scheduler says in this log that it killed for memory."""
     for pattern in MEMORY_KILLS:
         if said := re.search(pattern, log, re.IGNORECASE):
             return f"more memory was used than the job was given: {said[0].strip()}"
     return None
+
+
+def not_ended(exit_code: int) -> list[dict[str, str]]:
+    """A warning for the record of a launch that is whole, and whose processes did not end by themselves."""
+    if exit_code == 0:
+        return []
+    text = f"all ranks had written their reports, and not all of them ended by themselves; {_ended(exit_code)}"
+    return [{"kind": "slow end", "text": text}]
 
 
 def _failure(spec: RunSpec, found: Evidence) -> str:

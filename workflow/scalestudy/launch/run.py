@@ -25,7 +25,7 @@ from scalestudy.launch.nodes.arrivals import (
     read_nodes,
     read_refusal,
 )
-from scalestudy.launch.outcome import Evidence, judge
+from scalestudy.launch.outcome import Evidence, judge, not_ended
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.starters import Starter, host_lock, make_starter
@@ -184,7 +184,8 @@ def _launch(
         outcome, reason = "failed", wrong
     of_batches = batch_warnings(spec, processes) if isinstance(spec, CommandSpec) and outcome == "ok" else []
     place = guard.environment if guard else gathered(read_nodes(partial))
-    place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches]
+    lingered = not_ended(ended.exit_code) if outcome == "ok" and not isinstance(spec, CommandSpec) else []
+    place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *lingered]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
     if not probed:

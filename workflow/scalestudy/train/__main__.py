@@ -2,8 +2,10 @@
 
 import argparse
 import math
+import os
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from scalestudy.study.spec import TrainSpec, parse_spec
 from scalestudy.train.rank import run_rank
@@ -23,5 +25,14 @@ def main() -> int:
     return 0 if outcome == "ok" else 1
 
 
+def run() -> NoReturn:
+    """Train as one rank and end the process without clearing up: an interpreter that frees process groups may wait
+    for ever, and what counts is written by then."""
+    code = main()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

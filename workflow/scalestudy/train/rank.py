@@ -27,9 +27,15 @@ from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import make_strategy
-from scalestudy.train.strategies.base import lost_peer
+from scalestudy.train.strategies.base import Strategy, lost_peer
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
+LEAVING_S = 30
+"""Seconds for the end of the process group of a rank that has written its report."""
+_KEPT: list[object] = []
+"""What a rank trained with, until its process ends by `os._exit`. In torch 2.13 freeing a DDP model after its gloo
+group was destroyed can wait for ever: the reducer's destructor holds Python's lock and joins a thread that waits
+for that lock."""
 OTHERS_S = 3.0
 """Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
 
@@ -76,9 +82,12 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
         stopping = facts.pop("stopping", None)
         recorder.write(report, environment | place.environment() | facts, stopping)
 
-    def give_up(where: str, waiting: bool) -> None:
+    def give_up(where: str, waiting: bool, told: bool) -> None:
         """The main thread will not come back: say where it is, keep what was measured, and end the process."""
-        faulthandler.dump_traceback(all_threads=False)
+        faulthandler.dump_traceback(all_threads=True)
+        if told:  # another rank failed, or the time was up
+            write("timeout", f"stopped by SIGTERM in {where}", waited=waiting)
+            os._exit(1)
         if own := _stopped_as_a_whole(place, watchdog):  # whoever waited for it has left
             waiting = False
         else:
@@ -90,9 +99,27 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     watchdog = Watchdog(stall_limit_s, give_up)
     watchdog.start()
     outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # another rank may have failed: what this one has comes first
     watchdog.stop()
     write(outcome, reason, waited=waited)
+    if outcome == "ok":
+        _take_leave()
     return outcome
+
+
+def _take_leave() -> None:
+    """Give the process group back, once the report is written: that may wait for another rank, and for ever.
+
+    NCCL's teardown waits for ranks that are in a kernel or gone. SIGALRM, which needs no thread of ours to run,
+    then ends the process. A rank that did not end well leaves its group to the end of the process.
+    """
+    for signum in (signal.SIGALRM, signal.SIGTERM):
+        signal.signal(signum, signal.SIG_DFL)
+    signal.alarm(LEAVING_S)
+    for one in _KEPT:
+        if isinstance(one, Strategy):
+            one.close()
+    signal.alarm(0)
 
 
 def _train(
@@ -106,16 +133,18 @@ def _train(
 ) -> tuple[Outcome, str, bool]:
     """(outcome, reason, whether it failed for want of another rank); what is known of the model and of the
     measurement is put into `facts`."""
-    strategy = None
     try:
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
-        strategy = make_strategy(spec, place)  # before the limit: what it loads is no part of the training
+        # Before the limit: what it loads is no part of the training.
+        strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
+        _KEPT.append(strategy)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
         if place.rank == 0:  # it speaks for all of them
             facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
         trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
+        _KEPT.append(trainer)
         watchdog.steps = lambda: trainer.stepper.steps
         facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
@@ -147,9 +176,6 @@ def _train(
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
         return "failed", f"rank {place.rank}: {type(error).__name__}: {first_line(error)}", lost_peer(error)
-    finally:
-        if strategy is not None:
-            strategy.close()
     return "ok", "", False
 
 

@@ -5,8 +5,9 @@ batch that a wanted efficiency takes, X is taken not to depend on it: METHOD, "A
 
 In a forecast it does. Synchronisation sends as many bytes whatever the batch, but a longer backward pass hides
 more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says how
-much. The limits are wider than that: at worst nothing more is hidden, at best all that was exposed, and without
-probes the whole overhead.
+much. The limits are wider than that: at worst nothing more is hidden. At best as much more is hidden as one
+process computes longer, though no more than was exposed, or without probes than the whole overhead: so a step at a
+larger batch is never taken to be shorter than now.
 """
 
 import json
@@ -131,14 +132,16 @@ def _scatter(good: pd.DataFrame) -> Interval:
 
 def _step_time(model: StepModel, point: pd.Series, batch: int) -> Interval:
     """Of all ranks at this batch of a rank."""
-    alone_s = model.step_time_s(batch)
-    longer = alone_s / model.step_time_s(point["batch_per_rank"])
+    alone_s, now_s = (model.step_time_s(samples) for samples in (batch, point["batch_per_rank"]))
     overhead, exposed_s = Interval.of(point, "overhead_s"), point["exposed_span_s"]
-    if isnan(exposed_s):  # not probed: all of it may be what a longer backward pass hides
-        return Interval(alone_s + overhead.value, alone_s, alone_s + overhead.high)
-    value = overhead.value - max(0.0, exposed_s) + _exposed_s(point, longer)
-    low = max(0.0, min(overhead.low, overhead.value) - max(0.0, exposed_s))
-    return Interval(alone_s + max(0.0, value), alone_s + low, alone_s + overhead.high)
+    least = min(overhead.low, overhead.value)
+    # What is computed longer hides no more than it takes itself, nor more than was exposed.
+    hidden_s = max(0.0, alone_s - now_s)
+    if isnan(exposed_s):  # not probed: all of the overhead may be exposed
+        return Interval(alone_s + overhead.value, alone_s + max(0.0, least - hidden_s), alone_s + overhead.high)
+    value = overhead.value - max(0.0, exposed_s) + _exposed_s(point, alone_s / now_s)
+    low = max(0.0, least - min(hidden_s, max(0.0, exposed_s)))
+    return Interval(alone_s + max(low, value), alone_s + low, alone_s + overhead.high)
 
 
 def _exposed_s(point: pd.Series, longer: float) -> float:

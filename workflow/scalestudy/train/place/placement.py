@@ -2,12 +2,15 @@
 
 import os
 import platform
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pynvml
 import torch
 
 from scalestudy.record.host.environment import NODE
+from scalestudy.record.host.nvml import NvmlError, ask, nvml_session, visible_gpus
 from scalestudy.study.config.conditions import Host
 
 NO_DEVICES = ("", "-1", "NoDevFiles")
@@ -104,15 +107,37 @@ def bind_cores(host: Host, *, local_rank: int, local_world_size: int) -> tuple[i
     return cores
 
 
-def choose_device(host: Host, *, local_rank: int, local_world_size: int) -> tuple[torch.device, str]:
+def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> str:
+    """Why torch sees none of the GPUs that NVML shows to this job, as a sentence; empty where NVML shows none."""
+    try:
+        with nvml_session(nvml):
+            gpus, driver = visible_gpus(environment, nvml), ask(nvml.nvmlSystemGetDriverVersion)
+    except NvmlError:
+        return ""
+    if not gpus:
+        return ""
+    names = ", ".join(sorted({gpu.name for gpu in gpus}))
+    made_for = f"made for CUDA {torch.version.cuda}" if torch.version.cuda else "a build without CUDA"
+    return (
+        f"this host has GPUs for this job ({len(gpus)}: {names}; driver {driver or 'unknown'}), and torch"
+        f" {torch.__version__}, {made_for}, sees none. Install a build of torch that fits the driver, or set"
+        " host.device: cpu to measure the CPU"
+    )
+
+
+def choose_device(
+    host: Host, *, local_rank: int, local_world_size: int, nvml: Any = pynvml
+) -> tuple[torch.device, str]:
     """The device of this rank, and the sentence that says why.
 
-    `auto` never mixes: where CUDA is visible but has too few devices for the ranks, that is an error and not
-    a silent run on the CPU whose numbers would stand beside a GPU's.
+    `auto` never mixes: where CUDA is visible but has too few devices for the ranks, or the host has GPUs and torch
+    sees none, that is an error and not a silent run on the CPU whose numbers would stand beside a GPU's.
     """
     visible = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if host.device == "cpu":
         return torch.device("cpu"), "device: cpu, as the study says; gloo"
+    if visible == 0 and (unused := unused_gpus(os.environ, nvml)):
+        raise PlacementError(unused)
     if visible == 0:
         if host.device == "cuda":
             raise PlacementError("host.device is cuda, but no CUDA device is visible to this job")

@@ -1,9 +1,15 @@
 """A thread that notices when its rank stands still: a collective that another never comes to waits for ever.
 
+It also notices when the rank is told to end and does not: Python's handler of a signal runs in the main thread,
+which a device or a collective may hold for ever.
+
 It looks at where the main thread is, once a second, and touches nothing that is timed: a thread that works is at
 another place each time, or has counted another step, and one that is stuck in a call has not.
 """
 
+import contextlib
+import os
+import signal
 import sys
 import threading
 import time
@@ -15,6 +21,8 @@ from types import FrameType
 import torch
 
 LOOK_S = 1.0
+ANSWER_S = 10.0
+"""Seconds in which the main thread has to answer SIGTERM: fewer than there are until SIGKILL (launch/ranks.py)."""
 # Where a rank is that waits for others: in torch's own code, in a collective or in what holds one.
 WAITING_IN = (
     *(f"{torch.__path__[0]}/{part}/" for part in ("distributed", "autograd", "cuda")),
@@ -23,10 +31,11 @@ WAITING_IN = (
 
 
 class Watchdog:
-    """Calls `give_up(where, waiting)` when the main thread has not moved for so many seconds."""
+    """Calls `give_up(where, waiting, told)` when the main thread has not moved for so many seconds, or for
+    ANSWER_S after it was told to end."""
 
-    def __init__(self, limit_s: float, give_up: Callable[[str, bool], None]) -> None:
-        self._limit_s, self._give_up = limit_s, give_up
+    def __init__(self, limit_s: float, give_up: Callable[[str, bool, bool], None]) -> None:
+        self.limit_s, self._give_up = limit_s, give_up
         self.steps: Callable[[], int] = lambda: 0
         """How many steps were made so far: a step may be nothing but one long call, always the same."""
         self._over = threading.Event()
@@ -37,9 +46,12 @@ class Watchdog:
         self._period_s = min(LOOK_S, limit_s / 10)
         self._looked = time.monotonic()
         self._stopped_s, self._stopped_at = 0.0, 0
+        self._signals, self._of_signals = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        self._told_at: float | None = None
 
     def start(self) -> None:
-        """Begin to look."""
+        """Begin to look. To be called by the main thread."""
+        signal.set_wakeup_fd(self._of_signals, warn_on_full_buffer=False)
         self._looked = time.monotonic()
         self._thread.start()
 
@@ -52,11 +64,19 @@ class Watchdog:
 
     def _gap_s(self, now: float) -> float:
         gap_s = now - self._looked
-        return gap_s if gap_s > self._period_s + self._limit_s / 2 else 0.0
+        return gap_s if gap_s > self._period_s + self.limit_s / 2 else 0.0
 
     def stop(self) -> None:
         """No more looking from here on."""
         self._over.set()
+        signal.set_wakeup_fd(-1)
+
+    def _told(self, now: float) -> float | None:
+        """When the rank was told to end; None where it was not."""
+        with contextlib.suppress(BlockingIOError):
+            if self._told_at is None and signal.SIGTERM in os.read(self._signals, 4096):
+                self._told_at = now
+        return self._told_at
 
     def _watch(self) -> None:
         before, since = None, time.monotonic()
@@ -67,13 +87,14 @@ class Watchdog:
                 since = now  # what it was waiting for while it was stopped is not known
             self._looked = now
             # A frame that is kept keeps its variables, and so tensors that the training has let go of.
-            place = (position(sys._current_frames()[self._main]), self.steps())
+            place, told_at = (position(sys._current_frames()[self._main]), self.steps()), self._told(now)
+            silent = told_at is not None and now - max(since, told_at) > ANSWER_S
             if place != before:
                 before, since = place, now
-            elif now - since > self._limit_s:
+            elif silent or now - since > self.limit_s:
                 innermost = traceback.extract_stack(sys._current_frames()[self._main])[-1]
                 where = f"{innermost.name} ({innermost.filename.rsplit('/', 1)[-1]}:{innermost.lineno})"
-                self._give_up(where, innermost.filename.startswith(WAITING_IN))
+                self._give_up(where, innermost.filename.startswith(WAITING_IN), silent)
                 return
 
 

@@ -1,17 +1,21 @@
 """How a model is run on the ranks: one process, DistributedDataParallel or FSDP2."""
 
+import math
+
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.ddp import Ddp
 
 
-def make_strategy(spec: TrainSpec, place: Placement) -> Strategy:
-    """The strategy of a spec."""
+def make_strategy(spec: TrainSpec, place: Placement, *, stall_limit_s: float = math.inf) -> Strategy:
+    """The strategy of a spec. stall_limit_s: seconds after which a rank that stands still gives up by itself."""
     if spec.strategy == "fsdp":
         from scalestudy.train.strategies.fsdp import (
             Fsdp,  # loads half a second of torch that the others do without
         )
 
-        return Fsdp(spec, place)
-    return Strategy(spec, place) if spec.strategy == "single" else Ddp(spec, place)
+        return Fsdp(spec, place, stall_limit_s=stall_limit_s)
+    if spec.strategy == "single":
+        return Strategy(spec, place)
+    return Ddp(spec, place, stall_limit_s=stall_limit_s)

@@ -5,6 +5,7 @@ The single-process baseline has no wrapper and no process group: it is what a us
 
 import contextlib
 import datetime
+import os
 from contextlib import AbstractContextManager
 
 import torch.distributed as dist
@@ -19,6 +20,13 @@ from scalestudy.train.place.placement import Placement, PlacementError
 _ENDED: list[dist.ProcessGroup | None] = []
 
 
+AFTER_US_S = 60.0
+LONGEST_S = 7 * 24 * 3600.0
+"""Where ranks never give up: torch takes no endless timeout."""
+HEARTBEAT = "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"
+"""NCCL's own watchdog ends the process, without a report, when it has been silent for this long; 480 s by default.
+Source: torch 2.13, ProcessGroupNCCL.hpp."""
+
 # What gloo and NCCL say when another rank is gone, or does not answer.
 LOST = (
     "connection closed by peer",
@@ -28,6 +36,11 @@ LOST = (
     "socket timeout",
     "nccl",
 )
+
+
+def group_timeout_s(stall_limit_s: float) -> float:
+    """Seconds after which a collective fails: later than a rank gives up and says what it waited for."""
+    return min(stall_limit_s + AFTER_US_S, LONGEST_S)
 
 
 def lost_peer(error: BaseException) -> bool:
@@ -70,8 +83,11 @@ class Strategy:
 class Grouped(Strategy):
     """What strategies over a process group share; nccl or gloo."""
 
-    def __init__(self, spec: TrainSpec, place: Placement, *, timeout_s: float = 300) -> None:
+    def __init__(self, spec: TrainSpec, place: Placement, *, stall_limit_s: float) -> None:
+        """stall_limit_s: when a rank that stands still gives up by itself (place/watchdog.py)."""
         self._spec, self._place = spec, place
+        timeout_s = group_timeout_s(stall_limit_s)
+        os.environ.setdefault(HEARTBEAT, f"{timeout_s:.0f}")
         device = place.device if place.device.type == "cuda" else None
         # A checkpoint that is written while training goes on is agreed upon by the hosts, not by the devices.
         backend = "cpu:gloo,cuda:nccl" if device and spec.checkpoint_async else place.backend
