@@ -133,10 +133,17 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "batch_size": 16,
         "epochs": 6,
     },
+    "news-wide-slow-adam": {
+        "model": encoder(64),
+        "data": NEWS,
+        "optimizer": adam(0.0002),
+        "batch_size": 16,
+        "epochs": 6,
+    },
     "news-short-adamw": {
         "model": encoder(32),
         "data": NEWS | {"sequence_length": 16},
-        "optimizer": adam(0.001, "adamw"),
+        "optimizer": adam(0.0005, "adamw"),
         "batch_size": 16,
         "epochs": 8,
     },
