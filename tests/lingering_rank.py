@@ -1,7 +1,7 @@
 """A rank whose process group never ends, as NCCL's where another rank is in a kernel or gone.
 
 Started in the place of `scalestudy.train`, with the same arguments. FAILS names what rank 1 does in its training:
-`memory` or `nothing`.
+`memory`, `probe` (out of memory in a probe) or `nothing`.
 """
 
 from __future__ import annotations
@@ -37,4 +37,6 @@ if __name__ == "__main__":
     Grouped.close = wait_for_ever
     if os.environ[FAILS] == "memory":
         Trainer.train = run_out_of_memory
+    if os.environ[FAILS] == "probe":
+        rank.run_probes = run_out_of_memory
     run()

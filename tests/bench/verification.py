@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
+from scalestudy.diagnose.predict import WIDENED
 from scalestudy.record.document import read_document
 from scalestudy.verify.model import VerificationFile
 
@@ -112,6 +113,8 @@ class Row:
     verdict: str
     at_ideal: float | None
     """The gain that an efficiency of 1 would be."""
+    widened: float
+    """What the half-widths of that prediction had been multiplied by (diagnose/predict.py), on logarithms."""
 
 
 def study_of(name: str, seed: int) -> dict[str, Any]:
@@ -156,6 +159,7 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
                 **_limits("gain", one.gain),
                 verdict=one.verdict,
                 at_ideal=ranks / speedup if speedup and speedup == speedup else None,
+                widened=WIDENED,
             )
         )
     return rows
@@ -235,20 +239,27 @@ def recalibrated(scored: list[Row]) -> list[tuple[float, float, float]]:
     """
     found = []
     for row in scored:
-        others = sorted(_miss(other) for other in scored if other.study != row.study)
+        others = [other for other in scored if other.study != row.study]
         if len(others) < FEWEST:
             return []
-        factor = others[min(len(others) - 1, ceil((len(others) + 1) * LEVEL) - 1)]
+        factor = factor_of(others) / row.widened
         low = row.predicted * (row.predicted_low / row.predicted) ** factor
         high = row.predicted * (row.predicted_high / row.predicted) ** factor
         found.append((low, high, row.gain))
     return found
 
 
+def factor_of(rows: list[Row]) -> float:
+    """What half-widths that were not widened have to be multiplied by, so that LEVEL of these rows are within."""
+    misses = sorted(_miss(row) for row in rows)
+    return misses[min(len(misses) - 1, ceil((len(misses) + 1) * LEVEL) - 1)]
+
+
 def _miss(row: Row) -> float:
-    """How far the measured gain is from the predicted one, in half-widths of that side."""
+    """How far the measured gain is from the predicted one, in half-widths of that side as they were before they
+    were widened."""
     end = row.predicted_high if row.gain > row.predicted else row.predicted_low
-    return log(row.gain / row.predicted) / log(end / row.predicted)
+    return row.widened * log(row.gain / row.predicted) / log(end / row.predicted)
 
 
 def page(rows: list[Row]) -> str:
@@ -320,6 +331,8 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
             "With limits that are recalibrated from the rows of all other studies, each scored with its own left",
             f"out, {within} of {n} ({within / n:.0%}) are within, and the median full width is {width:.0%}."
             f" Their interval score is {sum(interval_score(*one) for one in again) / n:.2f}.",
+            f"All rows together widen the half-widths of what was predicted first by {factor_of(scored):.2f}"
+            f" (in force: {WIDENED:.2f}).",
         ]
     return lines
 

@@ -30,6 +30,18 @@ def test_a_group_that_never_ends_costs_no_measurement(start: str, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize("start", ["fork", "cold"])
+def test_a_probe_that_fails_on_one_rank_is_a_note(start: str, tmp_path: Path) -> None:
+    observation = lingering("probe", start, tmp_path)
+    record = observation.record
+    assert (record.outcome, record.reason) == ("ok", "")
+    assert {rank.steps for rank in record.ranks} == {record.totals.steps}
+    assert not observation.steps["phase"].str.startswith("probe").any()
+    (warning,) = record.environment["warnings"]
+    assert warning["kind"] == "probes failed"
+    assert warning["text"].endswith("what they tell is missing: rank 1: out of memory")
+
+
 def test_the_rank_that_ran_out_of_memory_is_named_and_the_other_does_not_wait_for_it(tmp_path: Path) -> None:
     begin = time.monotonic()
     record = lingering("memory", "cold", tmp_path).record

@@ -47,7 +47,7 @@ def test_weak_scaling_at_twice_the_batch(content: dict[str, Any]) -> None:
 
 
 def test_what_is_computed_longer_hides_no_more_than_it_takes(content: dict[str, Any]) -> None:
-    """One process takes 0.4 ms longer: at best these hide 0.4 of 3.4 ms, and the step takes 4.0 ms as it does now."""
+    """One process takes 0.4 ms longer. At best that hides 0.4 of 3.4 ms: the step takes 4.0 ms, as now."""
     twice, _ = forecasts(plan_of(content), "strong")
     assert twice["step_time_s_low"] == pytest.approx(0.0040, rel=0.05)
     assert twice["speedup_high"] == pytest.approx(1.8 / 4.0, rel=0.05)

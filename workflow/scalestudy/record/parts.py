@@ -30,6 +30,7 @@ from scalestudy.record.observation import (
     Totals,
     digests,
 )
+from scalestudy.record.probes_failed import FILE as PROBES_FAILED
 from scalestudy.record.protocol import CURRENT
 from scalestudy.study.spec import RunSpec
 
@@ -162,7 +163,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     write_epochs(directory / "epochs.csv", parts.epochs)
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
-    patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt"]
+    patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt", PROBES_FAILED]
     for folder in ("checkpoints", "attached"):
         shutil.rmtree(directory / folder, ignore_errors=True)
     with contextlib.suppress(OSError):

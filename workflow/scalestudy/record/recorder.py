@@ -78,6 +78,14 @@ class Recorder:
         """Go on at these numbers, those of a rank that has recorded more: all ranks count alike."""
         self.steps, self.blocks = steps, blocks
 
+    def forget_probes(self, *, steps: int, blocks: int) -> None:
+        """Keep these numbers of steps and blocks, which are those of the training."""
+        self._steps = [block for block in self._steps if np.max(block["block"], initial=-1) < blocks]
+        self._rows = {name: [] for name in self._rows} | {
+            "blocks": [row for row in self._rows["blocks"] if row["block"] < blocks]
+        }
+        self.pass_over(steps=steps, blocks=blocks)
+
     def add_rows(self, table: str, rows: list[dict[str, Any]]) -> None:
         """Append rows of blocks, buckets or collectives; the rank is filled in, what is missing is not known."""
         assert all(set(row) <= set(TABLES[table]) for row in rows), rows

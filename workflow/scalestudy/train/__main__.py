@@ -7,12 +7,16 @@ import sys
 from pathlib import Path
 from typing import NoReturn
 
+from scalestudy.record.probes_failed import probes_failed
 from scalestudy.study.spec import TrainSpec, parse_spec
 from scalestudy.train.rank import run_rank
 
 
 def main() -> int:
-    """Train as one rank; 0 when it came to its planned end, 1 otherwise (the reason is in its report)."""
+    """Train as one rank; 0 when it came to its planned end, 1 otherwise (the reason is in its report).
+
+    1 also where the probes failed on some rank: then the others, which may wait for it, are ended.
+    """
     parser = argparse.ArgumentParser(prog="python -m scalestudy.train", description=__doc__)
     parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")
     parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
@@ -22,7 +26,7 @@ def main() -> int:
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
     assert isinstance(spec, TrainSpec), "a command is not trained here"
     outcome = run_rank(spec, arguments.out, data=arguments.data, stall_limit_s=arguments.stall_limit_s)
-    return 0 if outcome == "ok" else 1
+    return 0 if outcome == "ok" and not probes_failed(arguments.out) else 1
 
 
 def run() -> NoReturn:

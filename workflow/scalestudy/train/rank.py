@@ -14,6 +14,7 @@ from typing import Any
 from scalestudy.errors import UserError, first_line
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
+from scalestudy.record.probes_failed import probes_failed, say_failed
 from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.study.spec import TrainSpec
 from scalestudy.study.traffic import bytes_sent
@@ -36,6 +37,8 @@ _KEPT: list[object] = []
 """What a rank trained with, until its process ends by `os._exit`. In torch 2.13 freeing a DDP model after its gloo
 group was destroyed can wait for ever: the reducer's destructor holds Python's lock and joins a thread that waits
 for that lock."""
+_TRAINED: dict[str, int] = {}
+"""Steps and blocks that were recorded when the probes began; empty before."""
 OTHERS_S = 3.0
 """Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
 
@@ -85,6 +88,10 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     def give_up(where: str, waiting: bool, told: bool) -> None:
         """The main thread will not come back: say where it is, keep what was measured, and end the process."""
         faulthandler.dump_traceback(all_threads=True)
+        if _TRAINED and probes_failed(out):  # another rank's, and this one waits for it
+            recorder.forget_probes(**_TRAINED)
+            write("ok", "", waited=False)
+            os._exit(1)
         if told:  # another rank failed, or the time was up
             write("timeout", f"stopped by SIGTERM in {where}", waited=waiting)
             os._exit(1)
@@ -102,7 +109,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # another rank may have failed: what this one has comes first
     watchdog.stop()
     write(outcome, reason, waited=waited)
-    if outcome == "ok":
+    if outcome == "ok" and not probes_failed(out):
         _take_leave()
     return outcome
 
@@ -158,7 +165,7 @@ def _train(
         facts["synchronised_norms"] = synchronised_norms(trainer.plain)
         facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
         begin = time.monotonic()
-        facts |= run_probes(trainer)
+        _probe(trainer, facts)
         facts["probe_wall_time_s"] = time.monotonic() - begin
     except (UserError, PlacementError) as error:
         return "failed", str(error), False
@@ -177,6 +184,28 @@ def _train(
             return "failed", own, False  # the other is gone because it waited for this one
         return "failed", f"rank {place.rank}: {type(error).__name__}: {first_line(error)}", lost_peer(error)
     return "ok", "", False
+
+
+def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
+    """The probes. What fails in them is told, and costs no launch: that was measured before.
+
+    Raises what they raise where another rank's launch, and not its probes, failed or was stopped.
+    """
+    recorder, place = trainer.recorder, trainer.place
+    _TRAINED.update(steps=recorder.steps, blocks=recorder.blocks)
+    try:
+        facts |= run_probes(trainer)
+    except Exception as error:  # whatever a device or a user's network does when it is asked for more
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        lift_limit()
+        if not isinstance(error, StoppedError) and not lost_peer(error):
+            traceback.print_exc()
+            out_of_memory = is_out_of_memory(error)
+            why = "out of memory" if out_of_memory else f"{type(error).__name__}: {first_line(error)}"
+            say_failed(recorder.directory, f"rank {place.rank}: {why}")
+        if not probes_failed(recorder.directory):
+            raise
+        recorder.forget_probes(**_TRAINED)
 
 
 def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:

@@ -52,6 +52,10 @@ class Interval:
         """The interval of `numerator` over the quantity."""
         return self.falling(lambda number: numerator / number)
 
+    def widened(self, factor: float) -> Interval:
+        """The same value with its half-widths on the logarithmic scale times a factor; for positive numbers."""
+        return self.map(lambda limit: self.value * (limit / self.value) ** factor)
+
     @property
     def relative_half_width(self) -> float:
         """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
