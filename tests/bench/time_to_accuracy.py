@@ -105,6 +105,20 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "batch_size": 16,
         "epochs": 10,
     },
+    "digits-convnet-narrow-adam": {
+        "model": convnet(8, 3),
+        "data": DIGITS,
+        "optimizer": adam(0.005),
+        "batch_size": 16,
+        "epochs": 10,
+    },
+    "digits-convnet-shallow-adamw": {
+        "model": convnet(32, 1),
+        "data": DIGITS,
+        "optimizer": adam(0.003, "adamw"),
+        "batch_size": 16,
+        "epochs": 10,
+    },
     "images-mlp-sgd": {
         "model": mlp(64, 2),
         "data": CIFAR,
@@ -139,13 +153,6 @@ WORKLOADS: dict[str, dict[str, Any]] = {
         "optimizer": adam(0.0002),
         "batch_size": 16,
         "epochs": 6,
-    },
-    "news-short-adamw": {
-        "model": encoder(32),
-        "data": NEWS | {"sequence_length": 16},
-        "optimizer": adam(0.0005, "adamw"),
-        "batch_size": 16,
-        "epochs": 8,
     },
     "news-sgd": {"model": encoder(32), "data": NEWS, "optimizer": sgd(0.02), "batch_size": 16, "epochs": 6},
 }
