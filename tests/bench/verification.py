@@ -2,8 +2,8 @@
 
     python -m bench.verification [--studies NAME ...] [--seeds 1] [--minutes 60] [--folder F]
 
-Each study is run as far as its findings, then `scalestudy verify` tries its first pieces of advice, before beside
-after in launches of their own. What came of each is kept as a row of docs/measurements/verification.csv, so that
+Each study is run as far as its findings, then its first pieces of advice are tried as `scalestudy verify` tries
+them, before beside after in launches of their own. What came of each is kept as a row of docs/measurements/verification.csv, so that
 studies may be made over several days: a study and seed that has rows is not measured again. In the end
 docs/verification.md is written from all rows.
 
@@ -27,10 +27,20 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import yaml
+from scalestudy.cli.inputs import table_of
+from scalestudy.cli.stage.observations import aggregate
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
 from scalestudy.diagnose.predict import WIDENED
-from scalestudy.record.document import read_document
-from scalestudy.verify.model import VerificationFile
+from scalestudy.diagnose.study import diagnose_study
+from scalestudy.launch.process import raise_on_signals
+from scalestudy.launch.run import measure_run
+from scalestudy.record.document import write_document
+from scalestudy.registry.results import RESULTS
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import Plan, make_plan
+from scalestudy.verify.model import Verified
+from scalestudy.verify.score import score
+from scalestudy.verify.trials import AdviceError, make_trials, refused_advice
 
 from bench.harness import MALLOC
 
@@ -128,7 +138,7 @@ def study_of(name: str, seed: int) -> dict[str, Any]:
         "repeats": REPEATS,
         "max_repeats": REPEATS,
         "scales": ["1x2"],
-        "variants": {name: {"strategy": name} for name in ("single", "ddp", "fsdp")},
+        "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
         "workloads": {name: PLAIN[name]},
         "host": HOST,
         "report": {"confidence": LEVEL},
@@ -137,32 +147,55 @@ def study_of(name: str, seed: int) -> dict[str, Any]:
 
 
 def tried(name: str, seed: int, folder: Path) -> list[Row]:
-    """Run a study and try its advice. What is finished is not run again. folder: where results/ stands."""
-    path = run_study(study_of(name, seed), folder)
-    results = folder / "results" / path.stem
-    run_in(folder, BIN / "scalestudy", "verify", "--study", path.name, "--most", TRIED_EACH)
-    found = read_document(results / "verification.json", VerificationFile)
+    """Run a study and try its advice. What is finished is not run again. folder: where results/ stands.
+
+    The launches are those of a workflow, in its order, made one after another by this process: a job of Snakemake
+    takes longer than a launch here.
+    """
+    plan, results = launch_all(study_of(name, seed), folder)
+    diagnoses = diagnose_study(plan.study, table_of(results, "summary"), table_of(results, "forecasts"))
+    chosen = make_trials(plan.study, diagnoses)
+    for error in refused_advice(plan.study, diagnoses, chosen):
+        raise error
     rows = []
-    for one in found.verified:
-        predicted = one.trial.predicted.gain if one.trial.predicted else None
-        ranks = one.trial.before.nodes * one.trial.before.devices_per_node
-        speedup = one.quantities["speedup"].before.value
-        rows.append(
-            Row(
-                study=name,
-                seed=seed,
-                kind="fault" if name in ALL else "plain",
-                scaling=one.trial.before.scaling,
-                cause=one.trial.cause,
-                advice=one.trial.advice,
-                **_limits("predicted", predicted),
-                **_limits("gain", one.gain),
-                verdict=one.verdict,
-                at_ideal=ranks / speedup if speedup and speedup == speedup else None,
-                widened=WIDENED,
-            )
-        )
+    for id_, content in list(chosen.studies.items())[:TRIED_EACH]:
+        trial_plan, made = launch_all(content, folder)
+        tables = [table_of(made, table) for table in ("summary", "runs", "epochs")]
+        found = [score(trial, trial_plan, *tables) for trial in chosen.trials if trial.id == id_]
+        rows += [_row(name, seed, one) for one in found]
     return rows
+
+
+def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
+    """Every launch of a study in its order, and its tables: (the plan, its folder of results)."""
+    plan = make_plan(parse_study(content, source=content["study"]))
+    results = folder / "results" / plan.study.name
+    results.mkdir(parents=True, exist_ok=True)
+    write_document(results / RESULTS["plan"], plan)
+    for spec in plan.runs.values():
+        measure_run(spec, results, limits=plan.study.limits)
+        raise_on_signals()
+    aggregate(results)
+    return plan, results
+
+
+def _row(name: str, seed: int, one: Verified) -> Row:
+    predicted = one.trial.predicted.gain if one.trial.predicted else None
+    ranks = one.trial.before.nodes * one.trial.before.devices_per_node
+    speedup = one.quantities["speedup"].before.value
+    return Row(
+        study=name,
+        seed=seed,
+        kind="fault" if name in ALL else "plain",
+        scaling=one.trial.before.scaling,
+        cause=one.trial.cause,
+        advice=one.trial.advice,
+        **_limits("predicted", predicted),
+        **_limits("gain", one.gain),
+        verdict=one.verdict,
+        at_ideal=ranks / speedup if speedup and speedup == speedup else None,
+        widened=WIDENED,
+    )
 
 
 def _limits(name: str, of: Any) -> dict[str, float | None]:
@@ -356,7 +389,7 @@ def main() -> None:
             began = time.monotonic()
             try:
                 new = tried(name, seed, arguments.folder.absolute() / f"{name}-{seed}")
-            except RuntimeError as error:
+            except (RuntimeError, AdviceError) as error:
                 print(f"{name} {seed}: {error}", flush=True)
                 continue
             rows += new
