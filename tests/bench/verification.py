@@ -34,7 +34,7 @@ from scalestudy.diagnose.predict import WIDENED
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import raise_on_signals
 from scalestudy.launch.run import measure_run
-from scalestudy.record.document import write_document
+from scalestudy.record.files import write_json
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -171,7 +171,7 @@ def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
     plan = make_plan(parse_study(content, source=content["study"]))
     results = folder / "results" / plan.study.name
     results.mkdir(parents=True, exist_ok=True)
-    write_document(results / RESULTS["plan"], plan)
+    write_json(results / RESULTS["plan"], plan.model_dump(mode="json"))
     for spec in plan.runs.values():
         measure_run(spec, results, limits=plan.study.limits)
         raise_on_signals()
