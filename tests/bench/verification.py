@@ -3,9 +3,9 @@
     python -m bench.verification [--studies NAME ...] [--seeds 1] [--minutes 60] [--folder F]
 
 Each study is run as far as its findings, then its first pieces of advice are tried as `scalestudy verify` tries
-them, before beside after in launches of their own. What came of each is kept as a row of docs/measurements/verification.csv, so that
-studies may be made over several days: a study and seed that has rows is not measured again. In the end
-docs/verification.md is written from all rows.
+them, before beside after in launches of their own. What came of each is kept as a row of
+docs/measurements/verification.csv, so that studies may be made over several days: a study and seed that has rows
+is not measured again. In the end docs/verification.md is written from all rows.
 
 Half of the studies or more have nothing put into them: small networks of several kinds, as they scale here. The
 others have a fault that a setting makes (`scalestudy demo`).
