@@ -42,7 +42,7 @@ report: env
 # argument that another one holds.
 test: env
 	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone and not slow" \
-		--numprocesses 4 --dist loadfile --no-loadscope-reorder
+		--numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
 	$(BIN)/pytest tests/e2e -m alone
 
 test-all: test

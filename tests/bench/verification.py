@@ -34,6 +34,7 @@ from scalestudy.diagnose.predict import WIDENED
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import raise_on_signals
 from scalestudy.launch.run import measure_run
+from scalestudy.prepare.prepare import prepare
 from scalestudy.record.files import write_json
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
@@ -172,8 +173,10 @@ def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
     results = folder / "results" / plan.study.name
     results.mkdir(parents=True, exist_ok=True)
     write_json(results / RESULTS["plan"], plan.model_dump(mode="json"))
+    for entry in plan.study.data_in_files.values():
+        prepare(entry, folder / "data")
     for spec in plan.runs.values():
-        measure_run(spec, results, limits=plan.study.limits)
+        measure_run(spec, results, limits=plan.study.limits, data=folder / "data")
         raise_on_signals()
     aggregate(results)
     return plan, results

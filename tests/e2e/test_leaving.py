@@ -18,7 +18,7 @@ def lingering(fails: str, start: str, results: Path) -> Observation:
     return launched(spec_of({"strategy": "ddp"}, host=host), results)
 
 
-@pytest.mark.parametrize("start", ["fork", "cold"])
+@pytest.mark.parametrize("start", ["fork", pytest.param("cold", marks=pytest.mark.slow)])
 def test_a_group_that_never_ends_costs_no_measurement(start: str, tmp_path: Path) -> None:
     observation = lingering("nothing", start, tmp_path)
     record = observation.record
@@ -30,7 +30,7 @@ def test_a_group_that_never_ends_costs_no_measurement(start: str, tmp_path: Path
     )
 
 
-@pytest.mark.parametrize("start", ["fork", "cold"])
+@pytest.mark.parametrize("start", ["fork", pytest.param("cold", marks=pytest.mark.slow)])
 def test_a_probe_that_fails_on_one_rank_is_a_note(start: str, tmp_path: Path) -> None:
     observation = lingering("probe", start, tmp_path)
     record = observation.record
