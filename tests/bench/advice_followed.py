@@ -71,6 +71,7 @@ def follow(folder: Path) -> None:
         print(f"\n{cause}: {advice.change}", flush=True)
         at = Place.of(diagnosis)
         trial, content = make_trial(plan.study, at, cause, advice)
+        content["measure"] |= {"probe_rounds": STUDY["measure"]["probe_rounds"]}  # for its own findings
         plan, results = launch_all(with_point(content, at), folder)
         came = score(trial, plan, *(table_of(results, name) for name in ("summary", "runs", "epochs")))
         predicted = trial.predicted

@@ -19,6 +19,8 @@ from scalestudy.verify.model import LeftOut, Place, Trial, TrialsFile
 AFTER = "after"
 OTHER_SEEDS = 1000
 """Added to the seed of the study: no launch of a trial draws what a launch of the study drew."""
+ONLY_GAIN = {"floor": False, "probe_rounds": 0}
+"""Of `measure`: nothing in a trial is asked for causes, and probes of them take as long as its training."""
 HELD = {"variants", "workloads"}
 """Keys of a study of which one study can hold both sides."""
 WHY_NOT = {
@@ -199,7 +201,7 @@ def _side_by_side(
         "scales": scales,
         "variants": variants,
         "workloads": {key: value | {"scaling": []} for key, value in workloads.items()},
-        "measure": dumped.get("measure", {}) | {"floor": False} | _bound(study) | _until(study, before, after),
+        "measure": dumped.get("measure", {}) | ONLY_GAIN | _bound(study) | _until(study, before, after),
         "report": dumped.get("report", {}) | {"forecast_scales": []},
     }
     content.pop("verify", None)  # a trial has advice too, and nobody asked for that to be tried
