@@ -25,6 +25,12 @@ RAN = pd.Series({"launches_ok": 3})
     [
         (Interval(1.5, 1.4, 1.6), Interval(1.45, 1.3, 1.6), "none", "confirmed"),
         (Interval(1.5), Interval(1.45, 1.3, 1.6), "none", "confirmed"),
+        (
+            Interval(1.24, 1.205, 1.277),
+            Interval(1.199, 1.162, 1.238),
+            "none",
+            "confirmed",
+        ),  # neither holds the other
         (Interval(1.5, 1.4, 1.6), Interval(1.3, 1.26, 1.34), "none", "partly"),
         (Interval(1.5, 1.4, 1.6), Interval(1.9, 1.8, 2.0), "none", "partly"),
         (Interval(1.5, 1.4, 1.6), Interval(1.1, 1.0, 1.2), "none", "refuted"),

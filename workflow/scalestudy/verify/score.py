@@ -9,7 +9,7 @@ import pandas as pd
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.gain import counted_launches, throughput_gain
 from scalestudy.analyse.point.launches import by_repeat, launches_of
-from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs, product
 from scalestudy.registry.codes import AccuracyKept, Goal, Stopped, Tried
 from scalestudy.registry.column import ENDS, Column
 from scalestudy.registry.verified import EPOCH_TIME, TIME_TO_ACCURACY, TRIED
@@ -86,9 +86,8 @@ def judge(
 ) -> tuple[Tried, str]:
     """(verdict, why). Where the study is to cost little, gains are those of the device-time of a sample.
 
-    Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was:
-    the measured gain is within the predicted limits, or its own interval includes the prediction. Partly: faster,
-    but not that. It says nothing of an accuracy that was not measured.
+    Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was
+    (`agree`). Partly: faster, but not that. It says nothing of an accuracy that was not measured.
     Refuted: what it brings is below half of what was predicted, with the whole interval, or the launches after the
     advice did not come to their end. Undecided otherwise.
     """
@@ -112,11 +111,20 @@ def judge(
         return Tried.PARTLY, f"it is {faster} and less accurate"
     if isnan(predicted.value):
         return Tried.CONFIRMED, f"it is {faster}; nothing was predicted"
-    within = not isnan(predicted.low) and predicted.low <= gain.value <= predicted.high
-    if within or gain.low <= predicted.value <= gain.high:
+    if agree(gain, predicted):
         return Tried.CONFIRMED, f"it is {faster}, as predicted"
     more = gain.value > predicted.value
     return Tried.PARTLY, f"it is {faster}, by {'more' if more else 'less'} than predicted"
+
+
+def agree(gain: Interval, predicted: Interval) -> bool:
+    """Whether a measured gain and a predicted one may be the same: the interval of their ratio includes 1.
+
+    Both are estimates, so that the limits of both count, in quadrature on the logarithmic scale.
+    """
+    if isnan(predicted.low):
+        return gain.low <= predicted.value <= gain.high
+    return not product(gain, predicted.inverse()).leaves_out(1)
 
 
 def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> _Measured:
