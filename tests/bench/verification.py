@@ -20,7 +20,7 @@ import sys
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, fields
-from math import ceil, inf, log
+from math import ceil, exp, hypot, inf, log, sqrt
 from pathlib import Path
 from statistics import median
 from tempfile import gettempdir
@@ -30,7 +30,7 @@ import yaml
 from scalestudy.cli.inputs import table_of
 from scalestudy.cli.stage.observations import aggregate
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
-from scalestudy.diagnose.predict import WIDENED
+from scalestudy.diagnose.predict import BETWEEN_STUDIES
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.process import raise_on_signals
 from scalestudy.launch.run import measure_run
@@ -125,7 +125,7 @@ class Row:
     at_ideal: float | None
     """The gain that an efficiency of 1 would be."""
     widened: float
-    """What the half-widths of that prediction had been multiplied by (diagnose/predict.py), on logarithms."""
+    """What had been added in quadrature to its half-widths on logarithms (diagnose/predict.py)."""
 
 
 def study_of(name: str, seed: int) -> dict[str, Any]:
@@ -197,7 +197,7 @@ def _row(name: str, seed: int, one: Verified) -> Row:
         **_limits("gain", one.gain),
         verdict=one.verdict,
         at_ideal=ranks / speedup if speedup and speedup == speedup else None,
-        widened=WIDENED,
+        widened=BETWEEN_STUDIES,
     )
 
 
@@ -267,35 +267,40 @@ def interval_score(low: float, high: float, value: float) -> float:
 
 
 def recalibrated(scored: list[Row]) -> list[tuple[float, float, float]]:
-    """(low, high, gain) of each row, with the predicted limits moved by what the rows of all other studies say.
+    """(low, high, gain) of each row, with the predicted limits widened by what the rows of all other studies say.
 
-    Half-widths on the logarithmic scale are multiplied by the least factor that makes LEVEL of the other rows be
-    within theirs (split conformal prediction; Lei et al. 2018, J. of the American Statistical Association 113).
-    Empty with fewer than FEWEST rows of other studies. scored: rows with limits and a measured gain.
+    A half-width on the logarithmic scale is added in quadrature: the least that makes LEVEL of the other rows be
+    within their limits (split conformal prediction; Lei et al. 2018, J. of the American Statistical Association
+    113). Empty with fewer than FEWEST rows of other studies. scored: rows with limits and a measured gain.
     """
     found = []
     for row in scored:
         others = [other for other in scored if other.study != row.study]
         if len(others) < FEWEST:
             return []
-        factor = factor_of(others) / row.widened
-        low = row.predicted * (row.predicted_low / row.predicted) ** factor
-        high = row.predicted * (row.predicted_high / row.predicted) ** factor
-        found.append((low, high, row.gain))
+        below, above = (hypot(one, between(others)) for one in _half_widths(row))
+        found.append((row.predicted * exp(-below), row.predicted * exp(above), row.gain))
     return found
 
 
-def factor_of(rows: list[Row]) -> float:
-    """What half-widths that were not widened have to be multiplied by, so that LEVEL of these rows are within."""
-    misses = sorted(_miss(row) for row in rows)
-    return misses[min(len(misses) - 1, ceil((len(misses) + 1) * LEVEL) - 1)]
+def between(rows: list[Row]) -> float:
+    """The half-width that has to be added so that LEVEL of these rows are within their limits."""
+    missing = sorted(_missing(row) for row in rows)
+    return missing[min(len(missing) - 1, ceil((len(missing) + 1) * LEVEL) - 1)]
 
 
-def _miss(row: Row) -> float:
-    """How far the measured gain is from the predicted one, in half-widths of that side as they were before they
-    were widened."""
-    end = row.predicted_high if row.gain > row.predicted else row.predicted_low
-    return row.widened * log(row.gain / row.predicted) / log(end / row.predicted)
+def _missing(row: Row) -> float:
+    """What a row's limits lack, as they were before anything was added; 0 where the gain is within them."""
+    below, above = _half_widths(row)
+    miss = log(row.gain / row.predicted)
+    return sqrt(max(0.0, miss**2 - (above if miss > 0 else below) ** 2))
+
+
+def _half_widths(row: Row) -> tuple[float, float]:
+    """(below, above) on logarithms, without what was added to them."""
+    given = log(row.predicted / row.predicted_low), log(row.predicted_high / row.predicted)
+    below, above = (sqrt(max(0.0, one**2 - row.widened**2)) for one in given)
+    return below, above
 
 
 def page(rows: list[Row]) -> str:
@@ -367,8 +372,8 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
             "With limits that are recalibrated from the rows of all other studies, each scored with its own left",
             f"out, {within} of {n} ({within / n:.0%}) are within, and the median full width is {width:.0%}."
             f" Their interval score is {sum(interval_score(*one) for one in again) / n:.2f}.",
-            f"All rows together widen the half-widths of what was predicted first by {factor_of(scored):.2f}"
-            f" (in force: {WIDENED:.2f}).",
+            f"All rows together ask for a half-width of {between(scored):.1%} that is in no limits of one study"
+            f" (in force: {BETWEEN_STUDIES:.1%}; it is added in quadrature).",
         ]
     return lines
 

@@ -57,13 +57,22 @@ def test_what_is_computed_longer_hides_no_more_than_it_takes(content: dict[str, 
 
 def test_a_longer_backward_pass_hides_more(content: dict[str, Any]) -> None:
     """Two buckets: the first is sent behind the second half of backward, the second never is."""
-    probed = {"exposed_span_s": 0.003, "buckets": 2, "gradient_bytes": 1e6, "backward_compute_time_s": 0.001}
+    probed = {"exposed_span_s": 0.0034, "buckets": 2, "gradient_bytes": 1e6, "backward_compute_time_s": 0.001}
     (now,) = forecasts(plan_of(content, forecast_batches=[2]), "strong")
     (twice,) = forecasts(plan_of(content, forecast_batches=[2]), "strong", **probed)
-    # A bucket takes 1.75 ms: 0.5 ms of the first are hidden now, and 0.5 x 1.0 / 0.6 ms then.
+    # A bucket takes 1.95 ms: 0.5 ms of the first are hidden now, and 0.5 x 1.0 / 0.6 ms then.
     assert now["step_time_s"] - twice["step_time_s"] == pytest.approx(0.0005 * (1.0 / 0.6 - 1), rel=0.02)
     assert twice["step_time_s_low"] < twice["step_time_s"] < twice["step_time_s_high"]
     assert twice["overhead_model"] == OverheadModel.BUCKET_PIPELINE
+
+
+def test_half_of_what_is_not_exposed_grows_with_the_computation(content: dict[str, Any]) -> None:
+    """Of 3.4 ms none is exposed: 3.4 ms at least, 3.4 x 1.0 / 0.6 at most, and the mean of both."""
+    (twice,) = forecasts(plan_of(content, forecast_batches=[2]), "strong", exposed_span_s=0.0)
+    longer = 1.0 / 0.6
+    assert twice["step_time_s"] == pytest.approx(0.001 + 0.0034 * (1 + longer) / 2, rel=0.01)
+    assert twice["step_time_s_low"] == pytest.approx(0.001 + 0.0034, rel=0.05)
+    assert twice["step_time_s_high"] == pytest.approx(0.001 + 0.0034 * longer, rel=0.05)
 
 
 @pytest.mark.parametrize(("exposed_s", "least_s"), [(0.003, 0.0040), (0.0001, 0.0043), (0.0, 0.0044)])

@@ -80,6 +80,15 @@ def test_limits_of_a_product_add_in_quadrature() -> None:
     assert isnan(product(Interval(1), Interval(2, 1, 3)).low)
 
 
+def test_what_differs_between_studies_is_added_in_quadrature() -> None:
+    """e^0.3 about 2, with 0.4 more: e^0.5. Without anything to add the limits stay."""
+    found = Interval(2, 2 / 1.34986, 2 * 1.34986)
+    wider = found.widened(0.4)
+    assert (wider.value, wider.low, wider.high) == pytest.approx((2, 2 / 1.64872, 2 * 1.64872), rel=1e-4)
+    assert found.widened(0.0).high == pytest.approx(found.high)
+    assert isnan(Interval(2).widened(0.4).low)
+
+
 def test_memory_at_another_batch_follows_one_process(plan: Plan) -> None:
     """0.4 GiB at 16 samples and 0.6 at 32 of one process: 0.2 more for 16 more samples."""
     case = case_of(plan)

@@ -14,7 +14,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import Prediction, Recommendation
 from scalestudy.diagnose.goal import progress_at, sample_worth, tried_noise_scale_of
-from scalestudy.diagnose.predict import WIDENED, peak_memory_at
+from scalestudy.diagnose.predict import BETWEEN_STUDIES, peak_memory_at
 from scalestudy.registry.codes import Changes
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.commands import CommandWorkload
@@ -171,7 +171,7 @@ def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
     strong, ranks, point = case.point["scaling"] == "strong", case.ranks, case.point
     batch_per_rank = batch // ranks if strong else batch
     rows = case.alone.dropna(subset=["step_time_s"])
-    step_time = step_time_at(model, point, rows, batch_per_rank).widened(WIDENED)
+    step_time = step_time_at(model, point, rows, batch_per_rank).widened(BETWEEN_STUDIES)
     speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
     batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
     gain = step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"])

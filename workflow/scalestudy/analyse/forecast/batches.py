@@ -5,9 +5,12 @@ batch that a wanted efficiency takes, X is taken not to depend on it: METHOD, "A
 
 In a forecast it does. Synchronisation sends as many bytes whatever the batch, but a longer backward pass hides
 more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says how
-much. The limits are wider than that: at worst nothing more is hidden. At best as much more is hidden as one
-process computes longer, though no more than was exposed, or without probes than the whole overhead: so a step at a
-larger batch is never taken to be shorter than now.
+much. What else the overhead holds is in part that ranks compute more slowly beside each other and beside what they
+send. That part grows as the computation does, and how large it is nobody knows: half is taken to grow.
+
+The limits are wider than that. At worst nothing more is hidden, and all that is not exposed grows. At best none of
+that grows, and as much more is hidden as one process computes longer, though no more than was exposed, or without
+probes than the whole overhead: so a step at a larger batch is never taken to be shorter than now.
 """
 
 import json
@@ -139,9 +142,11 @@ def _step_time(model: StepModel, point: pd.Series, batch: int) -> Interval:
     hidden_s = max(0.0, alone_s - now_s)
     if isnan(exposed_s):  # not probed: all of the overhead may be exposed
         return Interval(alone_s + overhead.value, alone_s + max(0.0, least - hidden_s), alone_s + overhead.high)
-    value = overhead.value - max(0.0, exposed_s) + _exposed_s(point, alone_s / now_s)
-    low = max(0.0, least - min(hidden_s, max(0.0, exposed_s)))
-    return Interval(alone_s + max(low, value), alone_s + low, alone_s + overhead.high)
+    exposed_s, longer = max(0.0, exposed_s), alone_s / now_s
+    low = max(0.0, least - min(hidden_s, exposed_s))
+    rest, rest_high = (max(0.0, seconds - exposed_s) for seconds in (overhead.value, overhead.high))
+    value = max(low, _exposed_s(point, longer) + rest * (1 + longer) / 2)
+    return Interval(alone_s + value, alone_s + low, alone_s + max(value, exposed_s + rest_high * max(1.0, longer)))
 
 
 def _exposed_s(point: pd.Series, longer: float) -> float:

@@ -52,9 +52,10 @@ class Interval:
         """The interval of `numerator` over the quantity."""
         return self.falling(lambda number: numerator / number)
 
-    def widened(self, factor: float) -> Interval:
-        """The same value with its half-widths on the logarithmic scale times a factor; for positive numbers."""
-        return self.map(lambda limit: self.value * (limit / self.value) ** factor)
+    def widened(self, by: float) -> Interval:
+        """The same positive value, with a further half-width on the logarithmic scale in quadrature."""
+        below, above = (hypot(log(self.value / limit), by) for limit in (self.low, self.high))
+        return Interval(self.value, self.value * exp(-below), self.value * exp(above))
 
     @property
     def relative_half_width(self) -> float:
