@@ -11,7 +11,7 @@ from builders import book_of, diagnosed, results_of, rows_book, study_of, summar
 from scalestudy.analyse.statistics.intervals import Interval, product
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.findings import FindingsFile, Recommendation
-from scalestudy.diagnose.predict import as_measured, peak_memory_at, saving
+from scalestudy.diagnose.predict import BETWEEN_STUDIES, as_measured, peak_memory_at, saving
 from scalestudy.diagnose.study import find_bottleneck, usual
 from scalestudy.publish.views.diagnoses import diagnoses_view
 from scalestudy.publish.views.rows import rows_view
@@ -41,9 +41,9 @@ def case_of(plan: Plan, **seen: Any) -> Case:
 def test_what_is_saved_is_gained(plan: Plan) -> None:
     """1 ms of 4 ms: a step of 3 ms, 4/3 of the throughput and of the speedup, which was 1 ms / 4 ms."""
     found = saving(case_of(plan), Interval(0.001, 0.0005, 0.0015), "if it holds")
-    assert found.step_time_s.value == pytest.approx(0.003)
-    assert (found.step_time_s.low, found.step_time_s.high) == pytest.approx((0.0025, 0.0035))
-    assert (found.gain.value, found.gain.low, found.gain.high) == pytest.approx((4 / 3, 4 / 3.5, 4 / 2.5))
+    step_time = Interval(0.003, 0.0025, 0.0035).widened(BETWEEN_STUDIES)
+    assert vars(found.step_time_s) == pytest.approx(vars(step_time))
+    assert vars(found.gain) == pytest.approx(vars(step_time.inverse(0.004)))
     assert found.speedup.value == pytest.approx(0.25 * 4 / 3)
     assert found.efficiency.value == pytest.approx(0.125 * 4 / 3)
     assert found.speedup.low < found.speedup.value < found.speedup.high
@@ -68,7 +68,7 @@ def test_one_process_gains_what_the_speedup_says(plan: Plan) -> None:
     wide = {f"step_time_s{end}": 0.004 * by for end, by in (("", 1), ("_low", 0.5), ("_high", 2))}
     case = case_of(plan, **wide, speedup=0.25, speedup_low=0.2, speedup_high=0.4)
     found = as_measured(case, case.base).gain
-    assert (found.value, found.low, found.high) == pytest.approx((4, 2.5, 5))
+    assert vars(found) == pytest.approx(vars(Interval(4, 2.5, 5).widened(BETWEEN_STUDIES)))
 
 
 def test_limits_of_a_product_add_in_quadrature() -> None:
