@@ -1,0 +1,86 @@
+"""A backend for process groups that is as strict as NCCL, over gloo. NCCL needs GPUs; its rules do not.
+
+- A collective whose peer died never ends: a kernel of NCCL waits for its peers' memory and sees no closed socket.
+  (torch 2.13, ProcessGroupNCCL.hpp: errors of peers are found by timeouts of its watchdog alone.)
+- A rank that waits for one is in C++, where no signal handler of Python's runs.
+- The end of a group waits for all of its ranks. (NCCL's user guide, ncclCommFinalize and ncclCommDestroy: a
+  communicator is finalized by all of its ranks together.)
+- There is no monitored barrier. (torch.distributed.monitored_barrier: for gloo alone.)
+
+Not held: that NCCL refuses tensors which are on no GPU.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import torch.distributed as dist
+from torch._C._distributed_c10d import _create_work_from_future
+from torch.futures import Future
+
+NAME = "strict"
+NEVER = datetime.timedelta(days=1)
+
+
+class StrictGroup(dist.ProcessGroup):
+    """Every collective is gloo's, and its error is nobody's to see."""
+
+    def __init__(self, store: dist.Store, rank: int, size: int) -> None:
+        super().__init__(rank, size)
+        self._store, self._size = store, size
+        self._gloo = dist.ProcessGroupGloo(dist.PrefixStore("gloo", store), rank, size, timeout=NEVER)
+
+    def getBackendName(self) -> str:  # noqa: N802
+        return NAME
+
+    @property
+    def group_name(self) -> str:
+        return str(dist.distributed_c10d._world.pg_names[self])
+
+    def shutdown(self) -> None:
+        """As ncclCommFinalize: not before all are here."""
+        self._store.add("left", 1)
+        while self._store.add("left", 0) < self._size:
+            time.sleep(0.05)
+
+
+def _of_gloo(name: str) -> Callable[..., dist.Work]:
+    def collective(self: StrictGroup, *arguments: Any, **options: Any) -> dist.Work:
+        work, done = getattr(self._gloo, name)(*arguments, **options), Future()
+
+        def wait() -> None:
+            try:
+                work.wait()
+            except RuntimeError:
+                return  # the peer is gone: nobody is told
+            done.set_result(arguments[0] if arguments and name != "barrier" else None)
+
+        threading.Thread(target=wait, daemon=True).start()
+        return _create_work_from_future(done)
+
+    return collective
+
+
+for _name in (
+    *("allreduce", "allreduce_coalesced", "broadcast", "reduce", "barrier", "gather", "scatter", "send", "recv"),
+    *("allgather", "allgather_coalesced", "_allgather_base", "allgather_into_tensor_coalesced"),
+    *("alltoall", "alltoall_base", "reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced"),
+):
+    setattr(StrictGroup, _name, _of_gloo(_name))
+for _name, _older in (  # what groups call them since torch 2.12, and a backend by itself does not
+    ("all_gather_single", "_allgather_base"),
+    ("reduce_scatter_single", "_reduce_scatter_base"),
+    ("all_to_all_single", "alltoall_base"),
+):
+    setattr(StrictGroup, _name, _of_gloo(_older))
+
+
+def register() -> None:
+    """From here on a group may be made of it."""
+    dist.Backend.register_backend(
+        NAME, lambda store, rank, size, _: StrictGroup(store, rank, size), devices=["cpu"]
+    )
