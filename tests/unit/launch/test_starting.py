@@ -87,7 +87,8 @@ JUDGED = [
     ([("ok", "")], 0, False, None, "failed", "rank 1 left no report; exit code 0"),
     ([], -9, False, None, "failed", "ended by SIGKILL; the usual cause is the system's out-of-memory killer"),
     ([], 1, False, "2 ranks need 2 CUDA devices", "failed", "2 ranks need 2 CUDA devices"),
-    ([("ok", ""), ("ok", "")], 3, False, None, "failed", "exit code 3"),
+    ([("ok", ""), ("ok", "")], 3, False, None, "ok", ""),  # whole: what a process does after its report is a note
+    ([("ok", ""), ("ok", "")], -14, True, None, "ok", ""),
 ]
 
 

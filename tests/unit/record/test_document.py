@@ -82,10 +82,10 @@ def without_verdict(content: dict[str, Any]) -> Any:
             lambda content: content["diagnoses"],
             "written by an older scalestudy: no schema version, this",
         ),
-        (changed(schema_version=1), "written by an older scalestudy: schema 1, this one reads 5"),
+        (changed(schema_version=1), "written by an older scalestudy: schema 1, this one reads 6"),
         (
-            changed(schema_version=6),
-            "written by a newer scalestudy: schema 6, this one reads 5; update",
+            changed(schema_version=7),
+            "written by a newer scalestudy: schema 7, this one reads 6; update",
         ),
         (changed(schema_version="two"), "written by an older scalestudy: schema two"),
         (without_verdict, "diagnoses.0.verdict: Field required"),
