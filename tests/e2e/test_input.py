@@ -69,9 +69,12 @@ def test_processes_that_keep_up_take_the_wait_away(
 @pytest.mark.parametrize("mode", ["direct", "two workers"])
 @pytest.mark.parametrize("part", ["forward_time_s", "backward_time_s", "optimizer_time_s"])
 def test_nothing_else_changes(observations: dict[str, Observation], part: str, mode: str) -> None:
-    """In the steps that the machine disturbed least, and within what it makes of the same work."""
+    """Of what is waited for nothing is in another part, in the steps that the machine disturbed least.
+
+    The same work takes up to twice as long after a wait, when the cores have slept.
+    """
     found, alone = (np.quantile(steady_steps(observations[name])[part], 0.1) for name in (mode, "no workers"))
-    assert 1 / 2 < found / alone < 2
+    assert abs(found - alone) < 0.5 * DELAY_S
 
 
 def test_the_training_is_the_same(observations: dict[str, Observation]) -> None:
