@@ -16,7 +16,7 @@ from scalestudy.study.limits import Limits
 from scalestudy.study.spec import WORKER
 
 STALL_S = 6
-QUICK = {("memory", "strict"), ("killed", "strict"), ("probe", "strict")}
+QUICK = {("memory", "strict"), ("probe", "strict")}
 
 
 def failed(fails: str, backend: str, results: Path, strategy: str = "ddp") -> Observation:
