@@ -19,6 +19,7 @@ from scalestudy.train.__main__ import run
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.place import watchdog
 from scalestudy.train.place.placement import Placement
+from scalestudy.train.strategies.base import Grouped
 
 FAILS, BACKEND = "TEST_FAILS", "TEST_BACKEND"
 BLOCKS_BEFORE = 3
@@ -63,6 +64,15 @@ def fail_in_probes() -> None:
     rank.run_probes = probes
 
 
+def never_end_the_group() -> None:
+    """As NCCL's, where another rank is in a kernel or gone."""
+
+    def close(_: Grouped) -> None:
+        time.sleep(3600)
+
+    Grouped.close = close
+
+
 def talk_over(backend: str) -> None:
     place_rank = rank.place_rank
 
@@ -79,6 +89,8 @@ if __name__ == "__main__":
     wanted = os.environ[FAILS]
     if wanted == "probe":
         fail_in_probes()
+    elif wanted == "lingering":
+        never_end_the_group()
     elif wanted != "nothing":
         fail_in_training(FAULTS[wanted])
     run()

@@ -11,7 +11,6 @@ as predicted and as measured, the speedups, and the accuracies of all sides.
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from tempfile import gettempdir
 from typing import Any
@@ -57,7 +56,6 @@ STUDY: dict[str, Any] = {
 def follow(folder: Path) -> None:
     """Launch, follow the advice, and say what came of it."""
     write_news(folder / "news")
-    os.chdir(folder)  # where the study finds its data
     plan, results = launch_all(STUDY, folder)
     workload = "small"
     say_rows(plan, results)

@@ -34,11 +34,10 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_l
 from scalestudy.diagnose.case import Case, make_cases
 from scalestudy.diagnose.larger_batch import prediction_at
 from scalestudy.study.config.load import parse_study
-from scalestudy.study.config.study import Study
-from scalestudy.study.plan import Plan, make_plan
+from scalestudy.study.plan import Plan
 
 from bench.learnable import write_cifar, write_news
-from bench.verification import DOCS, HOST, read, run_study
+from bench.verification import DOCS, HOST, launch_all, read
 
 ROWS = DOCS / "measurements/time_to_accuracy.csv"
 FOLDER = Path(gettempdir()) / "scalestudy-time-to-accuracy"
@@ -224,25 +223,24 @@ def measured(name: str, folder: Path) -> list[Row]:
     write_news(folder / "news")
     write_cifar(folder / "cifar")
     content = study_of(name)
-    results = folder / "results" / run_study(content, folder).stem
-    study = parse_study(content, source=name)
+    plan, results = launch_all(content, folder)
     frames = (
         pd.read_csv(results / file)
         for file in ("comprehensive_summary.csv", "runs.csv", "epochs.csv", "forecasts.csv")
     )
-    return list(rows_of(name, study, *frames))
+    return list(rows_of(name, plan, *frames))
 
 
 def rows_of(
     name: str,
-    study: Study,
+    plan: Plan,
     summary: pd.DataFrame,
     runs: pd.DataFrame,
     epochs: pd.DataFrame,
     forecasts: pd.DataFrame,
 ) -> Iterator[Row]:
     """A row for one process, strong and weak scaling on two ranks, at each larger batch."""
-    plan = make_plan(study)
+    study = plan.study
     own = [case for case in make_cases(study, summary, forecasts) if case.point["workload"] == name]
     alone = next(case for case in own if case.point["scaling"] == "strong")
     target = _target(alone.base, plan, epochs)

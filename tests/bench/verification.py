@@ -14,9 +14,8 @@ others have a fault that a setting makes (`scalestudy demo`).
 from __future__ import annotations
 
 import argparse
+import contextlib
 import csv
-import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import asdict, dataclass, fields
@@ -26,7 +25,6 @@ from statistics import median
 from tempfile import gettempdir
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import yaml
 from scalestudy.cli.inputs import table_of
 from scalestudy.cli.stage.observations import aggregate
 from scalestudy.demo.faults import ALL, FAULTS, IMAGES, VECTORS, mlp, task
@@ -48,9 +46,7 @@ from bench.harness import MALLOC
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-BIN = Path(sys.executable).parent
-ROOT = Path(__file__).parents[2]
-DOCS = ROOT / "docs"
+DOCS = Path(__file__).parents[2] / "docs"
 ROWS, PAGE = DOCS / "measurements/verification.csv", DOCS / "verification.md"
 FOLDER = Path(gettempdir()) / "scalestudy-verification"
 TRIED_EACH = 4
@@ -188,13 +184,17 @@ def tried(name: str, seed: int, folder: Path) -> list[Row]:
 
 
 def launch_all(content: dict[str, Any], folder: Path) -> tuple[Plan, Path]:
-    """Every launch of a study in its order, and its tables: (the plan, its folder of results)."""
+    """Make every launch of a study in its order, and its tables: (the plan, its folder of results).
+
+    A launch that is recorded is not made again. folder: absolute; results/ stands there, and files of data.
+    """
     plan = make_plan(parse_study(content, source=content["study"]))
     results = folder / "results" / plan.study.name
     results.mkdir(parents=True, exist_ok=True)
     write_json(results / RESULTS["plan"], plan.model_dump(mode="json"))
-    for entry in plan.study.data_in_files.values():
-        prepare(entry, folder / "data")
+    with contextlib.chdir(folder):  # where the study finds its data
+        for entry in plan.study.data_in_files.values():
+            prepare(entry, folder / "data")
     for spec in plan.runs.values():
         measure_run(spec, results, limits=plan.study.limits, data=folder / "data")
         raise_on_signals()
@@ -227,25 +227,6 @@ def _limits(name: str, of: Any) -> dict[str, float | None]:
         None if value is None or value != value or abs(value) == inf else float(f"{value:.5g}") for value in values
     ]
     return dict(zip((name, f"{name}_low", f"{name}_high"), known, strict=True))
-
-
-def run_study(content: dict[str, Any], folder: Path) -> Path:
-    """Run a study as far as its findings; what is finished is not run again. Returns its file, in the folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"{content['study']}.yaml"
-    path.write_text(yaml.safe_dump(content, sort_keys=False), encoding="utf-8")
-    run = [BIN / "snakemake", "--snakefile", ROOT / "workflow/Snakefile"]
-    run += ["--workflow-profile", ROOT / "profiles/default", "--quiet", "all", "--configfile", path.name]
-    run_in(folder, *run, "--", f"results/{content['study']}/findings.json")
-    return path
-
-
-def run_in(folder: Path, *words: object) -> None:
-    """Run a command in a folder. RuntimeError where it fails, with what it printed."""
-    line = [str(word) for word in words]
-    done = subprocess.run(line, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(line)}: {done.returncode}\n{done.stdout}{done.stderr}")
 
 
 Kept = TypeVar("Kept", bound="DataclassInstance")
@@ -334,8 +315,9 @@ def page(rows: list[Row]) -> str:
         "[verify.md](verify.md) says how advice is tried and what the verdicts mean.",
         "",
         "Studies and trials have five launches of each side, and limits at 90 %; those of seed 1 three to five,",
-        "at 95 %. Of convnet-deep, convnet-small, decoder and mlp-wide with seed 2 the larger batch was predicted",
-        "again by the step model of now, to which these rows led. All other predictions are as they were made.",
+        "at 95 %. For convnet-deep, convnet-small, decoder and mlp-wide with seed 2 the gain of the larger batch",
+        "was predicted again by the current step model, which was changed because of these rows. All other",
+        "predictions are those that were made before the trial.",
         "",
         *summary(rows, scored),
         "",
@@ -421,7 +403,7 @@ def main() -> None:
             began = time.monotonic()
             try:
                 new = tried(name, seed, arguments.folder.absolute() / f"{name}-{seed}")
-            except (RuntimeError, AdviceError) as error:
+            except AdviceError as error:
                 print(f"{name} {seed}: {error}", flush=True)
                 continue
             rows += new

@@ -15,6 +15,11 @@ class RefusedStudyError(UserError):
         self.problems = problems
 
 
+def with_type(error: BaseException) -> str:
+    """The name of its type and the first line of its message."""
+    return f"{type(error).__name__}: {first_line(error)}"
+
+
 def first_line(error: BaseException) -> str:
     """Of its message; the name of its type where it has none."""
     return (str(error).splitlines() or [type(error).__name__])[0]

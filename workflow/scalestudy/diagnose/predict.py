@@ -9,9 +9,10 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import AS_MEASURED, Prediction
 
 BETWEEN_STUDIES = 0.067
-"""Half-width, on logarithms, by which a gain differs when it is measured again in launches of another hour. It is
-in no limits that come from the launches of one study. With it 90 % of the measured gains in
-docs/measurements/verification.csv are within the limits: `python -m bench.verification` says it."""
+"""Half-width on the logarithmic scale that is added to the limits of predicted gains, in quadrature. A gain that
+is measured again in another hour differs by more than the limits of one study say. With this value 90 % of the
+measured gains in docs/measurements/verification.csv are within the limits; `python -m bench.verification`
+calculates it."""
 
 
 def saving(case: Case, saved: Interval, assumes: str) -> Prediction:

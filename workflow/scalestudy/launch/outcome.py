@@ -88,7 +88,7 @@ def not_ended(exit_code: int) -> list[dict[str, str]]:
     """A warning for the record of a launch that is whole, and whose processes did not end by themselves."""
     if exit_code == 0:
         return []
-    text = f"all ranks had written their reports, and not all of them ended by themselves; {_ended(exit_code)}"
+    text = f"all ranks had written their reports, but some of them did not end by themselves; {_ended(exit_code)}"
     return [{"kind": "slow end", "text": text}]
 
 

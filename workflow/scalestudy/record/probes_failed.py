@@ -1,7 +1,8 @@
-"""What failed in the probes of a launch, as a rank leaves it for the others and for the launcher.
+"""A file in which a rank says that its probes failed, for the other ranks and for the launcher.
 
-The launch itself was measured before. So the rank that fails says why, and ends. The others, which wait for it in
-a collective, find that file and end well too. The run is `ok`, with a warning that says what is missing.
+The launch itself was measured before the probes. So the rank writes why they failed, and ends. The other ranks
+may be waiting for it in a collective. They are told to end, find the file, and report `ok` too. The run is `ok`,
+with a warning that its probes are missing.
 """
 
 from __future__ import annotations
@@ -28,5 +29,5 @@ def probes_failed(directory: Path) -> str:
 def warnings_of_probes(directory: Path) -> list[dict[str, str]]:
     """A warning for the record of the launch, if they did."""
     why = probes_failed(directory)
-    text = f"the launch was measured, and its probes failed, so what they tell is missing: {why}"
+    text = f"the launch was measured, but its probes failed, so their results are missing: {why}"
     return [{"kind": "probes failed", "text": text}] if why else []

@@ -79,7 +79,7 @@ class Recorder:
         self.steps, self.blocks = steps, blocks
 
     def forget_probes(self, *, steps: int, blocks: int) -> None:
-        """Keep these numbers of steps and blocks, which are those of the training."""
+        """Remove what was recorded after the training. steps, blocks: the counts at the end of the training."""
         self._steps = [block for block in self._steps if np.max(block["block"], initial=-1) < blocks]
         self._rows = {name: [] for name in self._rows} | {
             "blocks": [row for row in self._rows["blocks"] if row["block"] < blocks]

@@ -128,6 +128,10 @@ class Plan(Entry):
         first = next(other for other in self.points if other.work == point.work)
         return None if first.variant == point.variant else first
 
+    def point_at(self, **place: object) -> Point | None:
+        """The first point with these values of its fields; None where there is none."""
+        return next((one for one in self.points if all(getattr(one, k) == v for k, v in place.items())), None)
+
     def launch_order(self, run_id: str) -> int:
         """Position of a run in the order of launches, from 0."""
         return list(self.runs).index(run_id)

@@ -15,7 +15,7 @@ from scalestudy.train.rank import run_rank
 def main() -> int:
     """Train as one rank; 0 when it came to its planned end, 1 otherwise (the reason is in its report).
 
-    1 also where the probes failed on some rank: then the others, which may wait for it, are ended.
+    It is also 1 if the probes failed on any rank. The launcher then ends the other ranks, which may be waiting.
     """
     parser = argparse.ArgumentParser(prog="python -m scalestudy.train", description=__doc__)
     parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")

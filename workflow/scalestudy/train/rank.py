@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from scalestudy.errors import UserError, first_line
+from scalestudy.errors import UserError, with_type
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.probes_failed import probes_failed, say_failed
@@ -28,15 +28,15 @@ from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import make_strategy
-from scalestudy.train.strategies.base import Strategy, lost_peer
+from scalestudy.train.strategies.base import lost_peer
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 LEAVING_S = 30
-"""Seconds for the end of the process group of a rank that has written its report."""
-_KEPT: list[object] = []
-"""What a rank trained with, until its process ends by `os._exit`. In torch 2.13 freeing a DDP model after its gloo
-group was destroyed can wait for ever: the reducer's destructor holds Python's lock and joins a thread that waits
-for that lock."""
+"""Seconds that a rank waits for the end of its process group after it has written its report."""
+_KEPT: list[Trainer] = []
+"""Keeps the model of a rank until its process ends by `os._exit`. In torch 2.13 it can block for ever to free a
+DDP model after its gloo group was destroyed: the reducer's destructor holds Python's lock and joins a thread that
+waits for that lock."""
 _TRAINED: dict[str, int] = {}
 """Steps and blocks that were recorded when the probes began; empty before."""
 OTHERS_S = 3.0
@@ -115,17 +115,16 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 
 
 def _take_leave() -> None:
-    """Give the process group back, once the report is written: that may wait for another rank, and for ever.
+    """Destroy the process group, after the report was written.
 
-    NCCL's teardown waits for ranks that are in a kernel or gone. SIGALRM, which needs no thread of ours to run,
-    then ends the process. A rank that did not end well leaves its group to the end of the process.
+    NCCL can block here for ever if another rank is in a kernel or gone. SIGALRM then ends the process; it needs no
+    thread of ours to run. A rank that did not end well does not destroy its group.
     """
     for signum in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(signum, signal.SIG_DFL)
     signal.alarm(LEAVING_S)
-    for one in _KEPT:
-        if isinstance(one, Strategy):
-            one.close()
+    for trainer in _KEPT:
+        trainer.strategy.close()
     signal.alarm(0)
 
 
@@ -145,7 +144,6 @@ def _train(
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         # Before the limit: what it loads is no part of the training.
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
-        _KEPT.append(strategy)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
         if place.rank == 0:  # it speaks for all of them
@@ -182,14 +180,15 @@ def _train(
             return "oom", _out_of_memory(spec, place, gauges), False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
-        return "failed", f"rank {place.rank}: {type(error).__name__}: {first_line(error)}", lost_peer(error)
+        return "failed", f"rank {place.rank}: {with_type(error)}", lost_peer(error)
     return "ok", "", False
 
 
 def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
-    """The probes. What fails in them is told, and costs no launch: that was measured before.
+    """Run the probes. If they fail, the launch is still valid: it was measured before.
 
-    Raises what they raise where another rank's launch, and not its probes, failed or was stopped.
+    Raises the error of the probes if no rank's probes failed. Then another rank failed outside of its probes, or
+    the launch was stopped.
     """
     recorder, place = trainer.recorder, trainer.place
     _TRAINED.update(steps=recorder.steps, blocks=recorder.blocks)
@@ -200,8 +199,7 @@ def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
         lift_limit()
         if not isinstance(error, StoppedError) and not lost_peer(error):
             traceback.print_exc()
-            out_of_memory = is_out_of_memory(error)
-            why = "out of memory" if out_of_memory else f"{type(error).__name__}: {first_line(error)}"
+            why = "out of memory" if is_out_of_memory(error) else with_type(error)
             say_failed(recorder.directory, f"rank {place.rank}: {why}")
         if not probes_failed(recorder.directory):
             raise

@@ -95,5 +95,6 @@ def _training_hours(plan: Plan, at: Place, trained_s: pd.Series) -> float:
     whole = workload.run_to_end if isinstance(workload, CommandWorkload) else workload.epochs > 0
     if not whole:
         return nan
-    point = next(one for one in plan.points if all(getattr(one, k) == v for k, v in at.model_dump().items()))
+    point = plan.point_at(**at.model_dump())
+    assert point is not None, "the diagnosis is of a point of the plan"
     return float(trained_s.reindex(list(point.runs)).mean()) / 3600

@@ -4,13 +4,15 @@ Tc(B) = a + b B is the step of one process at batch B; X is the overhead a step 
 batch that a wanted efficiency takes, X is taken not to depend on it: METHOD, "Algebra behind recommendations".
 
 In a forecast it does. Synchronisation sends as many bytes whatever the batch, but a longer backward pass hides
-more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says how
-much. What else the overhead holds is in part that ranks compute more slowly beside each other and beside what they
-send. That part grows as the computation does, and how large it is nobody knows: half is taken to grow.
+more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says
+how much. The rest of the overhead includes a slowdown: ranks compute more slowly next to each other and during
+communication. A slowdown grows with the computation. Its share of the rest is not measured; the value assumes
+half.
 
-The limits are wider than that. At worst nothing more is hidden, and all that is not exposed grows. At best none of
-that grows, and as much more is hidden as one process computes longer, though no more than was exposed, or without
-probes than the whole overhead: so a step at a larger batch is never taken to be shorter than now.
+The limits are wider. The upper limit assumes that nothing more is hidden and that all of the rest grows. The
+lower limit assumes that none of it grows, and that the longer computation hides as much more as it takes itself.
+It cannot hide more than was exposed, or, without probes, than the whole overhead. So no step at a larger batch is
+predicted to be shorter than the present step.
 """
 
 import json
@@ -138,7 +140,7 @@ def _step_time(model: StepModel, point: pd.Series, batch: int) -> Interval:
     alone_s, now_s = (model.step_time_s(samples) for samples in (batch, point["batch_per_rank"]))
     overhead, exposed_s = Interval.of(point, "overhead_s"), point["exposed_span_s"]
     least = min(overhead.low, overhead.value)
-    # What is computed longer hides no more than it takes itself, nor more than was exposed.
+    # A longer computation hides at most the time by which it is longer, and at most what was exposed.
     hidden_s = max(0.0, alone_s - now_s)
     if isnan(exposed_s):  # not probed: all of the overhead may be exposed
         return Interval(alone_s + overhead.value, alone_s + max(0.0, least - hidden_s), alone_s + overhead.high)

@@ -65,9 +65,10 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
     verdict = verdict_of(speedup, ranks=int(row["world_size"]), report=study.report)
     settled, gain = Settled.NO, NOTHING
     if gains:
-        of_gains = [(one.settled(study) if after in study.looks else Settled.NO) for one in gains]
-        least = min(range(len(gains)), key=lambda index: list(Settled).index(of_gains[index]))
-        settled, gain = of_gains[least], gains[least].gain
+        if after in study.looks:
+            gains = sorted(gains, key=lambda one: list(Settled).index(one.settled(study)))
+            settled = gains[0].settled(study)
+        gain = gains[0].gain
     elif after in study.looks:
         # Where no launch had memory for the turns, further launches would have none either.
         without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES

@@ -1,4 +1,4 @@
-"""Comparisons of two settings that a study asks for by `measure.gains`: what is known of them so far."""
+"""Comparisons of two settings, as `measure.gains` of a study asks for them, from the launches so far."""
 
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ class MeasuredGain(NamedTuple):
     """That have both sides."""
 
     def settled(self, study: Study) -> Settled:
-        """Whether more launches are made for it, at a number of repeats at which intervals may be judged."""
+        """Whether it is decided, after a number of repeats that is a look (study/looks.py)."""
         if self.repeats < FEWEST:
             return Settled.FAILED
         if self.gain.leaves_out(1):
@@ -49,12 +49,5 @@ def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]
 
 def _beside(plan: Plan, point: Point, setting: Setting) -> Point | None:
     """The point of a setting at the scale and scaling of another."""
-    place = (setting.workload, setting.variant, point.scaling, point.nodes, point.devices_per_node)
-    return next(
-        (
-            one
-            for one in plan.points
-            if (one.workload, one.variant, one.scaling, one.nodes, one.devices_per_node) == place
-        ),
-        None,
-    )
+    same = {name: getattr(point, name) for name in ("scaling", "nodes", "devices_per_node")}
+    return plan.point_at(workload=setting.workload, variant=setting.variant, **same)

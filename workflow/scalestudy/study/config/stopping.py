@@ -40,7 +40,7 @@ class StudyMeasure(Measure):
     gains: tuple[Gain, ...] = ()
     """Comparisons of two settings for which launches go on with `until: decided`. A point that is in one of them
     is launched until the gain is decided: its interval is above 1 or below 1, or it is known to `half_width`. The
-    verdict of its own speedup is then given as it is, and asks for no more launches."""
+    verdict of its own speedup is still reported, but no more launches are made for it."""
     floor: bool = False
     """Launch every base case twice in each repeat, exactly alike. Their difference is noise, from which the report
     has the smallest difference that so many launches show. It costs one more launch of one process for each repeat

@@ -14,7 +14,7 @@ from scalestudy.study.config.distinct import distinct
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.report import Report
 from scalestudy.study.config.scales import Scale, nodes_and_devices, world_size
-from scalestudy.study.config.stopping import StudyMeasure
+from scalestudy.study.config.stopping import Setting, StudyMeasure
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
@@ -131,20 +131,22 @@ class Study(Entry):
     def _gains(self) -> Study:
         """Both settings of a gain are in the study, and are launched on several ranks."""
         for index, gain in enumerate(self.measure.gains):
-            for side, setting in (("before", gain.before), ("after", gain.after)):
-                path = f"measure.gains.{index}.{side}"
-                for kind, name, known in (
-                    ("workload", setting.workload, self.workloads),
-                    ("variant", setting.variant, self.variants),
-                ):
-                    if name not in known:
-                        raise ValueError(f"{path}.{kind}: the study has no '{name}'; it has {', '.join(known)}")
-                if self.variants[setting.variant].strategy == "single":
-                    raise ValueError(
-                        f"{path}.variant: '{setting.variant}' is one process, which every speedup is compared"
-                        " with; name a variant of several ranks"
-                    )
+            self._refuse_setting(gain.before, f"measure.gains.{index}.before")
+            self._refuse_setting(gain.after, f"measure.gains.{index}.after")
         return self
+
+    def _refuse_setting(self, setting: Setting, path: str) -> None:
+        for kind, name, known in (
+            ("workload", setting.workload, self.workloads),
+            ("variant", setting.variant, self.variants),
+        ):
+            if name not in known:
+                raise ValueError(f"{path}.{kind}: the study has no '{name}'; it has {', '.join(known)}")
+        if self.variants[setting.variant].strategy == "single":
+            raise ValueError(
+                f"{path}.variant: '{setting.variant}' is one process, which every speedup is compared with; name a"
+                " variant of several ranks"
+            )
 
     @model_validator(mode="after")
     def _twins(self) -> Study:

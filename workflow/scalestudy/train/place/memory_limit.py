@@ -10,9 +10,9 @@ import torch
 from scalestudy.train.place.placement import Placement, PlacementError
 
 GIB = 2**30
-# What torch's allocators and the C++ library say when the system gives no more, and what CUDA's libraries say of
-# their workspaces (CUBLAS_STATUS_ALLOC_FAILED, CUDNN_STATUS_ALLOC_FAILED, in cuDNN 9
-# CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED) and its driver. All of them raise a RuntimeError.
+# Messages of a RuntimeError when no memory is left: from torch's allocators, the C++ library and CUDA's driver,
+# and from CUDA's libraries when they allocate a workspace (CUBLAS_STATUS_ALLOC_FAILED, CUDNN_STATUS_ALLOC_FAILED;
+# in cuDNN 9 CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED).
 REFUSED = (
     *("can't allocate memory", "not enough memory", "bad_alloc", "cannot allocate memory", "out of memory"),
     *("_alloc_failed", "_allocation_failed", "cuda_error_out_of_memory", "cudaerrormemoryallocation"),

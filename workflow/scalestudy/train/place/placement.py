@@ -131,7 +131,7 @@ def choose_device(
     """The device of this rank, and the sentence that says why.
 
     `auto` never mixes: where CUDA is visible but has too few devices for the ranks, or the host has GPUs and torch
-    sees none, that is an error and not a silent run on the CPU whose numbers would stand beside a GPU's.
+    sees none, that is an error. A silent run on the CPU would be compared with runs on GPUs.
     """
     visible = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if host.device == "cpu":

@@ -1,7 +1,7 @@
 """A thread that notices when its rank stands still: a collective that another never comes to waits for ever.
 
-It also notices when the rank is told to end and does not: Python's handler of a signal runs in the main thread,
-which a device or a collective may hold for ever.
+It also notices when the rank gets SIGTERM and does not end. Python runs signal handlers in the main thread, which
+a device or a collective may block for ever.
 
 It looks at where the main thread is, once a second, and touches nothing that is timed: a thread that works is at
 another place each time, or has counted another step, and one that is stuck in a call has not.
@@ -31,8 +31,8 @@ WAITING_IN = (
 
 
 class Watchdog:
-    """Calls `give_up(where, waiting, told)` when the main thread has not moved for so many seconds, or for
-    ANSWER_S after it was told to end."""
+    """Calls `give_up(where, waiting, told)` when the main thread has not moved for `limit_s` seconds, or for
+    ANSWER_S after SIGTERM; `told` is true in the second case."""
 
     def __init__(self, limit_s: float, give_up: Callable[[str, bool, bool], None]) -> None:
         self.limit_s, self._give_up = limit_s, give_up

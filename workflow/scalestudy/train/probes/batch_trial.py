@@ -17,7 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from scalestudy.errors import first_line
+from scalestudy.errors import first_line, with_type
 from scalestudy.record.batch_trial import BatchTrial, Branch
 from scalestudy.train.loop import StoppedError, Trainer, block_sizes
 from scalestudy.train.optimizers import build_optimizer
@@ -44,8 +44,7 @@ def try_batches(trainer: Trainer) -> BatchTrial | None:
     except StoppedError:
         raise
     except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
-        failed = f"{type(error).__name__}: {first_line(error)}"
-        return BatchTrial(at_samples=point.at_samples, failed=failed)
+        return BatchTrial(at_samples=point.at_samples, failed=with_type(error))
     finally:
         point.forget()
 

@@ -21,6 +21,7 @@ _ENDED: list[dist.ProcessGroup | None] = []
 
 
 AFTER_US_S = 60.0
+"""Seconds between our own watchdog (place/watchdog.py) and torch's timeout of a collective."""
 LONGEST_S = 7 * 24 * 3600.0
 """Where ranks never give up: torch takes no endless timeout."""
 HEARTBEAT = "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"

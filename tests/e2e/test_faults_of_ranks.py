@@ -1,4 +1,7 @@
-"""What fails on one rank has the same outcome, reason and kept steps on a backend as strict as NCCL as on gloo."""
+"""A fault of one rank has the same outcome, reason and kept steps on gloo and on a backend as strict as NCCL.
+
+Whatever fails, each rank that can writes its report, and no rank waits for one that is gone.
+"""
 
 from __future__ import annotations
 
@@ -16,13 +19,13 @@ from scalestudy.study.limits import Limits
 from scalestudy.study.spec import WORKER
 
 STALL_S = 6
-QUICK = {("memory", "strict"), ("probe", "strict")}
+QUICK = {("exception", "strict")}
 
 
-def failed(fails: str, backend: str, results: Path, strategy: str = "ddp") -> Observation:
+def failed(fails: str, backend: str, results: Path, *, strategy: str = "ddp", start: str = "fork") -> Observation:
     environment = {WORKER: "failing_rank", FAILS: fails, BACKEND: backend}
     environment["PYTHONPATH"] = str(Path(__file__).parents[1])
-    host = {"device": "cpu", "start": "fork", "environment": environment}
+    host = {"device": "cpu", "start": start, "environment": environment}
     probes = {"probe_rounds": 2, "probe_steps": 3, "block_steps": 4}
     spec = spec_of({"strategy": strategy}, host=host, measure=probes)
     with handlers_kept():
@@ -67,4 +70,40 @@ def test_a_fault_of_one_rank(fails: str, outcome: str, reason: str, backend: str
 
 @pytest.mark.slow
 def test_sharded_training_over_it(tmp_path: Path) -> None:
-    assert failed("nothing", "strict", tmp_path, "fsdp").record.outcome == "ok"
+    assert failed("nothing", "strict", tmp_path, strategy="fsdp").record.outcome == "ok"
+
+
+STARTS = ["fork", pytest.param("cold", marks=pytest.mark.slow)]
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_group_that_never_ends_costs_no_measurement(start: str, tmp_path: Path) -> None:
+    observation = failed("lingering", "gloo", tmp_path, start=start)
+    record = observation.record
+    assert (record.outcome, record.reason) == ("ok", "")
+    assert {len(steps) for _, steps in observation.steps.groupby("rank")} == {record.ranks[0].steps}
+    (warning,) = (one for one in record.environment["warnings"] if one["kind"] == "slow end")
+    assert warning["text"].startswith(
+        "all ranks had written their reports, but some of them did not end by themselves"
+    )
+
+
+@pytest.mark.parametrize("start", STARTS)
+def test_a_probe_that_fails_on_one_rank_is_a_note(start: str, tmp_path: Path) -> None:
+    observation = failed("probe", "strict", tmp_path, start=start)
+    record = observation.record
+    assert (record.outcome, record.reason) == ("ok", "")
+    assert {rank.steps for rank in record.ranks} == {record.totals.steps}
+    assert not observation.steps["phase"].str.startswith("probe").any()
+    (warning,) = (one for one in record.environment["warnings"] if one["kind"] == "probes failed")
+    assert warning["text"].endswith("so their results are missing: rank 1: out of memory")
+
+
+def test_the_rank_that_ran_out_of_memory_is_named_and_the_other_does_not_wait_for_it(tmp_path: Path) -> None:
+    """The other is in a collective that never ends, where no signal handler runs."""
+    begin = time.monotonic()
+    record = failed("memory", "strict", tmp_path, start="cold").record
+    assert record.outcome == "oom"
+    assert record.reason.startswith("rank 1: out of memory")
+    assert {rank.rank: rank.outcome for rank in record.ranks} == {0: "timeout", 1: "oom"}
+    assert time.monotonic() - begin < 60
