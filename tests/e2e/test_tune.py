@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pytest
 import yaml
 from conftest import mlp_workload, small_content
 from scalestudy.record.document import read_document
@@ -29,6 +30,7 @@ COMMAND = (
 )
 
 
+@pytest.mark.alone  # which setting is faster is judged by its times
 def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path) -> None:
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(STUDY))
     said = in_shell(COMMAND, tmp_path)
