@@ -4,22 +4,26 @@ from math import isnan
 
 import pandas as pd
 
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import Interval, less
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import as_measured, peak_memory_gib
+from scalestudy.diagnose.support import beyond, is_possible
 
 
 @cause("fsdp-overhead", Stage.STRUCTURE, refuted_by="a DDP that runs out of memory in longer training")
 def fsdp_overhead(case: Case) -> Seen | None:
-    """Step time above DDP's at the same scale and batch with its whole interval, where DDP fits."""
+    """Step time above DDP's at the same scale and batch, where DDP fits: the lower limit of their difference is
+    above 0."""
     if case.point["strategy"] != "fsdp" or (fits := _that_fit(case, "ddp")).empty:
         return None
     ddp = fits.iloc[fits["step_time_s"].argmin()]
     mine, theirs = case.interval("step_time_s"), Interval.of(ddp, "step_time_s")
-    sure = not (isnan(mine.low) or isnan(theirs.high))
-    if (mine.low <= theirs.high) if sure else (mine.value <= theirs.value):
+    longer_s = less(mine, theirs)
+    found = (longer_s.value if isnan(longer_s.low) else longer_s.low) > 0
+    support = beyond(case, longer_s, 0.0)
+    if not (found or is_possible(support)):
         return None
     advice = [
         Recommendation(
@@ -50,7 +54,9 @@ def fsdp_overhead(case: Case) -> Seen | None:
         " its steps are faster.",
         evidence,
         tuple(advice),
-        Interval(mine.value - theirs.value, mine.low - theirs.high, mine.high - theirs.low),
+        longer_s,
+        support=support,
+        found=found,
     )
 
 
