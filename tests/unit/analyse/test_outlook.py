@@ -104,3 +104,29 @@ def test_futures_are_as_likely_as_they_are_said_to_be(plan: Plan) -> None:
     assert len(inside) > 80
     assert np.mean(inside) > 0.85
     assert abs(np.mean(probability) - np.mean(came)) < 3 * sqrt(0.25 / len(came))
+
+
+def test_where_two_settings_are_compared_the_gain_has_to_be_decided() -> None:
+    """The speedup is clear and the gain is not, and the other way round."""
+    gain = {"before": {"workload": "mlp", "variant": "ddp"}, "after": {"workload": "mlp", "variant": "other"}}
+    content = small_content(
+        repeats=3,
+        max_repeats=12,
+        workloads={"mlp": mlp_workload(scaling=["strong"])},
+        measure={"gains": [gain]},
+    )
+    content["variants"]["other"] = {"strategy": "ddp", "ddp": {"bucket_cap_mb": 1}, "base": "single"}
+    content["variants"]["ddp"]["base"] = "single"
+    plan = make_plan(parse_study(content, source="x"))
+    nearly_no_gain, clear_gain = Interval(1.02, 0.96, 1.083), Interval(1.5, 1.47, 1.53)
+    for speedups, of_gain, least, most in (
+        (np.log([1.9, 1.91, 1.89]), nearly_no_gain, 0.0, 0.6),
+        (np.log([1.4, 1.5, 1.6]), clear_gain, 0.99, 1.0),
+    ):
+        one = compared(plan, speedups)
+        known = [one.model_copy(update={"variant": name, **of_gain.columns("gain")}) for name in ("ddp", "other")]
+        found = outlook(plan, known, after=3, device_s={})
+        assert [coming.quantity for coming in found.next] == ["gain", "gain"]
+        assert all(least <= coming.decided <= most for coming in found.next)
+        assert found.next[0].half_width == pytest.approx(of_gain.relative_half_width)
+    assert found.launches.low < outlook(plan, [], after=0, device_s={}).launches.high

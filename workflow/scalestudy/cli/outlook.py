@@ -102,5 +102,6 @@ def _next_lines(coming: Iterable[Next]) -> list[str]:
         lines.append(f"  {c.workload}, {c.variant} {c.scaling}, {c.world_size} ranks, with {one.repeats} repeats:")
         lines.append(f"    settled with a probability of {one.decided:.0%}")
         if not isnan(one.half_width_then):
-            lines[-1] += f"; half-width of the speedup {one.half_width:.1%} now, {one.half_width_then:.1%} then"
+            half_widths = f"{one.half_width:.1%} now, {one.half_width_then:.1%} then"
+            lines[-1] += f"; half-width of the {one.quantity} {half_widths}"
     return lines and ["what the launches up to the next decision would bring:", *lines]

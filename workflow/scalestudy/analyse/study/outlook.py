@@ -1,7 +1,8 @@
 """What a study that launches until its verdicts are decided will cost, and what the next launches would bring.
 
 Futures are drawn: for every comparison a mean and a spread of the logarithm of its speedup within repeats, as the
-launches so far allow them; then further repeats, judged at the looks of the study as the real ones will be.
+launches so far allow them; then further repeats, judged at the looks of the study as the real ones will be. Of a
+setting that `measure.gains` compares it is the logarithm of that gain.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,9 +12,10 @@ from math import isnan, log, nan, sqrt
 import numpy as np
 from scipy.special import stdtrit
 
-from scalestudy.analyse.statistics.intervals import Interval
+from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.study.decision_file import Comparison
 from scalestudy.registry.codes import Settled
+from scalestudy.study.config.stopping import Setting
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -21,6 +23,8 @@ FUTURES = 4000
 # What is assumed of a comparison before it was measured: an efficiency that may be anything between these, and a
 # spread of the logarithm from launch to launch with this median, nine of ten times within this factor of it.
 EFFICIENCY = (0.3, 1.0)
+GAIN = (0.8, 2.0)
+"""Of a comparison of two settings, likewise."""
 SPREAD, SPREAD_FACTOR = 0.03, 4.0
 
 
@@ -31,8 +35,10 @@ class Next:
     comparison: Comparison
     repeats: int
     """In all, at the next look."""
+    quantity: str
+    """That is to be decided: `speedup`, or `gain` where `measure.gains` compares two settings."""
     half_width: float
-    """Relative half-width now; nan if not known."""
+    """Its relative half-width now; nan if not known."""
     half_width_then: float
     """The median of what is expected then."""
     decided: float
@@ -121,7 +127,7 @@ def _futures(
         middle = total / look
         deviation = np.sqrt(np.maximum(squares - look * middle**2, 0) / (look - 1))
         half = float(stdtrit(look - 1, 0.5 + study.level / 2)) * deviation / sqrt(look)
-        now = _is_settled(study, point.world_size, middle - half, middle + half)
+        now = _is_settled(study, point, middle - half, middle + half)
         before = done[index - 1] if index else np.full(FUTURES, -1)
         done[index] = np.where(before >= 0, before, np.where(now, look, -1))
     return np.where(done[-1] >= 0, done[-1], study.most_repeats), done
@@ -135,38 +141,49 @@ def _believed(
 
     Of measured ones the posterior without prior knowledge: the spread over chi-square, the mean around theirs.
     """
-    if comparison is None or isnan(comparison.speedup_low):
-        efficiency = random.uniform(*EFFICIENCY, FUTURES)
+    known = NOTHING if comparison is None else _judged(study, comparison)
+    if comparison is None or isnan(known.low):
+        if _quantity(study, point) == "gain":
+            likely = random.uniform(*GAIN, FUTURES)
+        else:
+            likely = random.uniform(*EFFICIENCY, FUTURES) * point.world_size
         wide = log(SPREAD_FACTOR) / 1.645
-        return (
-            np.log(efficiency * point.world_size),
-            SPREAD * np.exp(wide * random.standard_normal(FUTURES)),
-            0,
-            0.0,
-            0.0,
-        )
-    had, mean = comparison.repeats_compared, log(comparison.speedup)
-    half = Interval(comparison.speedup, comparison.speedup_low, comparison.speedup_high).relative_half_width
+        return np.log(likely), SPREAD * np.exp(wide * random.standard_normal(FUTURES)), 0, 0.0, 0.0
+    had, mean = comparison.repeats_compared, log(known.value)
+    half = known.relative_half_width
     deviation = half * sqrt(had) / float(stdtrit(had - 1, 0.5 + study.level / 2))
     spread = deviation * np.sqrt((had - 1) / random.chisquare(had - 1, FUTURES))
     means = mean + spread / sqrt(had) * random.standard_normal(FUTURES)
     return means, spread, had, had * mean, (had - 1) * deviation**2 + had * mean**2
 
 
-def _is_settled(study: Study, ranks: int, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of logarithms of the limits of a speedup: as analyse/point/verdict.py and study/decision.py judge one."""
-    target, margin = log(study.report.target_efficiency * ranks), study.report.target_margin
+def _quantity(study: Study, place: Point | Comparison) -> str:
+    """What launches of a point go on for: `gain` where `measure.gains` compares it, else `speedup`."""
+    setting = Setting(workload=place.workload, variant=place.variant)
+    return "gain" if any(setting in (one.before, one.after) for one in study.measure.gains) else "speedup"
+
+
+def _judged(study: Study, comparison: Comparison) -> Interval:
+    """That quantity of a comparison, as it is now."""
+    name = _quantity(study, comparison)
+    return Interval(*(getattr(comparison, f"{name}{end}") for end in ("", "_low", "_high")))
+
+
+def _is_settled(study: Study, point: Point, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    """Of logarithms of the limits: as analyse/point/verdict.py, study/decision.py and study/gains.py judge them."""
+    settled: np.ndarray = (high - low) / 2 <= study.measure.half_width
+    if _quantity(study, point) == "gain":
+        return settled | (high < 0) | (low > 0)
+    target, margin = log(study.report.target_efficiency * point.world_size), study.report.target_margin
     near = (low >= target + log(1 - margin)) & (high <= target + log(1 + margin))
-    narrow = (high - low) / 2 <= study.measure.half_width
-    settled: np.ndarray = (high < 0) | (low >= target) | (high < target) | near | narrow
-    return settled
+    return settled | (high < 0) | (low >= target) | (high < target) | near
 
 
 def _next(study: Study, comparison: Comparison, after: int, done: np.ndarray) -> Next:
-    now = Interval(comparison.speedup, comparison.speedup_low, comparison.speedup_high).relative_half_width
+    now = _judged(study, comparison).relative_half_width
     look, had = min(look for look in study.looks if look > after), comparison.repeats_compared
     narrower = nan
     if had > 1:
         before, then = (float(stdtrit(n - 1, 0.5 + study.level / 2)) / sqrt(n) for n in (had, look))
         narrower = now * then / before
-    return Next(comparison, look, now, narrower, float((done[0] >= 0).mean()))
+    return Next(comparison, look, _quantity(study, comparison), now, narrower, float((done[0] >= 0).mean()))
