@@ -9,6 +9,7 @@
     python -m bench.turns            speedups within launches beside those over launches
     python -m bench.blocks           coverage and cost of comparisons within repeats, simulated
     python -m bench.default_study    how often the default study decides beside a load, and whether it is right
+    python -m bench.default_causes   which causes it names beside that load, and with faults put into it
     python -m bench.device_seconds   what a speedup costs beside a load, each gain apart
     python -m bench.documents        every stage after training, for 10 to 10 000 synthetic runs
 
