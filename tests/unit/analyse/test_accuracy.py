@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from builders import study_of
-from scalestudy.analyse.point.accuracy import compare_accuracy, time_to_accuracy
+from scalestudy.analyse.point.accuracy import compare_accuracy, resolution, time_to_accuracy
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.study.config.load import parse_study
@@ -45,8 +45,25 @@ def test_only_launches_of_equal_seed_are_compared() -> None:
     mine = pd.Series([0.951, 0.97], index=[3, 1])
     base = pd.Series([0.97, 0.99, 0.951], index=[1, 2, 3])
     interval, shown = compare_accuracy(mine, base, margin=0.01, confidence=0.95)
-    assert interval == Interval(0.0, 0.0, 0.0)
+    assert interval.value == 0
     assert shown == "equivalent"
+
+
+def test_differences_that_are_all_the_same_keep_the_width_of_a_count() -> None:
+    """Three launches, each with four of 359 held-out samples fewer."""
+    base = pd.Series([337, 344, 349]) / 359
+    interval, shown = compare_accuracy(base - 4 / 359, base, margin=0.02, confidence=0.95)
+    half = stats.t.ppf(0.975, 2) * (1 / 359) / np.sqrt(6 * 3)
+    assert vars(interval) == pytest.approx({"value": -4 / 359, "low": -4 / 359 - half, "high": -4 / 359 + half})
+    assert shown == "equivalent"
+
+
+@pytest.mark.parametrize("samples", [2, 359, 7600, 10_000, 123_457])
+def test_the_number_of_held_out_samples_is_read_from_accuracies(samples: int) -> None:
+    right = np.random.default_rng(samples).integers(0, samples + 1, 6)
+    assert samples % round(1 / resolution(right / samples)) == 0
+    assert resolution([1 / samples, 0.0, 1.0]) == pytest.approx(1 / samples)
+    assert resolution(np.random.default_rng(1).uniform(size=6)) < 1e-12
 
 
 def test_equivalence_agrees_with_two_one_sided_tests() -> None:

@@ -1,11 +1,18 @@
 """Whether accuracy was kept, and how long it took to reach: speed counts only where it is."""
 
-from math import isnan, nan
+from collections.abc import Sequence
+from fractions import Fraction
+from math import isnan, lcm, nan, sqrt
 
 import pandas as pd
 
 from scalestudy.analyse.statistics.intervals import Interval, mean
 from scalestudy.registry.codes import AccuracyKept
+
+MOST_SAMPLES = 10**6
+"""Held-out samples of which a single one is told from rounding of the machine."""
+UNIFORM = 1 / 12
+"""Variance of a rounded number, in squares of the step that it is rounded to."""
 
 
 def compare_accuracy(
@@ -18,10 +25,15 @@ def compare_accuracy(
     at level 2 confidence - 1 lies inside (-margin, margin). `lower` and `higher`: not equivalent, and the whole
     interval at `confidence` is beyond zero. `not_shown`: too few launches to tell, which proves nothing.
     Source: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15.
+
+    Accuracies are counts of held-out samples. Differences that happen to be the same in all launches do not show
+    that nothing scatters: their spread counts as at least that of two counts that are rounded.
     """
     differences = (mine - base).dropna()
-    wide = mean(differences, confidence=confidence)
-    narrow = mean(differences, confidence=2 * confidence - 1)
+    step = resolution([*mine[differences.index], *base[differences.index]])
+    least = step * sqrt(2 * UNIFORM)
+    wide = mean(differences, confidence=confidence, least_spread=least)
+    narrow = mean(differences, confidence=2 * confidence - 1, least_spread=least)
     if -margin < narrow.low and narrow.high < margin:
         return wide, AccuracyKept.EQUIVALENT
     if wide.high < 0:
@@ -29,6 +41,16 @@ def compare_accuracy(
     if wide.low > 0:
         return wide, AccuracyKept.HIGHER
     return wide, AccuracyKept.NOT_SHOWN
+
+
+def resolution(accuracies: Sequence[float]) -> float:
+    """The smallest step that accuracies show: 1 / n, where all of them are whole numbers over the same n.
+
+    n is the number of held-out samples, or a divisor of it. It is far above MOST_SAMPLES where they are no such
+    ratios, so that the step is next to nothing.
+    """
+    denominators = [Fraction(float(one)).limit_denominator(MOST_SAMPLES).denominator for one in accuracies]
+    return 1 / lcm(*denominators)
 
 
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:

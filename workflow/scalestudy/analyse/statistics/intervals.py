@@ -178,14 +178,18 @@ def difference(above: Values, below: Values, *, confidence: float) -> Interval:
     return Interval(value, value - half, value + half)
 
 
-def mean(values: Values, *, confidence: float) -> Interval:
-    """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference."""
+def mean(values: Values, *, confidence: float, least_spread: float = 0.0) -> Interval:
+    """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference.
+
+    least_spread: standard deviation that a value has at least, in the unit of the values.
+    """
     sample = _sample(values)
     if len(sample.values) == 0:
         return NOTHING
     if sample.freedom < 1:
         return Interval(sample.mean)
-    half = _t(confidence, sample.freedom) * sqrt(sample.variance_of_mean)
+    variance = max(sample.variance_of_mean, least_spread**2 / len(sample.values))
+    half = _t(confidence, sample.freedom) * sqrt(variance)
     return Interval(sample.mean, sample.mean - half, sample.mean + half)
 
 
