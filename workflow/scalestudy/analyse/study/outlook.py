@@ -170,7 +170,7 @@ def _judged(study: Study, comparison: Comparison) -> Interval:
 
 
 def _is_settled(study: Study, point: Point, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of logarithms of the limits: as analyse/point/verdict.py, study/decision.py and study/gains.py judge them."""
+    """Of logarithms of the limits: as point/verdict.py, study/decision.py and study/gains.py judge them."""
     settled: np.ndarray = (high - low) / 2 <= study.measure.half_width
     if _quantity(study, point) == "gain":
         return settled | (high < 0) | (low > 0)
