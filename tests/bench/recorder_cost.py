@@ -29,6 +29,7 @@ class Nothing:
 class NullClock:
     """A clock without hands."""
 
+    host_runs_ahead = False
     now = staticmethod(int)
 
     def settle(self) -> None:

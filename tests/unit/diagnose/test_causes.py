@@ -278,7 +278,11 @@ def test_two_modes_lead_where_the_verdict_hangs_on_them(content: dict[str, Any])
 
 def test_a_step_that_does_not_shrink_is_launch_bound(content: dict[str, Any]) -> None:
     times = HEALTHY | {("mlp", 1, 16): 0.0090, ("mlp", 2, 16): 0.0092}
-    assert causes(diagnose(content, times, {})) == ["launch-bound"]
+    on_a_cpu, on_a_gpu = (diagnose(content, times, seen) for seen in ({}, {"enqueue_share": 0.98}))
+    assert causes(on_a_cpu) == causes(on_a_gpu) == ["launch-bound"]
+    measured = {one.id: one.value for one in on_a_gpu.findings[0].evidence}
+    assert measured.pop("enqueue_share") == pytest.approx(98)
+    assert set(measured) == {one.id for one in on_a_cpu.findings[0].evidence}
 
 
 def variants(content: dict[str, Any], times: dict[str, list[Any]]) -> dict[str, Diagnosis]:

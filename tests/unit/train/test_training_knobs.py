@@ -139,6 +139,36 @@ def test_both_feeds_give_the_same_batches(options: dict[str, Any]) -> None:
             assert torch.equal(direct.read(index)[1], index)
 
 
+def test_a_batch_that_is_read_into_memory_of_its_own_is_the_same() -> None:
+    """As it is read for a GPU, into pinned memory; what is allocated is what comes."""
+    allocated: list[Tensor] = []
+
+    def allocate(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+        allocated.append(torch.full(shape, -1, dtype=dtype))
+        return allocated[-1]
+
+    split, index = numbered(), torch.tensor([7, 0, 19, 7])
+    into, plain = DirectFeed(split, allocate=allocate).read(index), DirectFeed(split).read(index)
+    assert [one.data_ptr() for one in into] == [one.data_ptr() for one in allocated]
+    assert all(torch.equal(*pair) for pair in zip(into, plain, strict=True))
+
+
+def test_only_what_is_copied_to_a_gpu_is_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    made = torch.empty
+
+    def empty(shape: tuple[int, ...], **options: Any) -> Tensor:
+        asked.append(options)
+        return made(shape, dtype=options["dtype"])
+
+    monkeypatch.setattr(torch, "empty", empty)
+    index = torch.tensor([1, 2])
+    make_feed(numbered(), InputOptions(), CPU).read(index)
+    assert not asked
+    make_feed(numbered(), InputOptions(), torch.device("cuda")).read(index)
+    assert [options["pin_memory"] for options in asked] == [True, True]
+
+
 @pytest.mark.parametrize("loader", ["direct", "dataloader"])
 def test_slow_data_take_their_time(loader: str) -> None:
     feed = make_feed(numbered(sample_delay_s=0.005), InputOptions(loader=loader), CPU)

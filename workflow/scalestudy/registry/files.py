@@ -55,6 +55,7 @@ def _of_a_point() -> tuple[Column, ...]:
         *STEADINESS,
         Column("launches_unsteady", "launches that no single step time describes"),
         Column("launches_throttled", "launches that became slower with a clock that fell"),
+        Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
         Column("launches_of_two_modes", "launches with two modes of step times"),
         Column(
             "interval",

@@ -37,6 +37,7 @@ BLOCKS: tuple[Column, ...] = (
     Column(
         "core_wait_share", "share of its time in which the rank waited for a core that others had; of turns only"
     ),
+    Column("enqueue_time_s", "time that the host took to queue its steps; of a device that it runs ahead of", "s"),
     Column("gpu_power_w", "power of the GPU at its end", "W"),
     Column("gpu_sm_clock_mhz", "clock of the GPU's multiprocessors at its end", "MHz"),
     Column("gpu_temperature_c", "temperature of the GPU at its end", "°C"),

@@ -269,7 +269,7 @@ class Trainer:
             times_s=times,
             samples=(self.stepper.samples - read) // len(batches),
             losses=losses,
-            state=self.gauges.read(),
+            state=self.gauges.read() | {"enqueue_time_s": self.stepper.enqueue_time_s},
         )
         for offset, loss in enumerate(losses):
             if not math.isfinite(loss):

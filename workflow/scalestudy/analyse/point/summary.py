@@ -141,6 +141,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **first_of(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
+        "enqueue_share": good["enqueue_share"].mean(),
         "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
         "launches_contended": int((good["turns"] == Turns.CONTENDED).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),

@@ -151,6 +151,7 @@ def launch_bound(case: Case) -> Seen | None:
         Evidence.of("step_of_one_process", f"one process at {mine} samples", alone, "ms a step"),
         Evidence.of("ideal_step", f"1/{ranks} of its step at {whole} samples", base_s / ranks, "ms"),
         Evidence.of("fixed_share", "part of the step that does not depend on the batch", fixed, "%"),
+        *_queued(case),
     )
     compiled = Recommendation(
         id="compile",
@@ -176,6 +177,14 @@ def launch_bound(case: Case) -> Seen | None:
         support=support,
         found=bool(found),
     )
+
+
+def _queued(case: Case) -> tuple[Evidence, ...]:
+    """How far the host runs ahead of a GPU. The rule does without: a host that just keeps up is the limit too."""
+    share = case.point["enqueue_share"]
+    if isnan(share):
+        return ()
+    return (Evidence.of("enqueue_share", "host's time to queue a step, over the step", share, "%", "near 100 %"),)
 
 
 def _fixed(case: Case) -> Interval:

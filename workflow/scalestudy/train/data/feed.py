@@ -15,6 +15,7 @@ from scalestudy.study.config.variants import InputOptions
 from scalestudy.train.data import Split
 
 Batch = tuple[Tensor, Tensor]
+Allocate = Callable[[tuple[int, ...], torch.dtype], Tensor]
 
 
 class Feed(Protocol):
@@ -40,18 +41,42 @@ class Arrays(Dataset[Batch]):
 
 
 class DirectFeed:
-    """The loop reads by itself; nothing is read ahead."""
+    """The loop reads by itself; nothing is read ahead.
 
-    def __init__(self, split: Split) -> None:
+    allocate: makes the tensor that a batch is read into, of a shape and a type; None where torch makes one.
+    """
+
+    def __init__(self, split: Split, *, allocate: Allocate | None = None) -> None:
         inputs, targets = split.train_inputs, split.train_targets
-        self.read: Callable[[Tensor], Batch] = (
-            Arrays(split).__getitem__
-            if split.sample_delay_s
-            else lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
-        )
+        self.read: Callable[[Tensor], Batch]
+        if allocate is not None:
+            self.read = lambda index: (_gathered(inputs, index, allocate), _gathered(targets, index, allocate))
+        else:
+            self.read = lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+        if split.sample_delay_s:
+            self.read = _slowly(self.read, split.sample_delay_s)
 
     def open(self, batches: list[Tensor]) -> None:
         pass
+
+
+def _gathered(array: Tensor, index: Tensor, allocate: Allocate) -> Tensor:
+    """The rows of an index, as array[index]."""
+    return torch.index_select(array, 0, index, out=allocate((len(index), *array.shape[1:]), array.dtype))
+
+
+def _pinned(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
+    return torch.empty(shape, dtype=dtype, pin_memory=True)
+
+
+def _slowly(read: Callable[[Tensor], Batch], delay_s: float) -> Callable[[Tensor], Batch]:
+    """The same after so many seconds for each sample."""
+
+    def after_a_while(index: Tensor) -> Batch:
+        time.sleep(delay_s * len(index))
+        return read(index)
+
+    return after_a_while
 
 
 class _Announced(Sampler[Tensor]):
@@ -93,7 +118,12 @@ class LoaderFeed:
 
 
 def make_feed(split: Split, options: InputOptions, device: torch.device) -> Feed:
-    """The feed of a spec. Memory is pinned where there is a CUDA device to copy to."""
+    """The feed of a spec. Memory is pinned where there is a CUDA device to copy to.
+
+    A copy from pageable memory waits for the device. torch keeps pinned memory and hands it out again when the
+    copy from it is done, so that a step allocates none.
+    """
     if options.loader == "direct":
-        return DirectFeed(split)
+        copied = device.type == "cuda" and split.train_inputs.device.type == "cpu"
+        return DirectFeed(split, allocate=_pinned if copied else None)
     return LoaderFeed(split, options, pin=options.pin_memory and device.type == "cuda")

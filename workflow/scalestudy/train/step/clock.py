@@ -20,6 +20,9 @@ class ClockError(RuntimeError):
 class Clock(Protocol):
     """`settle`, then a list of what `now` gives, then `between` of that list."""
 
+    host_runs_ahead: bool
+    """Whether marks are of a device that the host runs ahead of."""
+
     @property
     def now(self) -> Callable[[], Any]:
         """Gives a mark. Whoever times collects them, so that no Python is called for one: a step has six of them,
@@ -38,6 +41,7 @@ class Clock(Protocol):
 class CpuClock:
     """time.perf_counter_ns, whose difference is exact to the nanosecond."""
 
+    host_runs_ahead = False
     now = staticmethod(time.perf_counter_ns)
 
     def settle(self) -> None:
@@ -50,6 +54,8 @@ class CpuClock:
 
 class CudaClock:
     """CUDA events on the current stream; read when the block is over."""
+
+    host_runs_ahead = True
 
     def now(self) -> torch.cuda.Event:
         event = torch.cuda.Event(enable_timing=True)

@@ -3,6 +3,7 @@
 The ranks meet before a block, never inside it; losses stay on a GPU until the block is over.
 """
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,10 @@ class Stepper:
         """Steps begun and ended so far."""
         self.samples = 0
         """Samples that the feed gave so far, counted as they come."""
+        self.enqueue_time_s: float | None = None
+        """What the host took to queue the steps of the last block; None where it does not run ahead of the device.
+
+        Near the time of the block, the host is what training waits for: it is bound by launches."""
         self._into_parts = self._parts_of_marks()
 
     def stop_bookkeeping(self) -> None:
@@ -80,6 +85,7 @@ class Stepper:
         if meet:
             self.strategy.barrier()
         self.clock.settle()
+        begin = time.perf_counter()
         marks = [now()]
         mark = marks.append
         for index in batches:
@@ -99,6 +105,8 @@ class Stepper:
             if after_step is not None:
                 after_step()
             mark(now())
+        if self.clock.host_runs_ahead:
+            self.enqueue_time_s = time.perf_counter() - begin
         times = self.clock.between(marks).reshape(len(batches), -1) @ self._into_parts
         return times, losses if on_cpu else torch.stack(losses).float().tolist()
 

@@ -1,0 +1,24 @@
+"""Whether the host keeps up with the device: its time to queue the steps of a block beside their time there."""
+
+from math import nan
+
+import numpy as np
+
+from scalestudy.analyse.run.grid import Columns
+
+
+def enqueue_share(blocks: Columns, steps: Columns) -> float:
+    """Time that the host took to queue the measured blocks, over their time on the device; the largest over ranks.
+
+    Well below 1 the device is the limit, near 1 the host is: it queues no faster than the device works. nan where
+    the host does not run ahead of the device, or a record is older than this. blocks, steps: of one launch.
+    """
+    if "enqueue_time_s" not in list(getattr(blocks.table, "column_names", blocks.table)) or not blocks:
+        return nan
+    measured = blocks.among("phase", ("measured",)) & ~np.isnan(blocks["enqueue_time_s"].astype(float))
+    shares = []
+    for rank in np.unique(blocks["rank"][measured]):
+        mine = measured & (blocks["rank"] == rank)
+        of_blocks = (steps["rank"] == rank) & np.isin(steps["block"], blocks["block"][mine])
+        shares.append(blocks["enqueue_time_s"][mine].sum() / steps["step_time_s"][of_blocks].sum())
+    return float(max(shares, default=nan))
