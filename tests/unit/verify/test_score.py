@@ -34,6 +34,8 @@ RAN = pd.Series({"launches_ok": 3})
         (Interval(1.5, 1.4, 1.6), Interval(1.3, 1.26, 1.34), "none", "partly"),
         (Interval(1.5, 1.4, 1.6), Interval(1.9, 1.8, 2.0), "none", "partly"),
         (Interval(1.5, 1.4, 1.6), Interval(1.1, 1.0, 1.2), "none", "refuted"),
+        (Interval(1.5, 1.05, 2.1), Interval(1.1, 1.05, 1.15), "none", "confirmed"),  # a wide prediction allows it
+        (Interval(1.5, 1.05, 2.1), Interval(1.02, 0.99, 1.05), "none", "refuted"),
         (Interval(1.5, 1.4, 1.6), Interval(0.7, 0.6, 0.8), "none", "refuted"),
         (Interval(1.5, 1.4, 1.6), Interval(1.2, 0.9, 1.6), "none", "undecided"),
         (Interval(1.5, 1.4, 1.6), Interval(1.5), "none", "undecided"),

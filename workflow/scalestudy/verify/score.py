@@ -88,8 +88,8 @@ def judge(
 
     Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was
     (`agree`). Partly: faster, but not that. It says nothing of an accuracy that was not measured.
-    Refuted: what it brings is below half of what was predicted, with the whole interval, or the launches after the
-    advice did not come to their end. Undecided otherwise.
+    Refuted: what it brings is below half of what was predicted, with the whole interval, and not what the limits of
+    the prediction allow; or the launches after the advice did not come to their end. Undecided otherwise.
     """
     if not after["launches_ok"]:
         return Tried.REFUTED, f"no launch came to its end: {outcomes(after)}"
@@ -102,7 +102,8 @@ def judge(
         gain, predicted = (one.scaled(ranks[0] / ranks[1]) for one in (gain, predicted))
         faster = "cheaper"
     wanted = 1.0 if isnan(predicted.value) else 1 + HALF * (predicted.value - 1)
-    if gain.high < wanted:
+    met = not isnan(predicted.value) and gain.low > 1 and agree(gain, predicted)
+    if gain.high < wanted and not met:
         half = "half of what was predicted" if wanted > 1 else "no gain"
         return Tried.REFUTED, f"the upper limit of the gain is below {half}"
     if gain.low <= 1:
@@ -111,7 +112,7 @@ def judge(
         return Tried.PARTLY, f"it is {faster} and less accurate"
     if isnan(predicted.value):
         return Tried.CONFIRMED, f"it is {faster}; nothing was predicted"
-    if agree(gain, predicted):
+    if met:
         return Tried.CONFIRMED, f"it is {faster}, as predicted"
     more = gain.value > predicted.value
     return Tried.PARTLY, f"it is {faster}, by {'more' if more else 'less'} than predicted"
