@@ -40,9 +40,9 @@ STUDY: dict[str, Any] = {
     "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
     "workloads": {
         "small": {
-            "model": {"type": "text-classifier", "d_model": 32, "heads": 2, "num_layers": 1},
-            "data": {"type": "ag-news", "path": "news", "sequence_length": 16, "vocabulary": 800},
-            "optimizer": {"type": "adamw", "learning_rate": 0.001},
+            "model": {"type": "text-classifier", "d_model": 64, "heads": 2, "num_layers": 1},
+            "data": {"type": "ag-news", "path": "news", "sequence_length": 32, "vocabulary": 800},
+            "optimizer": {"type": "adamw", "learning_rate": 0.0005},
             "batch_size": 16,
             "epochs": 4,
             "scaling": ["strong"],

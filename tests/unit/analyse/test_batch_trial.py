@@ -55,11 +55,12 @@ def test_a_loss_that_does_not_fall_tells_nothing() -> None:
 
 def test_gradients_count_four_times_as_much_as_a_trial() -> None:
     noise = Interval(100.0, 50.0, inf)
-    alone = efficiency_interval(noise, 256, 64)
-    assert efficiency_interval(noise, 256, 64, tried=100.0).value == pytest.approx(alone.value)
-    together = efficiency_interval(noise, 256, 64, tried=inf)
+    alone = efficiency_interval(noise, 256, 64, confidence=0.95)
+    assert efficiency_interval(noise, 256, 64, tried=100.0, confidence=0.95).value == pytest.approx(alone.value)
+    together = efficiency_interval(noise, 256, 64, tried=inf, confidence=0.95)
     assert together.value == pytest.approx(alone.value**0.8)
     assert together.low < together.value < together.high
-    worse = efficiency_interval(noise, 256, 64, tried=1.0)
+    worse = efficiency_interval(noise, 256, 64, tried=1.0, confidence=0.95)
     assert worse.value == pytest.approx(alone.value**0.8 * (65 / 257) ** 0.2)
-    assert efficiency_interval(noise, 256, 64, tried=0.0).value == pytest.approx(1 / 4), "a trial that diverged"
+    diverged = efficiency_interval(noise, 256, 64, tried=0.0, confidence=0.95)
+    assert diverged.value == pytest.approx(1 / 4)

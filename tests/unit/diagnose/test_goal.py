@@ -28,8 +28,8 @@ def test_a_sample_of_a_larger_batch_is_worth_less() -> None:
     """Twice the throughput at four times the batch, at a noise scale as large as the batch of now: (64 + 64) / (64
     + 256) of 2."""
     larger = Recommendation(id="x", change="", prediction=predicted(Interval(2.0)), global_batch=256)
-    assert worth(larger, Goal.THROUGHPUT, POINT, Interval(64.0)).value == 2
-    assert worth(larger, Goal.TIME_TO_ACCURACY, POINT, Interval(64.0)).value == pytest.approx(0.8)
+    assert worth(larger, Goal.THROUGHPUT, POINT, Interval(64.0), confidence=0.95).value == 2
+    assert worth(larger, Goal.TIME_TO_ACCURACY, POINT, Interval(64.0), confidence=0.95).value == pytest.approx(0.8)
 
 
 def test_what_nobody_knows_is_not_known() -> None:
@@ -37,25 +37,25 @@ def test_what_nobody_knows_is_not_known() -> None:
     gain = Interval(2.0, 1.8, 2.2)
     larger = Recommendation(id="x", change="", prediction=predicted(gain), global_batch=256)
     smaller = larger.model_copy(update={"global_batch": 16})
-    assert worth(larger, Goal.TIME_TO_ACCURACY, POINT, NOTHING) == NOTHING
-    assert worth(smaller, Goal.TIME_TO_ACCURACY, POINT, NOTHING) == gain
-    assert worth(Recommendation(id="x", change=""), Goal.THROUGHPUT, POINT, NOTHING) == NOTHING
+    assert worth(larger, Goal.TIME_TO_ACCURACY, POINT, NOTHING, confidence=0.95) == NOTHING
+    assert worth(smaller, Goal.TIME_TO_ACCURACY, POINT, NOTHING, confidence=0.95) == gain
+    assert worth(Recommendation(id="x", change=""), Goal.THROUGHPUT, POINT, NOTHING, confidence=0.95) == NOTHING
 
 
 def test_progress_is_known_where_the_batch_stays_or_the_noise_scale_is_known() -> None:
     gain = Interval(2.0, 1.8, 2.2)
     same = Recommendation(id="x", change="", prediction=predicted(gain))
     smaller = same.model_copy(update={"global_batch": 16})
-    assert progress(same, POINT, NOTHING) == gain
-    assert progress(smaller, POINT, NOTHING) == NOTHING
-    assert progress(smaller, POINT, Interval(64.0)).value == pytest.approx(2 * 128 / 80)
-    assert progress(Recommendation(id="x", change=""), POINT, Interval(64.0)) == NOTHING
+    assert progress(same, POINT, NOTHING, confidence=0.95) == gain
+    assert progress(smaller, POINT, NOTHING, confidence=0.95) == NOTHING
+    assert progress(smaller, POINT, Interval(64.0), confidence=0.95).value == pytest.approx(2 * 128 / 80)
+    assert progress(Recommendation(id="x", change=""), POINT, Interval(64.0), confidence=0.95) == NOTHING
 
 
 def test_device_time_counts_ranks() -> None:
     """One process that has 0.7 times the throughput of four ranks takes 2.8 times less device-time a sample."""
     one = Recommendation(id="x", change="", prediction=predicted(Interval(0.7, 0.6, 0.8)), scale="1x1")
-    found = worth(one, Goal.COST_PER_SAMPLE, POINT, NOTHING)
+    found = worth(one, Goal.COST_PER_SAMPLE, POINT, NOTHING, confidence=0.95)
     assert (found.value, found.low, found.high) == pytest.approx((2.8, 2.4, 3.2))
 
 
