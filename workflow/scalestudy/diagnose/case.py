@@ -87,9 +87,10 @@ class Case:
 
         Of a script it says which line to change, where that is no key of the study.
         """
-        update: dict[str, Any] = {"worth": worth(recommendation, self.goal, self.point, self.noise_scale)}
+        noise, level = self.noise_scale, self.study.level
+        update: dict[str, Any] = {"worth": worth(recommendation, self.goal, self.point, noise, confidence=level)}
         if recommendation.prediction is not None:
-            known = progress(recommendation, self.point, self.noise_scale)
+            known = progress(recommendation, self.point, noise, confidence=level)
             update["prediction"] = recommendation.prediction.model_copy(update={"progress": known})
         recommendation = recommendation.model_copy(update=update)
         if self.script is not None:

@@ -13,7 +13,9 @@ from scalestudy.registry.codes import Goal
 from scalestudy.study.config.scales import world_size
 
 
-def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_scale: Interval) -> Interval:
+def worth(
+    recommendation: Recommendation, goal: Goal, point: pd.Series, noise_scale: Interval, *, confidence: float
+) -> Interval:
     """Times as good as now; NOTHING where nothing is predicted.
 
     throughput: the gain. time_to_accuracy: the gain times what a sample is worth at the global batch of then, over
@@ -26,14 +28,16 @@ def worth(recommendation: Recommendation, goal: Goal, point: pd.Series, noise_sc
         ranks = int(point["world_size"])
         return gain.scaled(ranks / (world_size(recommendation.scale) if recommendation.scale else ranks))
     if goal == Goal.TIME_TO_ACCURACY:
-        known = progress(recommendation, point, noise_scale)
+        known = progress(recommendation, point, noise_scale, confidence=confidence)
         # A sample is worth no less in a smaller batch, and how much less in a larger one nobody knows.
         smaller = (recommendation.global_batch or inf) < int(point["global_batch"])
         return gain if smaller and isnan(known.value) else known
     return gain
 
 
-def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Interval) -> Interval:
+def progress(
+    recommendation: Recommendation, point: pd.Series, noise_scale: Interval, *, confidence: float
+) -> Interval:
     """Times as fast to the same accuracy as now; NOTHING where that is not known. noise_scale: in samples.
 
     The gain, where the global batch is that of now; else the gain times what a sample is worth then, over now, by
@@ -44,21 +48,25 @@ def progress(recommendation: Recommendation, point: pd.Series, noise_scale: Inte
     gain, then = recommendation.prediction.gain, recommendation.global_batch
     if then is None or then == int(point["global_batch"]):
         return gain
-    return progress_at(then, gain, point, noise_scale)
+    return progress_at(then, gain, point, noise_scale, confidence=confidence)
 
 
-def progress_at(batch: int, gain: Interval, point: pd.Series, noise_scale: Interval) -> Interval:
+def progress_at(
+    batch: int, gain: Interval, point: pd.Series, noise_scale: Interval, *, confidence: float
+) -> Interval:
     """The same at another global batch, in samples. gain: throughput there over that of now."""
     if isnan(noise_scale.value):
         return NOTHING
-    return goodput(gain, noise_scale, batch, int(point["global_batch"]), tried=tried_noise_scale_of(point))
+    now, tried = int(point["global_batch"]), tried_noise_scale_of(point)
+    return goodput(gain, noise_scale, batch, now, confidence=confidence, tried=tried)
 
 
-def sample_worth(batch: int, point: pd.Series, noise_scale: Interval) -> Interval:
+def sample_worth(batch: int, point: pd.Series, noise_scale: Interval, *, confidence: float) -> Interval:
     """What a sample is worth at another global batch, over now; NOTHING without a gradient noise scale."""
     if isnan(noise_scale.value):
         return NOTHING
-    return efficiency_interval(noise_scale, batch, int(point["global_batch"]), tried=tried_noise_scale_of(point))
+    now, tried = int(point["global_batch"]), tried_noise_scale_of(point)
+    return efficiency_interval(noise_scale, batch, now, confidence=confidence, tried=tried)
 
 
 def tried_noise_scale_of(point: pd.Series) -> float:

@@ -62,7 +62,7 @@ def larger_batch(case: Case) -> Recommendation:
 
     prediction = prediction_at(case, model, batch)
     noise, progress = case.noise_scale, prediction.progress
-    worth = sample_worth(_global_batch(case, batch), point, noise)
+    worth = sample_worth(_global_batch(case, batch), point, noise, confidence=case.study.level)
     if progress.value <= 1:
         return Recommendation(
             id="larger_model",
@@ -171,14 +171,15 @@ def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
     strong, ranks, point = case.point["scaling"] == "strong", case.ranks, case.point
     batch_per_rank = batch // ranks if strong else batch
     rows = case.alone.dropna(subset=["step_time_s"])
-    step_time = step_time_at(model, point, rows, batch_per_rank).widened(BETWEEN_STUDIES)
+    level = case.study.level
+    step_time = step_time_at(model, point, rows, batch_per_rank, confidence=level).widened(BETWEEN_STUDIES)
     speedup = step_time.inverse((1 if strong else ranks) * model.step_time_s(batch))
     batches = ", ".join(f"{b:g}" for b in sorted(rows["batch_per_rank"]))
     gain = step_time.inverse(batch_per_rank * ranks / point["throughput_samples_per_s"])
     return Prediction(
         step_time_s=step_time,
         gain=gain,
-        progress=progress_at(_global_batch(case, batch), gain, point, case.noise_scale),
+        progress=progress_at(_global_batch(case, batch), gain, point, case.noise_scale, confidence=level),
         speedup=speedup,
         efficiency=speedup.scaled(1 / ranks),
         peak_memory_gib=peak_memory_at(case, batch_per_rank),

@@ -123,7 +123,7 @@ def _with_worth(space: Space, setting: Setting, gain: Interval, noise_scale: Int
     batch, reference = space.target.global_batch(setting), space.target.global_batch({})
     if batch == reference or isnan(noise_scale.value):
         return gain
-    worth = efficiency_interval(noise_scale, batch, reference)
+    worth = efficiency_interval(noise_scale, batch, reference, confidence=level(space))
     return Interval(gain.value, gain.low * worth.low / worth.value, gain.high * worth.high / worth.value)
 
 

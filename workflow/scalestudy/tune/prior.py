@@ -86,7 +86,11 @@ class Models:
             return 1.0
         if self.steps is not None and self.point is not None and not isnan(self.point["overhead_s"]):
             assert self.alone is not None
-            at, before = (step_time_at(self.steps, self.point, self.alone, one).value for one in (batch, now))
+            level = self.target.study.level
+            at, before = (
+                step_time_at(self.steps, self.point, self.alone, one, confidence=level).value
+                for one in (batch, now)
+            )
             return float(at / before) if before > 0 and at > 0 else (batch / now) ** 0.5
         return float((batch / now) ** 0.5)  # between a step that is all overhead and one that is all arithmetic
 

@@ -88,8 +88,8 @@ def judge(
 
     Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was
     (`agree`). Partly: faster, but not that. It says nothing of an accuracy that was not measured.
-    Refuted: what it brings is below half of what was predicted, with the whole interval, and not what the limits of
-    the prediction allow; or the launches after the advice did not come to their end. Undecided otherwise.
+    Refuted: what it brings is below half of what was predicted, with the whole interval, and the limits of the
+    prediction do not allow it; or the launches after the advice did not come to their end. Undecided otherwise.
     """
     if not after["launches_ok"]:
         return Tried.REFUTED, f"no launch came to its end: {outcomes(after)}"

@@ -15,38 +15,20 @@ Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, a
 
 from __future__ import annotations
 
-from math import exp, inf, isinf, isnan, log2, nan
+from math import isinf, isnan, log2, nan, sqrt
+from statistics import NormalDist
 
 from scalestudy.analyse.statistics.intervals import Interval, product
 
-FORMULA_ERROR = 0.15
-"""What the logarithm of the factor of samples is off by for each doubling of the batch, at 95 %: twice the root
-mean square over eight networks on three kinds of data, at two and four times the batch. The noise scale is that of
-one training at its end, and the learning rate follows the batch (docs/models.md)."""
+FORMULA_ERROR = 0.09
+"""Standard deviation of the logarithm of the factor of samples at twice the batch. It grows with the square root
+of the number of doublings. Root mean square over twelve networks on three kinds of data, at two and four times the
+batch. The noise scale is that of one training at its end, and the learning rate follows the batch
+(docs/benchmarks.md, "Time to accuracy")."""
 
 TRIAL_WEIGHT = 0.2
 """Of a trial beside the gradients: by the inverse squares of what each is off by in one training, 0.25 and 0.12 of
 the logarithm of the factor of samples (the same networks)."""
-
-
-def samples_factor(noise_scale: float, batch: float) -> float:
-    """1 + B / B_noise: samples until the same loss, over those of a very small batch. Both in samples."""
-    return 1 + batch / noise_scale if noise_scale > 0 else inf
-
-
-def steps_factor(noise_scale: float, batch: float) -> float:
-    """1 + B_noise / B: steps until the same loss, over those of a very large batch. Both in samples."""
-    return 1 + noise_scale / batch
-
-
-def learning_rate_factor(noise_scale: float, batch: float, reference: float) -> float:
-    """Best learning rate at a batch over that at the reference batch, by epsilon_max / (1 + B_noise / B).
-
-    It is the ratio of the batches where the noise scale is inf. All in samples.
-    """
-    if isinf(noise_scale):
-        return batch / reference
-    return steps_factor(noise_scale, reference) / steps_factor(noise_scale, batch)
 
 
 def statistical_efficiency(noise_scale: float, batch: float, reference: float) -> float:
@@ -57,39 +39,43 @@ def statistical_efficiency(noise_scale: float, batch: float, reference: float) -
     return 1.0 if isinf(noise_scale) else (noise_scale + reference) / (noise_scale + batch)
 
 
-def efficiency_interval(noise_scale: Interval, batch: float, reference: float, *, tried: float = nan) -> Interval:
+def efficiency_interval(
+    noise_scale: Interval, batch: float, reference: float, *, confidence: float, tried: float = nan
+) -> Interval:
     """statistical_efficiency of each end of the interval, and what the formula itself is off by (FORMULA_ERROR).
 
-    It rises with the noise scale above the reference batch, and falls below it. tried: the noise scale that a
-    trial of larger batches shows; nan where there was none. Both efficiencies count, as TRIAL_WEIGHT says, and a
-    trial that diverged, 0, counts alone. All in samples.
+    confidence: of the limits, those of the noise scale too. tried: the noise scale that a trial of larger batches
+    shows; nan where there was none. The efficiency rises with the noise scale above the reference batch, and falls
+    below it. Both efficiencies count, as TRIAL_WEIGHT says, and a trial that diverged, 0, counts alone. All in
+    samples.
     """
     of = noise_scale.map if batch >= reference else noise_scale.falling
     found = of(lambda scale: statistical_efficiency(scale, batch, reference))
     if not isnan(tried):
         by_trial, weight = statistical_efficiency(tried, batch, reference), TRIAL_WEIGHT if tried else 1.0
         found = found.map(lambda one: one ** (1 - weight) * by_trial**weight)
-    off = exp(FORMULA_ERROR * abs(log2(batch / reference)))
-    return product(found, Interval(1.0, 1 / off, off))
+    off = FORMULA_ERROR * sqrt(abs(log2(batch / reference)))
+    return found.widened(off * normal_quantile(confidence))
+
+
+def normal_quantile(confidence: float) -> float:
+    """Half-width of a two-sided interval of the normal distribution, in standard deviations."""
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def goodput(
-    throughput: Interval, noise_scale: Interval, batch: float, reference: float, *, tried: float = nan
+    throughput: Interval,
+    noise_scale: Interval,
+    batch: float,
+    reference: float,
+    *,
+    confidence: float,
+    tried: float = nan,
 ) -> Interval:
     """Throughput times statistical efficiency: samples a second, each worth one of the reference batch.
 
     throughput: at `batch`, samples/s. It and the noise scale are measured in different steps, so that their errors
     do not depend on each other. tried: as above.
     """
-    return product(throughput, efficiency_interval(noise_scale, batch, reference, tried=tried))
-
-
-def time_to_same_loss(
-    time_s: Interval, speedup: Interval, noise_scale: Interval, batch: float, reference: float
-) -> Interval:
-    """Training time at a batch until the loss, or the accuracy, that the reference batch reaches in time_s;
-    seconds.
-
-    speedup: throughput at `batch` over that at the reference batch. The time is time_s / (speedup x efficiency).
-    """
-    return product(time_s, goodput(speedup, noise_scale, batch, reference).inverse())
+    worth = efficiency_interval(noise_scale, batch, reference, confidence=confidence, tried=tried)
+    return product(throughput, worth)

@@ -69,8 +69,9 @@ def unused_params(case: Case) -> Seen | None:
 def bucket_size(case: Case) -> Seen | None:
     """So many buckets that their latency rules, or one that holds everything, so that nothing overlaps.
 
-    Latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost by those of more
-    buckets than torch's own; or one where torch has several.
+    Latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost to more buckets than
+    torch's own; or one where torch has several. Lost is what of the overhead is not the time of the bytes, in
+    proportion to the buckets, and at least their latencies.
     """
     point, cap = case.point, case.knobs.ddp.bucket_cap_mb
     count, whole = point["buckets"], point["gradient_bytes"]
@@ -86,7 +87,7 @@ def bucket_size(case: Case) -> Seen | None:
     lost_s, found, support = NOTHING, True, 1.0
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
         latency, least_s = case.interval("all_reduce_latency_s"), SHARE * point["step_time_s"]
-        lost_s = latency.scaled(count - usual)
+        lost_s = _spared_by_fewer(case, latency.scaled(count - usual), bytes_s, 1 - usual / count)
         found = bool(latency_s > MANY * bytes_s or lost_s.value >= least_s)
         either = beyond(case, latency.scaled(count), MANY * bytes_s), beyond(case, lost_s, least_s)
         support = max(either)
@@ -96,6 +97,9 @@ def bucket_size(case: Case) -> Seen | None:
         evidence += [
             Evidence.of("bucket_latencies", "their latencies", latency_s, "ms"),
             Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s, "ms"),
+            Evidence.of(
+                "lost_to_buckets", "what they cost in training", lost_s, "ms", f">= {SHARE:.0%} of the step"
+            ),
         ]
     elif cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
         why = "nothing is sent before the whole backward pass is over, and nothing overlaps."
@@ -105,12 +109,11 @@ def bucket_size(case: Case) -> Seen | None:
         return None
     known = not isnan(lost_s.value)
     costs = "if the overhead, less the time of its bytes, is of the buckets; at least each costs its latency"
-    spared_s = _spared_by_fewer(case, lost_s, bytes_s, 1 - usual / count) if known else NOTHING
     advice = Recommendation(
         id="default_buckets",
         change="Take torch's own bucket size, or sweep it.",
         patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
-        prediction=saving(case, spared_s, costs) if known else None,
+        prediction=saving(case, lost_s, costs) if known else None,
         unpredicted="what overlaps then is not known before it is measured.",
     )
     said = f"Gradients travel in {count:.0f} buckets: {why}"
