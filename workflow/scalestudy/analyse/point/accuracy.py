@@ -11,6 +11,8 @@ from scalestudy.registry.codes import AccuracyKept
 
 MOST_SAMPLES = 10**6
 """Held-out samples of which a single one is told from rounding of the machine."""
+FEWEST_SAMPLES = 100
+"""Held-out samples that are there at least. A few accuracies may be whole numbers over less by chance."""
 UNIFORM = 1 / 12
 """Variance of a rounded number, in squares of the step that it is rounded to."""
 
@@ -46,11 +48,11 @@ def compare_accuracy(
 def resolution(accuracies: Sequence[float]) -> float:
     """The smallest step that accuracies show: 1 / n, where all of them are whole numbers over the same n.
 
-    n is the number of held-out samples, or a divisor of it. It is far above MOST_SAMPLES where they are no such
-    ratios, so that the step is next to nothing.
+    n is the number of held-out samples, or a divisor of it, and counts as FEWEST_SAMPLES at least. It is far above
+    MOST_SAMPLES where they are no such ratios, so that the step is next to nothing.
     """
     denominators = [Fraction(float(one)).limit_denominator(MOST_SAMPLES).denominator for one in accuracies]
-    return 1 / lcm(*denominators)
+    return 1 / max(FEWEST_SAMPLES, lcm(*denominators))
 
 
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:
