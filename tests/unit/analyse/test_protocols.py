@@ -16,7 +16,7 @@ from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import mean, mean_on_logs
 from scalestudy.analyse.study.compare import Source, compare_studies
 from scalestudy.record import protocol
-from scalestudy.record.protocol import EVERYTHING, PROTOCOLS, Protocol
+from scalestudy.record.protocol import CURRENT, EVERYTHING, PROTOCOLS, Protocol
 from scalestudy.registry.codes import AccuracyKept, NotCompared, Refused
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -48,7 +48,8 @@ def plan(content: dict[str, Any]) -> Plan:
 def runs(plan: Plan) -> pd.DataFrame:
     """runs.csv, with memory that differs from launch to launch."""
     runs = study_of(plan, TIMES)
-    return runs.assign(peak_resident_gib=runs["repeat"].astype(float), memory_grows=True, **GROWTH)
+    seen = {"protocol": 1, "peak_resident_gib": runs["repeat"].astype(float), "memory_grows": True}
+    return runs.assign(**seen, **GROWTH)
 
 
 @pytest.fixture
@@ -155,7 +156,8 @@ def test_documents_say_which_runs_are_older_and_what_changed(
 
 
 def test_documents_say_nothing_of_protocols_where_all_are_current(plan: Plan, runs: pd.DataFrame) -> None:
-    facts = facts_of(plan, summary_frame(plan, runs), runs)
+    current = runs.assign(protocol=CURRENT)
+    facts = facts_of(plan, summary_frame(plan, current), current)
     assert facts["protocols"] == []
     assert "protocol" not in page_of(plan, results_of(plan, runs))
 

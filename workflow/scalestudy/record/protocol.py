@@ -23,7 +23,16 @@ class Protocol:
     """Columns of runs.csv that are not comparable with those of the version before; EVERYTHING for all of them."""
 
 
-PROTOCOLS = (Protocol(1, "2026-11-22", "The measurements of scalestudy 0.1."),)
+PROTOCOLS = (
+    Protocol(1, "2026-11-22", "The measurements of scalestudy 0.1."),
+    Protocol(
+        2,
+        "2026-11-25",
+        "Validation has the precision of the training and its batch, where it had fp32 and four times the batch;"
+        " on CUDA, peaks of memory are those of steps, without building and validating.",
+        ("validation_accuracy", "time_to_accuracy_s", "peak_allocated_gib", "peak_reserved_gib"),
+    ),
+)
 CURRENT = PROTOCOLS[-1].version
 
 

@@ -31,12 +31,16 @@ class Gauges:
         self._peak_allocated_gib = 0.0
         self._of_training: Memory | None = None
 
+    def begin_block(self) -> None:
+        """From here on a peak is that of the block. Building the model and validation are no part of it."""
+        if self._cuda:
+            torch.cuda.reset_peak_memory_stats()
+
     def read(self) -> dict[str, float | None]:
         """Columns of blocks.parquet: memory in GiB; clocks, power and temperature where it was time to ask."""
         state: dict[str, float | None] = {"resident_gib": self._keep("resident", self._resident_bytes())}
         if self._cuda:
             peak = torch.cuda.max_memory_allocated() / GIB
-            torch.cuda.reset_peak_memory_stats()  # so that each block has a peak of its own
             self._peak_allocated_gib = max(self._peak_allocated_gib, peak)
             state |= {
                 "allocated_gib": self._keep("allocated", torch.cuda.memory_allocated()),
@@ -54,7 +58,11 @@ class Gauges:
         self._of_training = self.memory()
 
     def memory(self) -> Memory:
-        """Peaks from the start of the process to the end of training, and means over the ends of blocks."""
+        """Peaks of the training, and means over the ends of blocks.
+
+        On CUDA peaks are those of blocks of steps, or of all that was done where no block came to its end. On a
+        CPU they are of the process from its start: Linux keeps no other.
+        """
         if self._of_training is not None:
             return self._of_training
         resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB
@@ -65,8 +73,8 @@ class Gauges:
         if self._cuda:
             # Reserved memory has no peak of its own block by block: the allocator keeps what it has.
             facts |= {
-                "peak_allocated_gib": max(self._peak_allocated_gib, torch.cuda.max_memory_allocated() / GIB),
-                "peak_reserved_gib": max([*self._memory["reserved"], torch.cuda.max_memory_reserved() / GIB]),
+                "peak_allocated_gib": self._peak_allocated_gib or torch.cuda.max_memory_allocated() / GIB,
+                "peak_reserved_gib": max(self._memory["reserved"], default=torch.cuda.max_memory_reserved() / GIB),
                 "allocation_retries": torch.cuda.memory_stats()["num_alloc_retries"],
             }
         return Memory(peak_resident_gib=resident, **facts)

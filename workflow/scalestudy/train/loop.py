@@ -28,7 +28,7 @@ from scalestudy.train.optimizers import build_optimizer, build_schedule
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.step.branch_point import BranchPoint
 from scalestudy.train.step.clock import Clock, make_clock
-from scalestudy.train.step.precision import scaled_on, set_arithmetic
+from scalestudy.train.step.precision import autocast, scaled_on, set_arithmetic
 from scalestudy.train.step.steps import Stepper
 from scalestudy.train.step.update import Update
 from scalestudy.train.strategies.base import Strategy
@@ -36,9 +36,6 @@ from scalestudy.train.strategies.sync_batch_norm import synchronise_norms
 from scalestudy.train.validation import validate
 from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import checkpoint_activations
-
-# A forward pass without gradients keeps far less than a training step does.
-VALIDATION_CHUNKS = 4
 
 
 class DivergedError(RuntimeError):
@@ -133,9 +130,9 @@ class Trainer:
         )
 
     def validate(self) -> tuple[float, float]:
-        """(mean loss, share that is right) over all held-out samples."""
-        chunk = VALIDATION_CHUNKS * self.spec.micro_batch
-        return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk)
+        """(mean loss, share that is right) over all held-out samples, by as many at a time as fit in training."""
+        chunk, arithmetic = self.spec.micro_batch, autocast(self.spec, self.place)
+        return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk, arithmetic=arithmetic)
 
     @property
     def steps_per_epoch(self) -> int:
@@ -260,6 +257,7 @@ class Trainer:
     def train_block(self, epoch: int, batches: list[Tensor]) -> tuple[list[float], float]:
         """(losses of this rank, seconds) of a recorded block."""
         first, read = self.recorder.steps, self.stepper.samples
+        self.gauges.begin_block()
         times, losses = self.stepper.run_block(batches)
         warmup, whole = self.spec.measure.warmup_steps, len(batches[0]) == self.spec.batch_per_rank
         phases = ["warmup" if first + offset < warmup else "measured" for offset in range(len(batches))]

@@ -1,6 +1,7 @@
 """Loss and accuracy on the held-out samples, shared among the ranks; not part of what is timed."""
 
 import math
+from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -13,12 +14,19 @@ from scalestudy.train.workloads.task import correct_of, loss_of
 
 @torch.no_grad()
 def validate(
-    model: nn.Module, split: Split, place: Placement, strategy: Strategy, *, chunk: int
+    model: nn.Module,
+    split: Split,
+    place: Placement,
+    strategy: Strategy,
+    *,
+    chunk: int,
+    arithmetic: AbstractContextManager[None] | None = None,
 ) -> tuple[float, float]:
     """(mean loss, share that is right) over all held-out samples; chunk: samples of a forward pass.
 
-    model: without a wrapper. Every rank makes the same number of forward passes, since a sharded model is gathered
-    in each: a rank that has no sample left passes one that does not count.
+    arithmetic: autocast of the training, if it has one. model: without a wrapper. Every rank makes the same number
+    of forward passes, since a sharded model is gathered in each: a rank that has no sample left passes one that does
+    not count.
     """
     samples, world = len(split.validation_targets), place.world_size
     mine = torch.arange(place.rank, samples, world)
@@ -31,12 +39,14 @@ def validate(
         index = (index if counts else torch.zeros(1, dtype=torch.long)).to(split.validation_inputs.device)
         inputs, targets = split.validation_inputs[index].to(place.device), split.validation_targets[index]
         targets = targets.to(place.device)
-        logits: Tensor = model(inputs)
+        with arithmetic or nullcontext():
+            logits: Tensor = model(inputs)
+            loss = loss_of(logits, targets)
         if counts:
             correct, counted = correct_of(logits, targets)
-            sums[0] += loss_of(logits, targets).double() * counted
+            sums[0] += loss.double() * counted
             sums[1] += correct
             sums[2] += counted
     model.train(was_training)
-    loss, correct, count = strategy.all_reduce_sum(sums).tolist()
-    return loss / count, correct / count
+    total, right, count = strategy.all_reduce_sum(sums).tolist()
+    return total / count, right / count
