@@ -24,9 +24,9 @@ def validate(
 ) -> tuple[float, float]:
     """(mean loss, share that is right) over all held-out samples; chunk: samples of a forward pass.
 
-    arithmetic: autocast of the training, if it has one. model: without a wrapper. Every rank makes the same number
-    of forward passes, since a sharded model is gathered in each: a rank that has no sample left passes one that does
-    not count.
+    arithmetic: autocast of the training, if it has one. model: without a wrapper. Every rank makes the same
+    number of forward passes, since a sharded model is gathered in each: a rank that has no sample left passes one
+    that does not count.
     """
     samples, world = len(split.validation_targets), place.world_size
     mine = torch.arange(place.rank, samples, world)
