@@ -52,6 +52,16 @@ def test_hardware_is_a_table_that_a_paper_can_use(content: dict[str, Any]) -> No
     assert '<th scope="row">GPU power limit (W)</th><td>700</td>' in page
 
 
+def test_versions_that_move_the_data_are_in_the_table(content: dict[str, Any]) -> None:
+    hardware = hardware_facts({}, FakeNvml(Board("GPU-0")))
+    versions = {"cuda": "12.8", "nccl": "2.27.3", "cudnn": "9.10.2"}
+    text, _ = documents(content, {"hardware": hardware, **versions})
+    table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[0]
+    named = {"GPU driver": "570.124.06", "CUDA": "12.8", "NCCL": "2.27.3", "cuDNN": "9.10.2"}
+    assert all(f"{name:<30}{version}\n" in table for name, version in named.items())
+    assert "CUDA " not in documents(content, {"hardware": hardware, "cuda": None})[0]
+
+
 def test_a_host_without_gpus_says_why_in_one_row(content: dict[str, Any]) -> None:
     text, _ = documents(content, {"hardware": hardware_facts({}, FakeNvml(failing=12))})
     table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[0]

@@ -14,7 +14,7 @@ from conftest import handlers_kept
 from nvml import Board, FakeNvml
 from scalestudy.launch import run as launch_run
 from scalestudy.launch import starters
-from scalestudy.launch.guards.gpu import check_gpus
+from scalestudy.launch.guards.gpu import check_gpus, few_cores
 from scalestudy.launch.guards.host import (
     Guard,
     bound_cpus,
@@ -113,6 +113,19 @@ def test_the_driver_s_own_memory_is_nobody_s(content: dict[str, Any]) -> None:
 def test_ranks_on_unlike_gpus_are_warned_of(content: dict[str, Any]) -> None:
     _, (warning,) = check_gpus(spec_of(content), {}, FakeNvml(ONE, Board("GPU-2", name="NVIDIA A100")))
     assert warning["text"].endswith("different models: NVIDIA A100, NVIDIA H100 80GB HBM3")
+
+
+def test_fewer_than_four_cores_for_a_gpu_are_warned_of(content: dict[str, Any]) -> None:
+    spec, nvml = spec_of(content, device="cuda", cores_per_rank=3), FakeNvml(ONE, TWO)
+    warning = few_cores(spec, {}, nvml)
+    assert warning.startswith("every rank on a GPU is bound to 3 core(s); fewer than 4 ")
+    assert {"kind": "few cores for a GPU", "text": warning} in look(spec, {}, nvml=nvml).environment["warnings"]
+    assert few_cores(spec_of(content, device="auto"), {}, nvml) != ""
+    assert few_cores(spec_of(content, device="cuda", cores_per_rank=4), {}, nvml) == ""
+    assert few_cores(spec_of(content, device="cuda", pin=False), {}, nvml) == "", "not bound"
+    assert few_cores(spec_of(content, device="cpu"), {}, nvml) == ""
+    assert few_cores(spec_of(content), {"CUDA_VISIBLE_DEVICES": ""}, nvml) == ""
+    assert few_cores(spec, {}, FakeNvml(failing=pynvml.NVML_ERROR_NO_PERMISSION)) == ""
 
 
 def test_a_core_that_somebody_uses_is_seen() -> None:

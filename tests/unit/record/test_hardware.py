@@ -14,7 +14,7 @@ from nvml import Board, FakeNvml
 from scalestudy.record.host import sensors as sensors_module
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
-from scalestudy.record.host.environment import hardware_facts
+from scalestudy.record.host.environment import hardware_facts, host_environment
 from scalestudy.record.host.gpus import gpu_facts
 from scalestudy.record.host.sensors import Sensors
 from scalestudy.record.observation import BLOCK_COLUMNS
@@ -62,6 +62,15 @@ def test_a_host_of_two_sockets_with_hyperthreads(tmp_path: Path) -> None:
     assert (facts["max_clock_mhz"], facts["governor"]) == (3700.0, "performance")
     assert cpu_clock_mhz([0, 2], tmp_path) == 2001.0
     assert core_threads(tmp_path)[6] == (2, 6)
+
+
+def test_variables_of_the_fabric_are_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {"FI_PROVIDER": "efa", "UCX_TLS": "rc", "NVIDIA_TF32_OVERRIDE": "0", "NCCL_DEBUG": "INFO"}
+    for name, value in (given | {"NVIDIA_VISIBLE_DEVICES": "all"}).items():
+        monkeypatch.setenv(name, value)
+    variables = host_environment()["variables"]
+    assert variables.items() >= given.items()
+    assert "NVIDIA_VISIBLE_DEVICES" not in variables
 
 
 def test_a_kernel_that_says_nothing_is_not_guessed(tmp_path: Path) -> None:

@@ -124,6 +124,16 @@ def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
     assert nvml.running == 0
 
 
+@pytest.mark.parametrize(
+    ("number", "version"), [(8902, "8.9.2"), (90100, "9.1.0"), (91002, "9.10.2"), (None, None)]
+)
+def test_the_version_of_cudnn_is_spelled_out(
+    monkeypatch: pytest.MonkeyPatch, number: int | None, version: str | None
+) -> None:
+    monkeypatch.setattr(torch.backends.cudnn, "version", lambda: number)
+    assert placement.cudnn_version() == version
+
+
 @pytest.mark.parametrize("hidden", ["", "-1"])
 def test_gpus_that_are_hidden_from_the_job_are_left_alone(monkeypatch: pytest.MonkeyPatch, hidden: str) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)

@@ -11,6 +11,9 @@ from scalestudy.study.spec import RunSpec
 USED_MEMORY_GIB = 1.0
 """Memory in use, beyond what the driver keeps for itself, from which a device counts as occupied."""
 
+LEAST_CORES = 4
+"""Cores for each GPU below which a launch is warned of: for Python, the backward pass, NCCL and the loader."""
+
 
 def check_gpus(
     spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml
@@ -43,6 +46,24 @@ def too_few(spec: RunSpec, gpus: list[Gpu], environment: Mapping[str, str]) -> s
     return (
         f"host.device is cuda and {ranks} rank(s) need {ranks} CUDA device(s) on this host; {len(gpus)} visible"
         f"{through}. Ask for more devices, use a smaller scale, or set host.device: cpu"
+    )
+
+
+def few_cores(spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml) -> str:
+    """Ranks on GPUs that are bound to fewer than LEAST_CORES cores; empty where NVML shows no GPU to them."""
+    cores = spec.host.cores_per_rank
+    if spec.host.device == "cpu" or not spec.host.pin or cores >= LEAST_CORES:
+        return ""
+    try:
+        with nvml_session(nvml):
+            count = len(visible_gpus(environment, nvml))
+    except NvmlError:
+        return ""
+    if not count:
+        return ""
+    return (
+        f"every rank on a GPU is bound to {cores} core(s); fewer than {LEAST_CORES} may keep the GPU waiting for"
+        f" its input and its launches. host.cores_per_rank: {LEAST_CORES} or more would do"
     )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import psutil
 import pynvml
 
-from scalestudy.launch.guards.gpu import check_gpus
+from scalestudy.launch.guards.gpu import check_gpus, few_cores
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads
 from scalestudy.record.host.environment import hardware_facts
@@ -46,6 +46,7 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml) -
         "more threads than cores": too_many_threads(spec, available),
         "shared physical core": shared_cores(ranks_cpus, core_threads()),
         "CPU quota": tight_quota(cpu_quota_cores(), used),
+        "few cores for a GPU": few_cores(spec, environment, nvml),
         "little memory": little_memory(spec, free_memory_gib()),
     }
     warnings = [{"kind": kind, "text": text} for kind, text in found.items() if text] + gpu_warnings

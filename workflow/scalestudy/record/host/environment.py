@@ -22,7 +22,11 @@ NODE = "SCALESTUDY_NODE"
 """Holds the name of its node for a rank that was started on one of several."""
 
 # What of the process environment bears on speed; the values of others are nobody's business.
-PREFIXES = ("NCCL_", "GLOO_", "OMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "CUDA_", "KMP_")
+PREFIXES = (
+    *("NCCL_", "GLOO_", "OMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "CUDA_", "KMP_"),
+    *("FI_", "UCX_"),  # libfabric and UCX carry NCCL's traffic between nodes
+    "NVIDIA_TF32_OVERRIDE",
+)
 
 
 def host_environment() -> dict[str, Any]:

@@ -61,7 +61,21 @@ class Placement:
             "interconnect": interconnect,
             "cuda": torch.version.cuda if cuda else None,
             "nccl": ".".join(map(str, torch.cuda.nccl.version())) if cuda else None,
+            "cudnn": cudnn_version() if cuda else None,
         }
+
+
+def cudnn_version() -> str | None:
+    """The cuDNN that torch has loaded, as '9.1.0'; None for a build without it.
+
+    torch tells one number: 1000 x major + 100 x minor + patch up to cuDNN 8, 10000 x major since cuDNN 9
+    (CUDNN_VERSION in cudnn_version.h).
+    """
+    number = torch.backends.cudnn.version()
+    if not number:
+        return None
+    major, rest = divmod(number, 10_000 if number >= 90_000 else 1000)
+    return f"{major}.{rest // 100}.{rest % 100}"
 
 
 def place_rank(host: Host) -> Placement:
