@@ -116,6 +116,12 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         others = "; the others waited for it" if waiting else ""
         return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
     if waiting:
+        if not absent and (late := behind(found.reports)):
+            return (
+                f"{_named(late, found)} did not come to where the others waited: it had begun"
+                f" {reports[late[0]].begun} steps, the others {max(r.begun or 0 for r in found.reports)};"
+                f" {reports[late[0]].reason}"
+            )
         if not absent:
             return f"every rank waited for the others in a collective: {reports[waiting[0]].reason}"
         return f"{_named(absent, found)} did not come to where the others waited: {reports[waiting[0]].reason}"
@@ -126,6 +132,19 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""
+
+
+def behind(reports: Sequence[RankReport]) -> list[int]:
+    """Ranks that had begun fewer steps than others when all of them waited; none where it is not known of all.
+
+    On a GPU a rank can be busy with a kernel of its own, or with a collective that the others are past: its device
+    looks like theirs, and its steps tell.
+    """
+    begun = {report.rank: report.begun for report in reports}
+    known = [steps for steps in begun.values() if steps is not None]
+    if len(known) < len(begun) or len(set(known)) < 2:
+        return []
+    return sorted(rank for rank, steps in begun.items() if steps == min(known))
 
 
 def _named(ranks: list[int], found: Evidence) -> str:

@@ -144,6 +144,9 @@ class RankReport(Part):
     """Whether a failed rank failed only because it waited for another in vain."""
     steps: int
     memory: Memory
+    begun: int | None = None
+    """Steps that the host had given to its device when the rank gave up, including those that are not recorded.
+    None on a CPU, for a rank that did not give up, and in older records."""
 
 
 def most_steps(reports: Sequence[RankReport]) -> int:

@@ -21,6 +21,7 @@ from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, StoppedError, Trainer
+from scalestudy.train.place.device_work import asks_stream
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
@@ -66,7 +67,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     recorder, gauges = RankRecorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
 
-    def write(outcome: Outcome, reason: str, *, waited: bool) -> None:
+    def write(outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None) -> None:
         if reason:
             print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
         report = RankReport(
@@ -81,6 +82,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             waited=waited,
             steps=recorder.steps,
             memory=gauges.memory(),
+            begun=begun,
         )
         stopping = facts.pop("stopping", None)
         recorder.write(report, environment | place.environment() | facts, stopping)
@@ -99,7 +101,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             waiting = False
         else:
             own = f"rank {place.rank} on {place.node} did not move on for {stall_limit_s:g} s; it was in {where}"
-        write("failed", f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
+        reason = f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own
+        write("failed", reason, waited=waiting, begun=watchdog.steps() if watchdog.busy else None)
         time.sleep(OTHERS_S)
         os._exit(1)
 
@@ -143,6 +146,7 @@ def _train(
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         # Before the limit: what it loads is no part of the training.
+        watchdog.busy = asks_stream(place.device)
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
