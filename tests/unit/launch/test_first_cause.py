@@ -97,6 +97,12 @@ def test_of_devices_that_are_all_busy_the_one_behind_is_named(
         assert reason.startswith("every rank waited for the others in a collective")
 
 
+def test_what_nccl_warned_of_is_part_of_the_reason(spec: RunSpec) -> None:
+    log = "node1:7:9 [0] init.cc:573 NCCL WARN Cuda failure 'out of memory'\n"
+    reason = reason_of(spec, {0: WAITED, 1: WAITED}, log=log)
+    assert reason.endswith("; NCCL warned: Cuda failure 'out of memory'")
+
+
 def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
     lost = {"reason": "rank 0: RuntimeError: Connection closed by peer", "waited": True}
     own = {"reason": "rank 1: ValueError: x", "waited": False}

@@ -5,6 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from scalestudy.launch.nccl_log import with_nccl_warnings
 from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
@@ -41,8 +42,15 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     """(outcome, reason) of a run.
 
     The first cause counts, not what followed from it: when one rank runs out of memory the others fail in their
-    next collective, and the run is `oom`.
+    next collective, and the run is `oom`. What NCCL warned of is said where a launch failed or ran out of time.
     """
+    outcome, reason = _judge(spec, found)
+    if outcome in ("failed", "timeout") and not found.refused:
+        reason = with_nccl_warnings(reason, found.log)
+    return outcome, reason
+
+
+def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     if found.refused:
         return "failed", found.refused
     for outcome in ("oom", "diverged"):

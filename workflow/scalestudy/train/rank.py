@@ -11,7 +11,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from scalestudy.errors import UserError, with_type
+import torch.distributed as dist
+
+from scalestudy.errors import UserError, whole_with_type, with_type
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.probes_failed import probes_failed, say_failed
@@ -23,13 +25,14 @@ from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, StoppedError, Trainer
 from scalestudy.train.place.device_work import asks_stream
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
+from scalestudy.train.place.own_device import refuse_shared_gpu
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
 from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import make_strategy
-from scalestudy.train.strategies.base import lost_peer
+from scalestudy.train.strategies.base import group_timeout_s, lost_peer
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 LEAVING_S = 30
@@ -147,6 +150,7 @@ def _train(
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         # Before the limit: what it loads is no part of the training.
         watchdog.busy = asks_stream(place.device)
+        refuse_shared_gpu(place, timeout_s=group_timeout_s(watchdog.limit_s))
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
@@ -184,7 +188,8 @@ def _train(
             return "oom", _out_of_memory(spec, place, gauges), False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
-        return "failed", f"rank {place.rank}: {with_type(error)}", lost_peer(error)
+        why = whole_with_type(error) if isinstance(error, dist.DistError) else with_type(error)
+        return "failed", f"rank {place.rank}: {why}", lost_peer(error)
     return "ok", "", False
 
 
