@@ -30,8 +30,8 @@ def whole_with_type(error: BaseException, *, limit: int = WHOLE_LIMIT) -> str:
     """The name of its type and all lines of its message as one, of at most `limit` characters.
 
     For errors whose cause is in their last line, as NCCL's is (torch 2.13, NCCLUtils.hpp: "NCCL error in:
-    FILE:LINE, ...", the meaning of its code, "Last error:", and what it was). C++'s stack is left out. A message that is too
-    long loses its middle.
+    FILE:LINE, ...", the meaning of its code, "Last error:", and what it was). C++'s stack is left out. A message
+    that is too long loses its middle.
     """
     text = ""
     for line in str(error).split(CPP_STACK)[0].splitlines():

@@ -32,8 +32,8 @@ def test_the_last_error_of_nccl_is_kept_and_the_stack_is_not() -> None:
     said = whole_with_type(dist.DistBackendError(DUPLICATE + STACK))
     assert said == (
         "DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, invalid usage (run"
-        " with NCCL_DEBUG=WARN for details), NCCL version 2.20.5; ncclInvalidUsage: This usually reflects invalid usage"
-        " of NCCL library.; Last error: Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 10"
+        " with NCCL_DEBUG=WARN for details), NCCL version 2.20.5; ncclInvalidUsage: This usually reflects invalid"
+        " usage of NCCL library.; Last error: Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 10"
     )
 
 

@@ -15,6 +15,7 @@ BANDWIDTHS = ("all_reduce_gib_per_s", BUS_BANDWIDTH)
 SMALL_SHARE = "all_reduce_small_share"
 SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
+ENQUEUE = "all_reduce_enqueue_s"
 BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 COLUMNS = (
@@ -68,6 +69,21 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
         "bandwidth_gib_per_s": bandwidth,
         "bus_bandwidth_gib_per_s": bandwidth * factors,
     }
+
+
+def enqueue_of(calls: Table) -> float:
+    """Seconds in which the host launches an all-reduce of the smallest message: median over calls of the largest
+    over ranks; nan where the device's time includes it, as on a CPU and in older records.
+
+    calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.
+    """
+    names = calls.columns if isinstance(calls, pd.DataFrame) else calls.column_names
+    if "enqueue_s" not in names or np.isnan(Columns(calls)["enqueue_s"]).all():
+        return nan  # without a frame, which takes as long to make as the rest of a run does
+    frame = calls if isinstance(calls, pd.DataFrame) else calls.to_pandas()
+    mine = frame[(frame["collective"] == "all-reduce") & frame["enqueue_s"].notna()]
+    smallest = mine[mine["bytes"] == mine["bytes"].min()]
+    return float(smallest.groupby("call")["enqueue_s"].max().median()) if len(smallest) else nan
 
 
 def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
