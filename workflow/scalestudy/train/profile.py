@@ -45,8 +45,9 @@ def take_trace(
 
     Each traced step lies in a range `ProfilerStep#k`, k counting from `warmup_steps`. On CUDA the kernels are
     traced too, and the host runs ahead of them as in training: the device is waited for after the warm-up, so that
-    none of its kernels are in the trace, and at the end, where the profiler waits for all that it traces. In a process group every rank calls
-    this with the same numbers, for the steps communicate. The file appears whole or not at all.
+    none of its kernels are in the trace, and at the end, where the profiler waits for all that it traces. In a
+    process group every rank calls this with the same numbers, for the steps communicate. The file appears whole or
+    not at all.
     """
     assert steps >= 1
     assert warmup_steps >= 1, "the profiler itself starts up in the first step it is there for"
