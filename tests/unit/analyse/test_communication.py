@@ -302,3 +302,5 @@ def test_the_launch_of_an_all_reduce_is_told_apart_where_it_was_timed() -> None:
     assert enqueue_of(pa.Table.from_pandas(calls)) == 3
     assert isnan(enqueue_of(calls.assign(enqueue_s=np.nan)))
     assert isnan(enqueue_of(calls.drop(columns="enqueue_s")))
+    assert isnan(enqueue_of(pd.DataFrame(columns=calls.columns)))
+    assert isnan(enqueue_of(pa.Table.from_pandas(calls).slice(0, 0)))

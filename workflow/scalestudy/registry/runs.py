@@ -92,11 +92,6 @@ COMMUNICATION = (
     ),
     Column("buckets", "gradient buckets of a step"),
     Column("all_reduce_latency_s", "latency of the all-reduce on the idle network, fitted", "s"),
-    Column(
-        "all_reduce_enqueue_s",
-        "time in which the host launches an all-reduce of the smallest message; GPUs only",
-        "s",
-    ),
     Column("buffer_broadcast_s", "broadcast of the model's buffers on the idle network", "s"),
     Column("all_reduce_gib_per_s", "bandwidth of the all-reduce on the idle network, fitted", "GiB/s"),
     Column("all_reduce_bus_gib_per_s", "bus bandwidth of the all-reduce at the largest message", "GiB/s"),

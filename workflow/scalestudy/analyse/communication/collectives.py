@@ -15,7 +15,6 @@ BANDWIDTHS = ("all_reduce_gib_per_s", BUS_BANDWIDTH)
 SMALL_SHARE = "all_reduce_small_share"
 SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
-ENQUEUE = "all_reduce_enqueue_s"
 BUS = {"all-reduce": 2, "all-gather": 1, "reduce-scatter": 1}
 
 COLUMNS = (
@@ -78,7 +77,7 @@ def enqueue_of(calls: Table) -> float:
     calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.
     """
     names = calls.columns if isinstance(calls, pd.DataFrame) else calls.column_names
-    if "enqueue_s" not in names or np.isnan(Columns(calls)["enqueue_s"]).all():
+    if "enqueue_s" not in names or pd.isna(Columns(calls)["enqueue_s"]).all():
         return nan  # without a frame, which takes as long to make as the rest of a run does
     frame = calls if isinstance(calls, pd.DataFrame) else calls.to_pandas()
     mine = frame[(frame["collective"] == "all-reduce") & frame["enqueue_s"].notna()]
