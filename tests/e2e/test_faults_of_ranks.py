@@ -63,6 +63,9 @@ def test_a_fault_of_one_rank(fails: str, outcome: str, reason: str, backend: str
     assert record.reason.startswith(reason.format(node=node))
     steps = observation.steps.groupby("rank")["step"].count()
     assert (steps >= 10 + 2 * 4).all(), "the warm-up and two blocks before it are kept, of each rank that reported"
+    if fails == "hang":
+        (log,) = tmp_path.rglob("log.txt")
+        assert log.read_text().count("\nThread 0x") >= 2, "not only the thread that hangs is dumped"
     noted = [one["text"] for one in record.environment["warnings"] if one["kind"] == "probes failed"]
     assert [text.rpartition(": ")[2] for text in noted] == (["out of memory"] if fails == "probe" else [])
     assert time.monotonic() - begin < 60, "no rank waits for one that is gone"

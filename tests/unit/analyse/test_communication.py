@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from builders import observation
 from scalestudy.analyse.communication.arrivals import late_rank, waits_by_round
 from scalestudy.analyse.communication.collectives import (
     bus_factor,
     collectives_frame,
+    enqueue_of,
     latency_and_bandwidth,
     network_of,
 )
@@ -280,3 +282,25 @@ def test_a_small_message_is_told_beside_the_largest(small_s: float, share: float
         for size, time_s in ((8, 0.0004), (16384, small_s), (600_000, 0.005))
     ]
     assert network_of(collectives_frame(pd.DataFrame(calls)))["all_reduce_small_share"] == pytest.approx(share)
+
+
+def test_the_launch_of_an_all_reduce_is_told_apart_where_it_was_timed() -> None:
+    """The smallest message, the slowest rank, the median call."""
+    calls = pd.DataFrame(
+        [
+            {"rank": rank, "collective": name, "bytes": size, "call": call, "time_s": 1e-3, "enqueue_s": host_s}
+            for name, size, of_ranks in (
+                ("all-reduce", 8, ([1, 3, 2], [2, 1, 9])),
+                ("all-reduce", 1024, ([50, 50, 50], [50, 50, 50])),
+                ("broadcast", 4, ([70, 70, 70], [70, 70, 70])),
+            )
+            for rank, host in enumerate(of_ranks)
+            for call, host_s in enumerate(host)
+        ]
+    )
+    assert enqueue_of(calls) == 3
+    assert enqueue_of(pa.Table.from_pandas(calls)) == 3
+    assert isnan(enqueue_of(calls.assign(enqueue_s=np.nan)))
+    assert isnan(enqueue_of(calls.drop(columns="enqueue_s")))
+    assert isnan(enqueue_of(pd.DataFrame(columns=calls.columns)))
+    assert isnan(enqueue_of(pa.Table.from_pandas(calls).slice(0, 0)))

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -278,8 +279,17 @@ def test_a_real_trace_of_one_process(tmp_path: Path) -> None:
         optimizer.zero_grad(set_to_none=True)
         took_s.append(time.perf_counter() - begin)
 
-    path = take_trace(run_step, steps=4, warmup_steps=2, directory=tmp_path / "log", rank=3, device=CPU)
+    def run_steps(steps: int, *, after_step: Callable[[], None] | None = None) -> None:
+        blocks.append(steps)
+        for _ in range(steps):
+            run_step()
+            if after_step is not None:
+                after_step()
+
+    blocks: list[int] = []
+    path = take_trace(run_steps, steps=4, warmup_steps=2, directory=tmp_path / "log", rank=3, device=CPU)
     assert len(took_s) == 6
+    assert blocks == [2, 4], "the warm-up is a block, and all traced steps are another"
     assert path == tmp_path / "log" / "trace-rank3.pt.trace.json.gz"
     assert list(path.parent.iterdir()) == [path]
     name = TENSORBOARD.fullmatch(path.name)
@@ -323,8 +333,13 @@ def run_step():
     optimizer.zero_grad(set_to_none=True)
     took_s.append(time.perf_counter() - begin)
 
+def run_steps(steps, after_step=lambda: None):
+    for _ in range(steps):
+        run_step()
+        after_step()
+
 rank = dist.get_rank()
-take_trace(run_step, steps=5, warmup_steps=3, directory=out, rank=rank, device=torch.device("cpu"))
+take_trace(run_steps, steps=5, warmup_steps=3, directory=out, rank=rank, device=torch.device("cpu"))
 (out / f"took-{rank}.json").write_text(json.dumps(took_s[3:]))
 dist.destroy_process_group()
 """

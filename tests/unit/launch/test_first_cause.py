@@ -82,6 +82,27 @@ def test_all_ranks_wait(spec: RunSpec) -> None:
     assert reason_of(spec, {0: WAITED, 1: WAITED}).startswith("every rank waited for the others in a collective")
 
 
+@pytest.mark.parametrize(("counts", "named"), [((70, 64), True), ((64, 64), False), ((70, None), False)])
+def test_of_devices_that_are_all_busy_the_one_behind_is_named(
+    spec: RunSpec, counts: tuple[int, int | None], named: bool
+) -> None:
+    """Its stream is busy with work of its own, or with a collective that the others are past."""
+    reports = {rank: WAITED | {"begun": begun} for rank, begun in enumerate(counts)}
+    reason = reason_of(spec, reports)
+    if named:
+        assert reason.startswith(
+            "rank 1 on node2 did not come to where the others waited: it had begun 64 steps, the others 70"
+        )
+    else:
+        assert reason.startswith("every rank waited for the others in a collective")
+
+
+def test_what_nccl_warned_of_is_part_of_the_reason(spec: RunSpec) -> None:
+    log = "node1:7:9 [0] init.cc:573 NCCL WARN Cuda failure 'out of memory'\n"
+    reason = reason_of(spec, {0: WAITED, 1: WAITED}, log=log)
+    assert reason.endswith("; NCCL warned: Cuda failure 'out of memory'")
+
+
 def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
     lost = {"reason": "rank 0: RuntimeError: Connection closed by peer", "waited": True}
     own = {"reason": "rank 1: ValueError: x", "waited": False}

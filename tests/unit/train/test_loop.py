@@ -8,6 +8,7 @@ import subprocess
 import sys
 from itertools import chain
 from math import inf
+from typing import ClassVar
 
 import pynvml
 import pytest
@@ -18,7 +19,7 @@ from scalestudy.train.data.batches import Share
 from scalestudy.train.loop import block_sizes
 from scalestudy.train.place import placement
 from scalestudy.train.place.placement import PlacementError, choose_device
-from scalestudy.train.step.clock import ClockError, make_clock
+from scalestudy.train.step.clock import ClockError, CudaClock, make_clock
 from scalestudy.train.strategies.base import group_timeout_s
 
 CPU = torch.device("cpu")
@@ -69,6 +70,35 @@ def test_the_clock_gives_the_time_between_marks() -> None:
     times = clock.between(marks)
     assert times.shape == (12,)
     assert (times > 0).all()
+
+
+class FakeEvent:
+    """A CUDA event on a device that takes a millisecond from one to the next."""
+
+    made: ClassVar[int] = 0
+    recorded: ClassVar[int] = 0
+
+    def __init__(self, *, enable_timing: bool) -> None:
+        assert enable_timing
+        type(self).made += 1
+
+    def record(self) -> None:
+        type(self).recorded += 1
+        self.at_ms = self.recorded
+
+    def elapsed_time(self, other: FakeEvent) -> float:
+        return other.at_ms - self.at_ms
+
+
+def test_events_of_a_gpu_are_used_again_when_they_have_been_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "Event", FakeEvent)
+    monkeypatch.setattr(torch.cuda, "synchronize", lambda: None)
+    clock = CudaClock()
+    for _ in range(3):
+        marks = [clock.now() for _ in range(5)]
+        assert len(set(map(id, marks))) == 5, "no event is recorded twice in a block"
+        assert clock.between(marks) == pytest.approx([1e-3] * 4)
+    assert (FakeEvent.made, FakeEvent.recorded) == (5, 15)
 
 
 def test_a_clock_that_goes_backwards_is_refused() -> None:

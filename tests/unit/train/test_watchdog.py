@@ -8,9 +8,13 @@ import sys
 import threading
 import time
 import weakref
+from typing import Any
 
+import pytest
+import torch
 from conftest import wait_for
-from scalestudy.train.place.watchdog import Watchdog
+from scalestudy.train.place.device_work import asks_stream, is_busy
+from scalestudy.train.place.watchdog import Watchdog, waits
 
 
 def test_one_call_that_does_not_end_is_noticed_once() -> None:
@@ -131,3 +135,62 @@ def test_it_keeps_nothing_alive() -> None:
     watchdog.start()
     assert work()() is None
     watchdog.stop()
+
+
+class FakeStream:
+    """A stream of a device that does what it is told: done or not, an error, or no answer at all."""
+
+    def __init__(self, answer: bool | Exception | threading.Event) -> None:
+        self.answer = answer
+
+    def query(self) -> bool:
+        if isinstance(self.answer, threading.Event):
+            return self.answer.wait(60)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def test_a_stream_is_busy_until_it_says_that_it_is_done() -> None:
+    never = threading.Event()
+    assert is_busy(FakeStream(answer=False))
+    assert not is_busy(FakeStream(answer=True))
+    assert is_busy(FakeStream(never), answer_s=0.05)
+    never.set()
+    assert not is_busy(FakeStream(RuntimeError("CUDA error: an illegal memory access")))
+    assert asks_stream(torch.device("cpu")) is None
+
+
+DISTRIBUTED = f"{torch.__path__[0]}/distributed/distributed_c10d.py"
+AUTOGRAD = f"{torch.__path__[0]}/autograd/graph.py"
+OURS = "/somewhere/train/step/steps.py"
+
+
+@pytest.mark.parametrize(
+    ("filename", "on_cpu", "busy", "idle"),
+    [(OURS, False, True, False), (AUTOGRAD, True, True, False), (DISTRIBUTED, True, True, True)],
+)
+def test_on_a_device_who_waits_is_told_by_its_stream(filename: str, on_cpu: bool, busy: bool, idle: bool) -> None:
+    """`.item()` in our own loop waits for a device that is in a collective; an idle device waits for its host."""
+    assert [waits(filename, state) for state in (None, True, False)] == [on_cpu, busy, idle]
+
+
+@pytest.mark.parametrize("busy", [True, False])
+def test_a_rank_that_stands_still_in_our_own_loop_asks_its_stream(busy: bool) -> None:
+    said: list[Any] = []
+    call = threading.Lock()
+    call.acquire()
+
+    def give_up(where: str, waiting: bool, told: bool) -> None:
+        said.append((where, waiting))
+        call.release()
+
+    watchdog = Watchdog(0.2, give_up)
+    stream = FakeStream(answer=not busy)
+    watchdog.busy = lambda: is_busy(stream)
+    watchdog.start()
+    assert call.acquire(timeout=60)
+    watchdog.stop()
+    ((where, waiting),) = said
+    assert waiting == busy
+    assert where.endswith(", with a busy device" if busy else ", with an idle device")

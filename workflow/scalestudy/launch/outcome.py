@@ -5,6 +5,7 @@ import signal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from scalestudy.launch.nccl_log import with_nccl_warnings
 from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
@@ -41,8 +42,15 @@ def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     """(outcome, reason) of a run.
 
     The first cause counts, not what followed from it: when one rank runs out of memory the others fail in their
-    next collective, and the run is `oom`.
+    next collective, and the run is `oom`. What NCCL warned of is said where a launch failed or ran out of time.
     """
+    outcome, reason = _judge(spec, found)
+    if outcome in ("failed", "timeout") and not found.refused:
+        reason = with_nccl_warnings(reason, found.log)
+    return outcome, reason
+
+
+def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     if found.refused:
         return "failed", found.refused
     for outcome in ("oom", "diverged"):
@@ -116,6 +124,12 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         others = "; the others waited for it" if waiting else ""
         return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
     if waiting:
+        if not absent and (late := behind(found.reports)):
+            return (
+                f"{_named(late, found)} did not come to where the others waited: it had begun"
+                f" {reports[late[0]].begun} steps, the others {max(r.begun or 0 for r in found.reports)};"
+                f" {reports[late[0]].reason}"
+            )
         if not absent:
             return f"every rank waited for the others in a collective: {reports[waiting[0]].reason}"
         return f"{_named(absent, found)} did not come to where the others waited: {reports[waiting[0]].reason}"
@@ -126,6 +140,19 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""
+
+
+def behind(reports: Sequence[RankReport]) -> list[int]:
+    """Ranks that had begun fewer steps than others when all of them waited; none where it is not known of all.
+
+    On a GPU a rank can be busy with a kernel of its own, or with a collective that the others are past: its device
+    looks like theirs, and its steps tell.
+    """
+    begun = {report.rank: report.begun for report in reports}
+    known = [steps for steps in begun.values() if steps is not None]
+    if len(known) < len(begun) or len(set(known)) < 2:
+        return []
+    return sorted(rank for rank, steps in begun.items() if steps == min(known))
 
 
 def _named(ranks: list[int], found: Evidence) -> str:

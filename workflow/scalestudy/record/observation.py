@@ -71,7 +71,7 @@ BLOCK_COLUMNS = (
     "cpu_clock_mhz",
 )
 BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
-COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s")
+COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s", "enqueue_s")
 HELD_DEVICES = "held_devices"  # environment: those of the job that a launch was part of, idle ones included
 SEEN = "seen"  # environment: of a script, what was seen of its model, its loaders and the time between its steps
 PROBES_LEFT_OUT = "probes_left_out"  # environment: true where the plan has probes and the launch made none
@@ -145,6 +145,9 @@ class RankReport(Part):
     """Whether a failed rank failed only because it waited for another in vain."""
     steps: int
     memory: Memory
+    begun: int | None = None
+    """Steps that the host had given to its device when the rank gave up, including those that are not recorded.
+    None on a CPU, for a rank that did not give up, and in older records."""
 
 
 def most_steps(reports: Sequence[RankReport]) -> int:

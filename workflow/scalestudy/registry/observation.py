@@ -56,7 +56,10 @@ CALLS: tuple[Column, ...] = (
     Column("collective", "all-reduce, all-gather, reduce-scatter or broadcast"),
     Column("bytes", "size of the message", "bytes"),
     Column("call", "number of the call, from 0"),
-    Column("time_s", "duration of the call on this rank", "s"),
+    Column(
+        "time_s", "duration of the call on this rank; on a GPU of one of several queued calls, on its clock", "s"
+    ),
+    Column("enqueue_s", "time in which the host launched the call; GPUs only", "s"),
 )
 EPOCHS: tuple[Column, ...] = (
     Column("epoch", "epoch, from 1"),

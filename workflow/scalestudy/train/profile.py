@@ -17,13 +17,23 @@ not recorded.
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import Protocol
 
 import torch
 from torch.profiler import ProfilerActivity, profile, schedule
 
 
+class RunSteps(Protocol):
+    """Makes so many steps as one block: the device is waited for at its edges only.
+
+    after_step is called at the end of each of them.
+    """
+
+    def __call__(self, steps: int, *, after_step: Callable[[], None] | None = None) -> object: ...
+
+
 def take_trace(
-    run_step: Callable[[], object],
+    run_steps: RunSteps,
     *,
     steps: int,
     warmup_steps: int,
@@ -31,11 +41,13 @@ def take_trace(
     rank: int,
     device: torch.device,
 ) -> Path:
-    """Run `warmup_steps` and then `steps` more, trace the latter, and return the path of the trace.
+    """Run a block of `warmup_steps` and then one of `steps`, trace the latter, and return the path of the trace.
 
     Each traced step lies in a range `ProfilerStep#k`, k counting from `warmup_steps`. On CUDA the kernels are
-    traced too, and the device is waited for at the end, not between steps. In a process group every rank calls
-    this with the same numbers, for the steps communicate. The file appears whole or not at all.
+    traced too, and the host runs ahead of them as in training: the device is waited for after the warm-up, so that
+    none of its kernels are in the trace, and at the end, where the profiler waits for all that it traces. In a
+    process group every rank calls this with the same numbers, for the steps communicate. The file appears whole or
+    not at all.
     """
     assert steps >= 1
     assert warmup_steps >= 1, "the profiler itself starts up in the first step it is there for"
@@ -48,9 +60,10 @@ def take_trace(
         record_shapes=False,
         with_stack=False,
     ) as profiler:
-        for _ in range(warmup_steps + steps):
-            run_step()
+        run_steps(warmup_steps)
+        for _ in range(warmup_steps):  # after the block: the wait at its end is no part of the first traced step
             profiler.step()
+        run_steps(steps, after_step=profiler.step)
     path = Path(directory) / f"trace-rank{rank}.pt.trace.json.gz"
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.gz")  # a name that torch packs and no viewer takes

@@ -11,7 +11,9 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from scalestudy.errors import UserError, with_type
+import torch.distributed as dist
+
+from scalestudy.errors import UserError, whole_with_type, with_type
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.probes_failed import probes_failed, say_failed
@@ -21,14 +23,16 @@ from scalestudy.study.traffic import bytes_sent
 from scalestudy.train.flops import flops_per_sample
 from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, StoppedError, Trainer
+from scalestudy.train.place.device_work import asks_stream
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
+from scalestudy.train.place.own_device import refuse_shared_gpu
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
 from scalestudy.train.place.world import meet
 from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.synchronisation import unused_parameter_bytes
 from scalestudy.train.strategies import make_strategy
-from scalestudy.train.strategies.base import lost_peer
+from scalestudy.train.strategies.base import group_timeout_s, lost_peer
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 LEAVING_S = 30
@@ -66,7 +70,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     recorder, gauges = RankRecorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
 
-    def write(outcome: Outcome, reason: str, *, waited: bool) -> None:
+    def write(outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None) -> None:
         if reason:
             print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
         report = RankReport(
@@ -81,6 +85,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             waited=waited,
             steps=recorder.steps,
             memory=gauges.memory(),
+            begun=begun,
         )
         stopping = facts.pop("stopping", None)
         recorder.write(report, environment | place.environment() | facts, stopping)
@@ -99,7 +104,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             waiting = False
         else:
             own = f"rank {place.rank} on {place.node} did not move on for {stall_limit_s:g} s; it was in {where}"
-        write("failed", f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own, waited=waiting)
+        reason = f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own
+        write("failed", reason, waited=waiting, begun=watchdog.steps() if watchdog.busy else None)
         time.sleep(OTHERS_S)
         os._exit(1)
 
@@ -143,6 +149,8 @@ def _train(
         if place.world_size != spec.world_size:
             raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
         # Before the limit: what it loads is no part of the training.
+        watchdog.busy = asks_stream(place.device)
+        refuse_shared_gpu(place, timeout_s=group_timeout_s(watchdog.limit_s))
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
@@ -180,7 +188,8 @@ def _train(
             return "oom", _out_of_memory(spec, place, gauges), False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
-        return "failed", f"rank {place.rank}: {with_type(error)}", lost_peer(error)
+        why = whole_with_type(error) if isinstance(error, dist.DistError) else with_type(error)
+        return "failed", f"rank {place.rank}: {why}", lost_peer(error)
     return "ok", "", False
 
 

@@ -70,6 +70,21 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
     }
 
 
+def enqueue_of(calls: Table) -> float:
+    """Seconds in which the host launches an all-reduce of the smallest message: median over calls of the largest
+    over ranks; nan where the device's time includes it, as on a CPU and in older records.
+
+    calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.
+    """
+    names = calls.columns if isinstance(calls, pd.DataFrame) else calls.column_names
+    if "enqueue_s" not in names or pd.isna(Columns(calls)["enqueue_s"]).all():
+        return nan  # without a frame, which takes as long to make as the rest of a run does
+    frame = calls if isinstance(calls, pd.DataFrame) else calls.to_pandas()
+    mine = frame[(frame["collective"] == "all-reduce") & frame["enqueue_s"].notna()]
+    smallest = mine[mine["bytes"] == mine["bytes"].min()]
+    return float(smallest.groupby("call")["enqueue_s"].max().median()) if len(smallest) else nan
+
+
 def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
     """(latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of relative
     errors.

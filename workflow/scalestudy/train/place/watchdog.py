@@ -5,6 +5,9 @@ a device or a collective may block for ever.
 
 It looks at where the main thread is, once a second, and touches nothing that is timed: a thread that works is at
 another place each time, or has counted another step, and one that is stuck in a call has not.
+
+On CUDA the place does not tell a rank that waits from one that hangs: the host runs ahead, and waits for the
+device wherever it reads a number from it. There the device is asked (train/place/device_work.py).
 """
 
 import contextlib
@@ -23,11 +26,13 @@ import torch
 LOOK_S = 1.0
 ANSWER_S = 10.0
 """Seconds in which the main thread has to answer SIGTERM: fewer than there are until SIGKILL (launch/ranks.py)."""
-# Where a rank is that waits for others: in torch's own code, in a collective or in what holds one.
-WAITING_IN = (
-    *(f"{torch.__path__[0]}/{part}/" for part in ("distributed", "autograd", "cuda")),
+# Where a rank is whose host waits for others: in a collective, or for a key of the store.
+HOST_WAITS_IN = (
+    f"{torch.__path__[0]}/distributed/",
     str(Path(__file__).parents[1] / "probes" / "turns.py"),
 )
+# Without a device also where torch's own code may hold a collective.
+WAITING_IN = (*HOST_WAITS_IN, *(f"{torch.__path__[0]}/{part}/" for part in ("autograd", "cuda")))
 
 
 class Watchdog:
@@ -38,6 +43,8 @@ class Watchdog:
         self.limit_s, self._give_up = limit_s, give_up
         self.steps: Callable[[], int] = lambda: 0
         """How many steps were made so far: a step may be nothing but one long call, always the same."""
+        self.busy: Callable[[], bool] | None = None
+        """Whether the device has work that it was given and has not done; None where there is no device to ask."""
         self._over = threading.Event()
         main = threading.main_thread().ident
         assert main is not None, "it has been started"
@@ -94,8 +101,23 @@ class Watchdog:
             elif silent or now - since > self.limit_s:
                 innermost = traceback.extract_stack(sys._current_frames()[self._main])[-1]
                 where = f"{innermost.name} ({innermost.filename.rsplit('/', 1)[-1]}:{innermost.lineno})"
-                self._give_up(where, innermost.filename.startswith(WAITING_IN), silent)
+                busy = None if self.busy is None else self.busy()
+                if busy is not None:
+                    where += ", with a busy device" if busy else ", with an idle device"
+                self._give_up(where, waits(innermost.filename, busy), silent)
                 return
+
+
+def waits(filename: str, busy: bool | None) -> bool:
+    """Whether a rank that stands still waits for others, rather than being what they wait for.
+
+    filename: of the Python frame that its main thread is in. busy: whether its device has work left, None without
+    a device. A device that is busy is in a collective that has no end, wherever the host is. One that is idle was
+    given no collective: then only a host that waits by itself waits for others.
+    """
+    if busy is None:
+        return filename.startswith(WAITING_IN)
+    return busy or filename.startswith(HOST_WAITS_IN)
 
 
 def position(frame: FrameType | None) -> tuple[tuple[int, int], ...]:

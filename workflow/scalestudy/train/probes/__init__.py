@@ -4,6 +4,8 @@ They come last because they spoil what they touch: replicas that do not synchron
 for the study's step time after this. Which number means what is told in docs/measurement.md.
 """
 
+import itertools
+from collections.abc import Callable
 from typing import Any
 
 from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
@@ -51,8 +53,13 @@ def trace_steps(trainer: Trainer) -> None:
     """A trace of extra steps, of the model as it was trained: in a wrapper without the hooks of the probes."""
     trainer.wrap_anew().train()
     batches = trainer.open_extra(TRACE_WARMUP_STEPS + trainer.spec.profile_steps)
+
+    def run_steps(steps: int, *, after_step: Callable[[], None] | None = None) -> None:
+        block = list(itertools.islice(batches, steps))
+        trainer.stepper.run_block(block, after_step=after_step, meet=False)
+
     take_trace(
-        lambda: trainer.stepper.run_block([next(batches)], meet=False),
+        run_steps,
         steps=trainer.spec.profile_steps,
         warmup_steps=TRACE_WARMUP_STEPS,
         directory=trainer.recorder.directory,

@@ -32,7 +32,7 @@ class Clock(Protocol):
         """Wait until the device has done what it was given."""
 
     def between(self, marks: list[Any]) -> np.ndarray:
-        """Seconds between the marks, in order, as one row; waits for the device.
+        """Seconds between the marks, in order, as one row; waits for the device. The marks are of no use after it.
 
         Raises ClockError where one is negative.
         """
@@ -53,12 +53,19 @@ class CpuClock:
 
 
 class CudaClock:
-    """CUDA events on the current stream; read when the block is over."""
+    """CUDA events on the current stream; read when the block is over, and then used again.
+
+    To make an event takes a call of the driver, within the step that is timed. After the first block there are
+    enough for the next.
+    """
+
+    def __init__(self) -> None:
+        self._unused: list[torch.cuda.Event] = []
 
     host_runs_ahead = True
 
     def now(self) -> torch.cuda.Event:
-        event = torch.cuda.Event(enable_timing=True)
+        event = self._unused.pop() if self._unused else torch.cuda.Event(enable_timing=True)
         event.record()
         return event
 
@@ -67,7 +74,9 @@ class CudaClock:
 
     def between(self, marks: list[torch.cuda.Event]) -> np.ndarray:
         torch.cuda.synchronize()
-        return _forwards(np.array([a.elapsed_time(b) for a, b in itertools.pairwise(marks)]) * 1e-3)
+        parts = np.array([a.elapsed_time(b) for a, b in itertools.pairwise(marks)]) * 1e-3
+        self._unused += marks
+        return _forwards(parts)
 
 
 def make_clock(device: torch.device) -> Clock:

@@ -25,7 +25,7 @@ class CpuStamps:
 
 
 class CudaStamps(CudaClock):
-    """The events of the clock; `seconds` is to be called after a synchronisation."""
+    """The events of the clock, none of which is used again; `seconds` is to be called after a synchronisation."""
 
     def begin(self) -> None:
         torch.cuda.synchronize()
