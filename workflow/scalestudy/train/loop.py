@@ -34,7 +34,6 @@ from scalestudy.train.step.update import Update
 from scalestudy.train.strategies.base import Strategy
 from scalestudy.train.strategies.sync_batch_norm import synchronise_norms
 from scalestudy.train.validation import validate
-from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import checkpoint_activations
 
 
@@ -82,8 +81,7 @@ class Trainer:
             seed=spec.seed,
             reshuffle=spec.input.reshuffle,
         )
-        torch.manual_seed(spec.seed)  # the same initial parameters on every rank and at every scale
-        self.plain = build_model(spec.model, spec.data).to(place.device)
+        self.plain = strategy.build(spec, place)
         if spec.ddp.sync_batch_norm:
             self.plain = synchronise_norms(self.plain)
         trained = [p for p in self.plain.parameters() if p.requires_grad]

@@ -8,11 +8,13 @@ import datetime
 import os
 from contextlib import AbstractContextManager
 
+import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
+from scalestudy.train.workloads import build_model
 
 # A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
 # just letting go of the last all-reduce waits for that lock: for ever. The last reference is kept until the
@@ -57,6 +59,11 @@ class Strategy:
     def __init__(self, spec: TrainSpec, place: Placement) -> None:
         if place.world_size != 1:
             raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
+
+    def build(self, spec: TrainSpec, place: Placement) -> nn.Module:
+        """The model before it is wrapped. The seed gives the same parameters on every rank and at every scale."""
+        torch.manual_seed(spec.seed)
+        return build_model(spec.model, spec.data).to(place.device)
 
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
         """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""

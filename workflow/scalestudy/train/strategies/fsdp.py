@@ -12,6 +12,8 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Grouped
+from scalestudy.train.strategies.deferred import initialise_shards
+from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import blocks_of
 
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
@@ -22,8 +24,27 @@ class Fsdp(Grouped):
 
     _no_sync = 0
 
+    def build(self, spec: TrainSpec, place: Placement) -> nn.Module:
+        """The model without storage, so that one larger than a device can be sharded. `wrap` gives it values.
+
+        A Hugging Face model is built whole, in the memory of the host. Each architecture has an initialisation
+        of its own that looks at the whole model, and its constructor computes buffers that nothing else can make.
+        `fully_shard` then moves one block at a time to the device.
+        """
+        if spec.model.type == "hugging-face":
+            torch.manual_seed(spec.seed)
+            return build_model(spec.model, spec.data)
+        with torch.device("meta"):
+            return build_model(spec.model, spec.data)
+
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
-        return shard(model, self._spec, self._place)
+        sharded = shard(model, self._spec, self._place)
+        if any(parameter.is_meta for parameter in sharded.parameters()):
+            sharded.to_empty(device=self._place.device)
+            shapes = self.build(self._spec, self._place)
+            torch.manual_seed(self._spec.seed)
+            initialise_shards(sharded, shapes)
+        return sharded
 
     @contextlib.contextmanager
     def no_sync(self, model: nn.Module) -> Iterator[None]:

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import LanguageModel, TextClassifierModel
+from scalestudy.train.workloads.initial import InitialisedByName
 
 PADDING = 0
 """The token that stands where a text has ended."""
@@ -54,22 +55,29 @@ class Block(nn.Module):
         return out
 
 
-def initialise(model: nn.Module, *, layers: int) -> None:
-    """GPT-2's initialisation, in place: N(0, 0.02) for weights, embeddings and positions, biases 0.
+class GptInitialised(InitialisedByName):
+    """GPT-2's initialisation: N(0, 0.02) for weights, embeddings and positions, biases 0.
 
     The two projections of each Block that write to the residual stream are smaller by sqrt(2 layers), so that the
     stream does not grow with depth. Radford et al. (2019), Language Models are Unsupervised Multitask Learners,
     section 2.3; the 0.02 is from the code they released.
     """
-    for name, parameter in model.named_parameters():
+
+    layers: int
+
+    @torch.no_grad()
+    def initialise_parameter(self, name: str, parameter: Tensor) -> bool:
         if parameter.dim() > 1:
             writes = name.endswith(("attention.out.weight", "feedforward_out.weight"))
-            nn.init.normal_(parameter, std=0.02 / (2 * layers) ** 0.5 if writes else 0.02)
+            parameter.normal_(std=0.02 / (2 * self.layers) ** 0.5 if writes else 0.02)
         elif name.endswith("bias"):
-            nn.init.zeros_(parameter)
+            parameter.zero_()
+        else:
+            return False
+        return True
 
 
-class TextClassifier(nn.Module):
+class TextClassifier(GptInitialised):
     """Tokens and learned positions, Transformer layers, mean over the text, one linear layer.
 
     Texts have different lengths: short samples are mostly padding.
@@ -87,7 +95,8 @@ class TextClassifier(nn.Module):
         )
         self.norm = nn.LayerNorm(width)
         self.head = nn.Linear(width, data.classes)
-        initialise(self, layers=config.num_layers)
+        self.layers = config.num_layers
+        self.initialise()
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Tokens (B, L), integers, 0 after the end of a text, L as in the data or less -> logits (B, classes)."""
@@ -104,7 +113,7 @@ class TextClassifier(nn.Module):
         return logits
 
 
-class Decoder(nn.Module):
+class Decoder(GptInitialised):
     """As in GPT: tokens and learned positions, causal Transformer layers, the embedding again as the output layer.
 
     The embedding is one parameter of this module itself, used twice. So it is in no block that FSDP shards by
@@ -122,7 +131,8 @@ class Decoder(nn.Module):
             Block(width, heads, feedforward, dropout=config.dropout, causal=True) for _ in range(layers)
         )
         self.norm = nn.LayerNorm(width)
-        initialise(self, layers=layers)
+        self.layers = layers
+        self.initialise()
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Tokens (B, L), integers, L as in the data or less -> logits of the next token (B, L, vocabulary)."""
