@@ -118,7 +118,7 @@ def test_a_forced_rerun_keeps_what_was_measured(edited: Checkout) -> None:
     assert {path: path.read_bytes() for path in sorted(runs.glob("*/*"))} == before
 
 
-NEXT_PROTOCOL = """
+PROTOCOL_3 = """
 PROTOCOLS = (*PROTOCOLS, Protocol(3, "2027-01-01", "Steps are timed otherwise.", (EVERYTHING,)))
 CURRENT = 3
 """
@@ -128,7 +128,7 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
     """Nothing measured is lost: old observations are moved, whole, and new ones take their place."""
     results = edited.root / "results/tiny"
     before = {path.parent.name: path.read_bytes() for path in results.glob("runs/*/run.json")}
-    append(edited, PACKAGE / "record/protocol.py", NEXT_PROTOCOL)
+    append(edited, PACKAGE / "record/protocol.py", PROTOCOL_3)
     assert training(plan_after(edited)) == 0
     printed = edited.run("scalestudy", "plan").stdout
     assert "measured already: 4 runs\n  Measured 4 by protocol 2; the current protocol is 3." in printed

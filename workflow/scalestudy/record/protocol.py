@@ -28,9 +28,17 @@ PROTOCOLS = (
     Protocol(
         2,
         "2026-11-25",
-        "Validation has the precision of the training and its batch, where it had fp32 and four times the batch;"
-        " on CUDA, peaks of memory are those of steps, without building and validating.",
-        ("validation_accuracy", "time_to_accuracy_s", "peak_allocated_gib", "peak_reserved_gib"),
+        "Validation runs under the autocast of the training, with a training pass's samples at a time. Its results"
+        " differ in bf16 and fp16, and in fp32 and tf32 by the rounding of another batch. Peak memory is that of"
+        " the blocks of training, without the start of the model and without validation.",
+        (
+            "validation_accuracy",
+            "trial_noise_scale_samples",
+            "time_to_accuracy_s",
+            "peak_resident_gib",
+            "peak_allocated_gib",
+            "peak_reserved_gib",
+        ),
     ),
 )
 CURRENT = PROTOCOLS[-1].version

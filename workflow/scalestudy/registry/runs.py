@@ -180,6 +180,7 @@ RUNS: tuple[Column, ...] = (
     *RANKS,
     *SCRIPT,
     Column("memory_grows", "whether memory grows over the steady steps"),
+    Column("all_reduce_enqueue_s", "host's time to launch the smallest all-reduce; GPUs only", "s"),
     Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
     Column(

@@ -1,8 +1,10 @@
 """What is read at the end of a block, outside the time of its steps: memory every time, sensors now and then."""
 
+import contextlib
 import os
 import resource
 import time
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -16,6 +18,10 @@ from scalestudy.train.place.placement import Placement
 SENSORS_EVERY_S = 0.5  # a driver takes its time to answer
 PAGE = os.sysconf("SC_PAGE_SIZE")
 GIB = 2**30
+STATUS = Path("/proc/self/status")
+CLEAR_REFS = Path("/proc/self/clear_refs")
+RESET_PEAK = "5"
+"""What resets the peak of the resident set: man 5 proc, /proc/pid/clear_refs."""
 
 
 class Gauges:
@@ -28,23 +34,31 @@ class Gauges:
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
         self.core_wait = CoreWait()
         self._memory: dict[str, list[float]] = {"resident": [], "allocated": [], "reserved": []}
-        self._peak_allocated_gib = 0.0
+        self._peaks_gib: dict[str, float] = {}
+        """Of the blocks that have ended."""
+        self._in_block = False
         self._of_training: Memory | None = None
 
     def begin_block(self) -> None:
-        """From here on a peak is that of the block. Building the model and validation are no part of it."""
+        """Peaks begin at what is in use now: what a model's start or a validation took is no part of them."""
+        self._in_block = True
         if self._cuda:
             torch.cuda.reset_peak_memory_stats()
+        # The kernel keeps the old peak where it does not let a process reset its own.
+        with contextlib.suppress(OSError):
+            CLEAR_REFS.write_text(RESET_PEAK, encoding="ascii")
 
     def read(self) -> dict[str, float | None]:
-        """Columns of blocks.parquet: memory in GiB; clocks, power and temperature where it was time to ask."""
+        """Read at the end of a block. Columns of blocks.parquet: memory in GiB; clocks, power and temperature
+        where it was time to ask."""
         state: dict[str, float | None] = {"resident_gib": self._keep("resident", self._resident_bytes())}
+        of_block = self._current_peaks_gib()
+        self._peaks_gib = {name: max(peak, self._peaks_gib.get(name, 0.0)) for name, peak in of_block.items()}
+        self._in_block = False
         if self._cuda:
-            peak = torch.cuda.max_memory_allocated() / GIB
-            self._peak_allocated_gib = max(self._peak_allocated_gib, peak)
             state |= {
                 "allocated_gib": self._keep("allocated", torch.cuda.memory_allocated()),
-                "peak_allocated_gib": peak,
+                "peak_allocated_gib": of_block["peak_allocated_gib"],
                 "reserved_gib": self._keep("reserved", torch.cuda.memory_reserved()),
                 "allocation_retries": torch.cuda.memory_stats()["num_alloc_retries"],
             }
@@ -58,26 +72,20 @@ class Gauges:
         self._of_training = self.memory()
 
     def memory(self) -> Memory:
-        """Peaks of the training, and means over the ends of blocks.
-
-        On CUDA peaks are those of blocks of steps, or of all that was done where no block came to its end. On a
-        CPU they are of the process from its start: Linux keeps no other.
-        """
+        """Peaks of the blocks of training, and means over the ends of blocks; before the first block, peaks since
+        the start of the process. A block that did not end counts."""
         if self._of_training is not None:
             return self._of_training
-        resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB
         facts: dict[str, Any] = {
             f"mean_{name}_gib": fmean(values) if values else None for name, values in self._memory.items()
         }
         facts |= dict.fromkeys(("peak_allocated_gib", "peak_reserved_gib", "allocation_retries"))
+        facts |= self._peaks_gib
+        if self._in_block or not self._peaks_gib:
+            facts |= {n: max(peak, self._peaks_gib.get(n, 0.0)) for n, peak in self._current_peaks_gib().items()}
         if self._cuda:
-            # Reserved memory has no peak of its own block by block: the allocator keeps what it has.
-            facts |= {
-                "peak_allocated_gib": self._peak_allocated_gib or torch.cuda.max_memory_allocated() / GIB,
-                "peak_reserved_gib": max(self._memory["reserved"], default=torch.cuda.max_memory_reserved() / GIB),
-                "allocation_retries": torch.cuda.memory_stats()["num_alloc_retries"],
-            }
-        return Memory(peak_resident_gib=resident, **facts)
+            facts["allocation_retries"] = torch.cuda.memory_stats()["num_alloc_retries"]
+        return Memory(**facts)
 
     def free_at_rest_gib(self) -> float:
         """How much more the training had at its peak than it has now, between two steps."""
@@ -87,6 +95,14 @@ class Gauges:
             return memory.peak_allocated_gib - torch.cuda.memory_allocated() / GIB
         return memory.peak_resident_gib - self._resident_bytes() / GIB
 
+    def _current_peaks_gib(self) -> dict[str, float]:
+        """Since the last block began, or since the start of the process before the first one."""
+        peaks = {"peak_resident_gib": _peak_resident_gib()}
+        if self._cuda:
+            peaks["peak_allocated_gib"] = torch.cuda.max_memory_allocated() / GIB
+            peaks["peak_reserved_gib"] = torch.cuda.max_memory_reserved() / GIB
+        return peaks
+
     def _keep(self, name: str, size: int) -> float:
         self._memory[name].append(size / GIB)
         return size / GIB
@@ -94,3 +110,11 @@ class Gauges:
     def _resident_bytes(self) -> int:
         """Resident set of this process; the file stays open, for opening it takes longer than reading."""
         return int(os.pread(self._statm, 64, 0).split()[1]) * PAGE
+
+
+def _peak_resident_gib() -> float:
+    """Of this process since its peak was last reset. `getrusage` does not say: a reset is nothing to it."""
+    for line in STATUS.read_text(encoding="ascii").splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024 / GIB
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / GIB  # Linux counts in KiB

@@ -129,8 +129,8 @@ class Trainer:
 
     def validate(self) -> tuple[float, float]:
         """(mean loss, share that is right) over all held-out samples, by as many at a time as fit in training."""
-        chunk, arithmetic = self.spec.micro_batch, autocast(self.spec, self.place)
-        return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk, arithmetic=arithmetic)
+        chunk, cast = self.spec.micro_batch, autocast(self.spec, self.place)
+        return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk, autocast=cast)
 
     @property
     def steps_per_epoch(self) -> int:

@@ -1,7 +1,7 @@
 """Loss and accuracy on the held-out samples, shared among the ranks; not part of what is timed."""
 
+import contextlib
 import math
-from contextlib import AbstractContextManager, nullcontext
 
 import torch
 from torch import Tensor, nn
@@ -20,13 +20,15 @@ def validate(
     strategy: Strategy,
     *,
     chunk: int,
-    arithmetic: AbstractContextManager[None] | None = None,
+    autocast: torch.autocast | None,
 ) -> tuple[float, float]:
     """(mean loss, share that is right) over all held-out samples; chunk: samples of a forward pass.
 
-    arithmetic: autocast of the training, if it has one. model: without a wrapper. Every rank makes the same
-    number of forward passes, since a sharded model is gathered in each: a rank that has no sample left passes one
-    that does not count.
+    A chunk as large as a training pass needs no more memory than that did. model: without a wrapper. autocast:
+    that of the training, so that the arithmetic which was trained is judged; None where it has none.
+
+    Every rank makes the same number of forward passes, since a sharded model is gathered in each: a rank that has
+    no sample left passes one that does not count.
     """
     samples, world = len(split.validation_targets), place.world_size
     mine = torch.arange(place.rank, samples, world)
@@ -39,14 +41,14 @@ def validate(
         index = (index if counts else torch.zeros(1, dtype=torch.long)).to(split.validation_inputs.device)
         inputs, targets = split.validation_inputs[index].to(place.device), split.validation_targets[index]
         targets = targets.to(place.device)
-        with arithmetic or nullcontext():
+        with autocast or contextlib.nullcontext():
             logits: Tensor = model(inputs)
-            loss = loss_of(logits, targets)
+            loss_of_chunk = loss_of(logits, targets)
         if counts:
             correct, counted = correct_of(logits, targets)
-            sums[0] += loss.double() * counted
+            sums[0] += loss_of_chunk.double() * counted
             sums[1] += correct
             sums[2] += counted
     model.train(was_training)
-    total, right, count = strategy.all_reduce_sum(sums).tolist()
-    return total / count, right / count
+    loss, correct, count = strategy.all_reduce_sum(sums).tolist()
+    return loss / count, correct / count
