@@ -95,5 +95,5 @@ def unproven(name: str, why: str) -> Check:
 
 def near(name: str, value: float, limit: float, of: str) -> Check:
     """Whether the relative difference `value` is at most `limit` in size. A value of nan is red."""
-    found = f"{value:+.2%} of {of}"
+    found = f"{value:+.2%} from {of}"
     return check(name, abs(value) <= limit, found, f"within {limit:.0%}", value=value, limit=limit)

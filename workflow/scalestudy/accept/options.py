@@ -37,6 +37,7 @@ def refusals(row: Row, *, cuda: bool, compiler: bool) -> list[str]:
     rules = {
         "tf32 exists on CUDA only": row["precision"] == "tf32" and not cuda,
         "compile needs a C++ compiler on a CPU": row["compile"] == "yes" and not (cuda or compiler),
+        "torch sums bf16 over ranks on CUDA only": row["hook"] == "bf16" and not cuda,
         "fp16 needs loss scaling, which fsdp does not have here": not ddp and row["precision"] == "fp16",
         "a communication hook is an option of ddp": not ddp and row["hook"] != "none",
         "sharding is an option of fsdp": ddp and row["sharding"] != "none",

@@ -22,7 +22,7 @@ STEPS = {"warmup_steps": 10, "max_warmup_steps": 10, "min_steps": 50, "max_steps
 SHARED, FAILS = "SCALESTUDY_SHARED_DEVICE", "SCALESTUDY_FAILS"
 """Variables that train/acceptance/rank.py and demo/failing.py read."""
 LOOP_RANK, FAILING_RANK = "scalestudy.train.acceptance.rank", "scalestudy.demo.failing"
-DATA = {"type": "synthetic-vectors", "samples": 4096, "features": 64, "classes": 10}
+DATA = {"type": "synthetic-vectors", "samples": 4096, "features": 64, "classes": 10, "on_device": False}
 SGD, ADAM = {"type": "sgd", "learning_rate": 0.01}, {"type": "adam", "learning_rate": 1e-4}
 BATCH = 8
 
@@ -92,11 +92,10 @@ class Launches:
         """DDP with nothing else."""
         return self.spec({"strategy": "ddp"}, name="plain")
 
-    def probed(self) -> RunSpec:
+    def probed(self, number: int = 1) -> RunSpec:
         """DDP with all probes, and a plain loop of all-reduces beside the probe of collectives."""
-        return self.spec(
-            {"strategy": "ddp"}, name="probed", model="link", worker=LOOP_RANK, probe_rounds=4, probe_steps=6
-        )
+        probes = {"probe_rounds": 4, "probe_steps": 6}
+        return self.spec({"strategy": "ddp"}, name=f"probed-{number}", model="link", worker=LOOP_RANK, **probes)
 
     def large(self, strategy: str) -> RunSpec:
         """A model whose memory can be told from that of the process."""

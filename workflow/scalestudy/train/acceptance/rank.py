@@ -10,7 +10,6 @@ import os
 import time
 from collections.abc import Callable
 from dataclasses import replace as replaced
-from statistics import median
 from typing import Any
 
 import torch
@@ -25,7 +24,7 @@ from scalestudy.train.place.placement import Placement
 SHARED = "SCALESTUDY_SHARED_DEVICE"
 """Where it is 1, all ranks are on the first CUDA device and talk over gloo."""
 LOOP = "accept_loop"
-ROUNDS, CALLS = 8, 5
+ROUNDS, CALLS = 15, {"cpu": 1, "cuda": 10}
 
 
 def replace(place: object, name: str, function: object) -> None:
@@ -49,21 +48,25 @@ def share_device() -> None:
 
 
 def time_calls(trainer: Trainer, size: int) -> list[float]:
-    """Seconds of an all-reduce of `size` bytes on this rank, ROUNDS means over CALLS calls each.
+    """Seconds of an all-reduce of `size` bytes on this rank: ROUNDS means over the CALLS of its device.
 
     CUDA: by events around the calls of a round; CPU: by the host's clock.
     """
     message = torch.zeros(size // 4, device=trainer.place.device)
-    timed = _by_events if message.is_cuda else _by_host
-    timed(lambda: dist.all_reduce(message))
-    return [timed(lambda: dist.all_reduce(message)) / CALLS for _ in range(ROUNDS)]
+    timed, calls = (_by_events if message.is_cuda else _by_host), CALLS[trainer.place.device.type]
+
+    def reduce() -> None:
+        for _ in range(calls):
+            dist.all_reduce(message)
+
+    timed(reduce)
+    return [timed(reduce) / calls for _ in range(ROUNDS)]
 
 
 def _by_events(call: Callable[[], object]) -> float:
     begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     begin.record()
-    for _ in range(CALLS):
-        call()
+    call()
     end.record()
     torch.cuda.synchronize()
     return float(begin.elapsed_time(end)) * 1e-3
@@ -71,8 +74,7 @@ def _by_events(call: Callable[[], object]) -> float:
 
 def _by_host(call: Callable[[], object]) -> float:
     begin = time.perf_counter()
-    for _ in range(CALLS):
-        call()
+    call()
     return time.perf_counter() - begin
 
 
@@ -86,7 +88,7 @@ def time_loop() -> None:
         size = max(messages) // unit * unit
         before = time_calls(trainer, size)
         probe(trainer, messages)
-        found[LOOP] = {"bytes": size, "time_s": median([*before, *time_calls(trainer, size)])}
+        found[LOOP] = {"bytes": size, "times_s": [*before, *time_calls(trainer, size)]}
 
     replace(probes, "probe_collectives", probe_between)
     replace(rank, "run_probes", lambda trainer: run_probes(trainer) | found)
