@@ -17,7 +17,8 @@ from scalestudy.record.tables import Observation
 CLOCK, TRACED = 0.02, 0.05
 MARKS_S = 1e-4
 """Seconds that the marks of a step may take: 1 % of a step of 10 ms."""
-EARLY_STEPS = 5
+EARLY_STEPS = 20
+"""PowerSGD begins at step 10, after the warm-up."""
 LOSSES = {"fp32": 1e-4, "tf32": 1e-2, "bf16": 3e-2, "fp16": 3e-2}
 """By how much early losses may differ from those of fp32, as a fraction. Source: the formats' precision, 2^-24,
 2^-11 (tf32 and fp16) and 2^-8, with room for sums of many terms."""
@@ -77,7 +78,7 @@ def clock_checks(found: Mapping[str, Any]) -> list[Check]:
     """Of what train/acceptance/clock.py prints: medians over its steps."""
 
     def off(steps: str, name: str, of: str) -> float:
-        return median(step[name] / step[of] - 1 for step in found[steps])
+        return float(median(step[name] / step[of] - 1 for step in found[steps]))
 
     idle_untraced = median(step["idle_marks_s"] for step in found["untraced"])
     idle_traced = median(step["idle_trace_s"] for step in found["traced"])

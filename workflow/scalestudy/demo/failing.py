@@ -16,6 +16,7 @@ from scalestudy.train.__main__ import run
 from scalestudy.train.acceptance.rank import replace, share_device
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.place import watchdog
+from scalestudy.train.probes import run_probes
 
 FAILS = "SCALESTUDY_FAILS"
 BLOCKS_BEFORE = 3
@@ -81,12 +82,11 @@ def fail_in_training(fail: Callable[[Trainer], None]) -> None:
 
 def fail_in_probes() -> None:
     """Have the last rank run out of memory as it begins its probes."""
-    probe = rank.run_probes
 
     def probes(trainer: Trainer) -> dict[str, Any]:
         if is_last():
             allocate(trainer)
-        return probe(trainer)
+        return run_probes(trainer)
 
     replace(rank, "run_probes", probes)
 

@@ -127,8 +127,8 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
     if stopped := [rank for rank, report in reports.items() if report.outcome == "timeout"]:
         ended = [int(rank) for rank, _ in ELASTIC_EXIT.findall(found.log) if int(rank) in stopped]
-        first = _named([(ended or stopped)[0]], found)
-        return f"{first} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
+        one = _named([(ended or stopped)[0]], found)
+        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""

@@ -1,4 +1,4 @@
-"""`scalestudy accept`: does the instrument work on this machine? Launches, faults and clocks, checked in minutes."""
+"""`scalestudy accept`: does the instrument work on this machine? Checked in minutes."""
 
 import os
 import sys
@@ -30,7 +30,9 @@ STAGES = ("1", "2", "3", "4", "5")
     help="1 identity, 2 clocks, 3 combinations, 4 bandwidth, 5 faults. Default: all.",
 )
 @click.option("--short", is_flag=True, help="Fewer combinations and faults: under 90 s on two cores.")
-@options.path("--out", metavar="FOLDER", help="Where both files and all runs go. Default: results/accept-DEVICE-N.")
+@options.path(
+    "--out", metavar="FOLDER", help="Where both files and all runs go. Default: results/accept-DEVICE-N."
+)
 def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out: Path | None) -> int:
     """Check on this machine that what is measured is right, and write acceptance.json and acceptance.md.
 
@@ -80,8 +82,10 @@ def choose(device: str, devices: int) -> tuple[str, bool]:
         return device, devices == 1
     cores = len(os.sched_getaffinity(0))
     if devices > cores:
-        raise UserError(f"--devices {devices}: each rank needs a core, and this job may use {cores}; use --devices"
-                        f" {cores} or less")
+        raise UserError(
+            f"--devices {devices}: each rank needs a core, and this job may use {cores}; use --devices"
+            f" {cores} or less"
+        )
     return device, False
 
 

@@ -1,8 +1,8 @@
 """`python -m scalestudy.train.acceptance.clock DEVICE`: a step of known length by every clock that we read.
 
 The step is busy for about BUSY_S, idle for IDLE_S, and busy again. CUDA: queued `torch.cuda._sleep`, its length
-taken by the host's clock around a synchronise. CPU: a loop that ends by CLOCK_MONOTONIC_RAW, which no adjustment of
-the host's time touches and which is not the clock of our marks. Prints one JSON object.
+taken by the host's clock around a synchronise. CPU: a loop that ends by CLOCK_MONOTONIC_RAW, which no adjustment
+of the host's time touches and which is not the clock of our marks. Prints one JSON object.
 """
 
 from __future__ import annotations

@@ -19,7 +19,9 @@ from scalestudy.study.config.conditions import Host
 from scalestudy.train import probes, rank
 from scalestudy.train.__main__ import run
 from scalestudy.train.loop import Trainer
-from scalestudy.train.place.placement import Placement
+from scalestudy.train.place.placement import Placement, place_rank
+from scalestudy.train.probes import run_probes
+from scalestudy.train.probes.collectives import probe_collectives
 
 SHARED = "SCALESTUDY_SHARED_DEVICE"
 """Where it is 1, all ranks are on the first CUDA device and talk over gloo."""
@@ -36,7 +38,6 @@ def share_device() -> None:
     """Put all ranks of the launch on one CUDA device, where SHARED asks for it. No measurement of scaling."""
     if os.environ.get(SHARED) != "1":
         return
-    place_rank = rank.place_rank
 
     def place(host: Host) -> Placement:
         device = torch.device("cuda", 0)
@@ -80,14 +81,13 @@ def _by_host(call: Callable[[], object]) -> float:
 
 def time_loop() -> None:
     """Have the loop run around the probe of collectives, and its median time put into the record."""
-    probe, run_probes = probes.probe_collectives, rank.run_probes
     found: dict[str, Any] = {}
 
     def probe_between(trainer: Trainer, messages: list[int]) -> None:
         unit = 4 * trainer.place.world_size
         size = max(messages) // unit * unit
         before = time_calls(trainer, size)
-        probe(trainer, messages)
+        probe_collectives(trainer, messages)
         found[LOOP] = {"bytes": size, "times_s": [*before, *time_calls(trainer, size)]}
 
     replace(probes, "probe_collectives", probe_between)
