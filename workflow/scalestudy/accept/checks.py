@@ -30,7 +30,7 @@ END_S = 15.0
 """Seconds beyond the stall limit in which a launch with a fault has to be over, imports included."""
 
 
-def identity_checks(record: RunRecord, *, device: str, devices: int, shared: bool) -> list[Check]:
+def identity_checks(record: RunRecord, *, device: str, devices: int) -> list[Check]:
     """Of a plain launch: devices, versions, affinity and links."""
     found, ranks = record.environment, record.ranks
     packages = found["packages"]
@@ -38,7 +38,7 @@ def identity_checks(record: RunRecord, *, device: str, devices: int, shared: boo
         check("outcome", record.outcome == "ok", record.outcome, "ok", run_id=record.run_id),
         check("ranks", len(ranks) == devices, f"{len(ranks)} ranks reported", f"{devices} ranks"),
         check("device", found.get("device_type") == device, str(found.get("device")), device),
-        _backend(record, device=device, shared=shared),
+        _backend(record, device=device),
         check(
             "versions",
             all(packages.get(name) for name in ("torch", "numpy")),
@@ -59,8 +59,7 @@ def identity_checks(record: RunRecord, *, device: str, devices: int, shared: boo
     if device == "cpu":
         return [*checks, unproven("links", "no GPUs: there are no links between devices")]
     names = {one["uuid"] for one in gpu["devices"]}
-    need = 1 if shared else devices
-    checks.append(check("devices", len(names) >= need, f"{len(names)} devices", f"{need} devices or more"))
+    checks.append(check("devices", len(names) >= devices, f"{len(names)} devices", f"{devices} devices or more"))
     if len(gpu["devices"]) < 2:
         return [*checks, unproven("links", "one device: there are no links between devices")]
     said = ", ".join(f"{pair}: {link}" for pair, link in gpu["links"].items())
@@ -68,8 +67,10 @@ def identity_checks(record: RunRecord, *, device: str, devices: int, shared: boo
     return [*checks, check("links", not unread, said, "the link of every pair of devices is known")]
 
 
-def _backend(record: RunRecord, *, device: str, shared: bool) -> Check:
-    wanted = "nccl" if device == "cuda" and not shared else "gloo"
+def _backend(record: RunRecord, *, device: str) -> Check:
+    if record.spec.world_size == 1:
+        return unproven("backend", "the record of one process has no backend")
+    wanted = "nccl" if device == "cuda" else "gloo"
     found = str(record.environment.get("backend"))
     return check("backend", found == wanted, found, wanted, run_id=record.run_id)
 
@@ -108,7 +109,7 @@ def early_losses(observation: Observation) -> np.ndarray:
 
 
 def combination_checks(
-    name: str, row: Row, observation: Observation, reference: np.ndarray | None, *, device: str, shared: bool
+    name: str, row: Row, observation: Observation, reference: np.ndarray | None, *, device: str
 ) -> list[Check]:
     """Of one row of the covering array: outcome, backend, steps, parts of a step, early losses.
 
@@ -119,9 +120,7 @@ def combination_checks(
     if record.outcome != "ok":
         said = f"{record.outcome}: {without_names(record)}"
         return [check(f"{name}: outcome", False, said, "ok", run_id=run_id)]
-    backend = _backend(record, device=device, shared=shared)
-    if record.spec.checkpoint_async and device == "cuda" and not shared:
-        backend = check("backend", record.environment.get("backend") == "nccl", "nccl and gloo", "nccl and gloo")
+    backend = _backend(record, device=device)
     parts = observation.steps[list(PART_COLUMNS)].sum(axis=1) - observation.steps["step_time_s"]
     gap_s = float(parts.abs().max())
     timed, wall = record.totals.train_time_s, record.totals.training_wall_time_s or nan

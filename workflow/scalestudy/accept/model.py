@@ -68,7 +68,7 @@ class AcceptanceFile(Document):
     devices: int
     """Ranks of the launches, each with a device of its own unless `shared`."""
     shared: bool
-    """Whether two ranks shared the only CUDA device, over gloo. Then no launch measures scaling."""
+    """Whether two ranks shared one CUDA device over gloo in stages 4 and 5. That measures no scaling."""
     short: bool
     machine: dict[str, Any]
     """Versions, processor, memory, devices and links; no names of hosts."""

@@ -53,7 +53,7 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
             f"--out {folder}: holds an acceptance already, and nothing is overwritten; move it away, or name"
             " another folder"
         )
-    acceptance = Acceptance(device, max(devices, 2) if shared else devices, folder, short=short, shared=shared)
+    acceptance = Acceptance(device, devices, folder, short=short, shared=shared)
     try:
         found = acceptance.run([int(number) for number in stages or STAGES])
     except Interrupted as stop:
@@ -64,7 +64,7 @@ def accept(devices: int, device: str, stages: tuple[str, ...], short: bool, out:
 
 
 def choose(device: str, devices: int) -> tuple[str, bool]:
-    """(`cpu` or `cuda`, whether two ranks share the only device). Raises UserError for too many devices."""
+    """(`cpu` or `cuda`, whether there is one CUDA device for all). Raises UserError for too many devices."""
     from scalestudy.record.host.nvml import NvmlError, nvml_session, visible_gpus
 
     gpus = 0
