@@ -1,4 +1,4 @@
-"""`scalestudy accept` on this machine: the clocks, combinations and faults that it checks are as they should be."""
+"""`scalestudy accept` on this machine: clocks, combinations and faults are as they should be."""
 
 from __future__ import annotations
 

@@ -186,7 +186,8 @@ def probe_checks(observation: Observation) -> list[Check]:
 def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) -> Check:
     """Whether the probe of collectives has the bandwidth of a plain loop at the same message size.
 
-    On a CPU the fastest tenth of the calls is compared: the others wait for cores that somebody else has too.
+    On a CPU the fastest tenth of the calls is compared: the others wait for cores that somebody else has too. On a
+    host that was busy before the launch even those may, so a difference there is unproven, not red.
     """
     name = "all-reduce against a plain loop"
     record, calls = observation.record, observation.collectives
@@ -201,6 +202,9 @@ def bandwidth_check(observation: Observation, loop: Mapping[str, Any] | None) ->
     looped = size / float(np.quantile(loop["times_s"], at))
     off = probed / looped - 1
     found = f"{probed / 1e9:.3g} GB/s by the probe, {looped / 1e9:.3g} GB/s by the loop ({off:+.1%})"
+    busy = any(one["kind"] == "busy host" for one in record.environment["warnings"])
+    if busy and not abs(off) <= BANDWIDTH:
+        return unproven(name, f"{found}; the host was busy")
     return check(name, abs(off) <= BANDWIDTH, found, "within 10 %", value=off, limit=BANDWIDTH)
 
 
