@@ -36,6 +36,7 @@ FLOORS = {
     "diagnose": 3,
     "verify": 4,
     "publish": 5,
+    "accept": 6,
     "compare": 6,
     "tune": 6,
     "reference": 7,

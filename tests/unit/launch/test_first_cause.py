@@ -109,6 +109,25 @@ def test_a_peer_that_is_gone_is_no_cause(spec: RunSpec) -> None:
     assert reason_of(spec, {0: lost, 1: own}) == "rank 1: ValueError: x"
 
 
+def test_the_rank_whose_loss_was_no_number_first(spec: RunSpec) -> None:
+    """A step later the gradients of all ranks are none, and each goes on to the end of its block."""
+    ranks = observation(spec, [[0.001] * 5] * 2).record.ranks
+    said = ("loss is nan at step 31 on rank 0", "loss is nan at step 30 on rank 1")
+    reports = tuple(
+        rank.model_copy(update={"outcome": "diverged", "reason": text})
+        for rank, text in zip(ranks, said, strict=True)
+    )
+    found = Evidence(reports=reports, exit_code=1, log="", limits=Limits(), diverged_first=1)
+    assert judge(spec, found) == ("diverged", said[1])
+
+
+def test_a_rank_that_somebody_stopped(spec: RunSpec) -> None:
+    stopped = {"outcome": "timeout", "reason": "stopped by SIGTERM"}
+    log = "rank      : 1 (local_rank: 1)\n  exitcode  : 1\n"
+    reason = reason_of(spec, {0: stopped, 1: stopped}, log=log)
+    assert reason == "rank 1 on node2 was stopped by SIGTERM before any rank had failed; exit code 1"
+
+
 def test_nodes_that_do_not_meet(spec: RunSpec) -> None:
     reason = reason_of(spec, {}, log="torch...RendezvousTimeoutError")
     assert reason.startswith("the ranks did not meet within 5 s")

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from builders import observation
 from scalestudy.errors import UserError
 from scalestudy.record import fingerprint as module
 from scalestudy.record.observation import PART_COLUMNS, SCHEMA_VERSION, TABLES, read_record
-from scalestudy.record.parts import DATA_FILES, Parts, publish, read_parts, summarise, write_data
+from scalestudy.record.parts import DATA_FILES, Parts, first_diverged, publish, read_parts, summarise, write_data
 from scalestudy.record.rank_recorder import RankRecorder
 from scalestudy.record.tables import read_observation
 from scalestudy.study.config.load import parse_study
@@ -174,3 +175,14 @@ def test_fingerprint_follows_behaviour_only(tmp_path: Path, monkeypatch: pytest.
     first = of('"""Doc."""\ndef f(x):\n    """Doc."""\n    return x + 1\n')
     assert of('"""Other."""\n# a comment\ndef f(x):\n    return (x\n            + 1)\n') == first
     assert of("def f(x):\n    return x + 2\n") != first
+
+
+def test_the_first_rank_without_a_loss_is_that_of_the_earliest_step() -> None:
+    nan = float("nan")
+    steps = {
+        "step": [0, 1, 2, 0, 1, 2],
+        "rank": [0, 0, 0, 1, 1, 1],
+        "loss": [1.0, 1.0, nan, 1.0, float("inf"), nan],
+    }
+    assert first_diverged(pa.table(steps)) == 1
+    assert first_diverged(pa.table(steps | {"loss": [1.0, None, 1.0, 1.0, 1.0, 1.0]})) is None

@@ -25,6 +25,7 @@ VERBS = {
     "audit": "without_runs",
     "find-batch": "find_batch",
     "demo": "demo",
+    "accept": "accept",
     "retry": "run",
 }
 STAGES = {  # in the order of the chain

@@ -36,6 +36,8 @@ class Evidence:
     """How the job around the launch ended, where it took the launch with it."""
     nodes: Mapping[int, str] = field(default_factory=dict)
     """Names of the nodes of ranks, as far as the ranks had met."""
+    diverged_first: int | None = None
+    """The rank whose loss was no number before that of any other rank."""
 
 
 def judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
@@ -54,7 +56,7 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
     if found.refused:
         return "failed", found.refused
     for outcome in ("oom", "diverged"):
-        for report in found.reports:
+        for report in sorted(found.reports, key=lambda report: report.rank != found.diverged_first):
             if report.outcome == outcome:
                 return outcome, report.reason
     if killed := memory_kill(found.log):
@@ -137,6 +139,10 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if len(set(counts.values())) > 1:
         few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
         return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
+    if stopped := [rank for rank, report in reports.items() if report.outcome == "timeout"]:
+        ended = [int(rank) for rank, _ in ELASTIC_EXIT.findall(found.log) if int(rank) in stopped]
+        one = _named([(ended or stopped)[0]], found)
+        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""

@@ -34,7 +34,7 @@ from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, RunRecord, most_steps, read_record
-from scalestudy.record.parts import PLANNED, describe, publish, read_parts, vouch, write_data
+from scalestudy.record.parts import PLANNED, describe, first_diverged, publish, read_parts, vouch, write_data
 from scalestudy.record.probes_failed import warnings_of_probes
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
@@ -179,6 +179,7 @@ def _launch(
             refused=ended.refused or read_refusal(partial) or read_early_error(partial / ATTACHED),
             taken=taken,
             nodes=nodes_of_ranks(partial),
+            diverged_first=first_diverged(parts.tables["steps"]),
         ),
     )
     if isinstance(spec, CommandSpec) and outcome == "ok" and (wrong := flaw(spec, partial, processes)):

@@ -7,10 +7,10 @@ takes longer to import than all of it.
 import contextlib
 import hashlib
 import json
+import math
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 from pathlib import Path
 from typing import Any
 
@@ -112,8 +112,18 @@ def _sums(steps: pa.Table) -> dict[str, Any]:
     return {
         "steps": len({step for _, step, _, _ in training}),
         "samples": sum(samples for *_, samples in training),
-        "train_time_s": max(map(fsum, of_ranks.values()), default=0.0),
+        "train_time_s": max(map(math.fsum, of_ranks.values()), default=0.0),
     }
+
+
+def first_diverged(steps: pa.Table) -> int | None:
+    """The rank whose loss was no number in the earliest step of all; None where every loss was one.
+
+    A step later the gradients of all ranks are none either, and within a block each rank goes on to its end.
+    """
+    rows = zip(*(steps[name].to_pylist() for name in ("step", "rank", "loss")), strict=True)
+    lost = [(step, rank) for step, rank, loss in rows if loss is not None and not math.isfinite(loss)]
+    return min(lost)[1] if lost else None
 
 
 def describe(

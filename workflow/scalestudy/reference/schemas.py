@@ -4,6 +4,7 @@ import json
 
 from pydantic import BaseModel
 
+from scalestudy.accept.model import AcceptanceFile
 from scalestudy.analyse.guard.pairs import GuardFile
 from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
@@ -37,6 +38,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "audit": AuditFile,
     "batch_search": BatchSearchFile,
     "manifest": Manifest,
+    "acceptance": AcceptanceFile,
 }
 """By name of the file, or of what writes it."""
 

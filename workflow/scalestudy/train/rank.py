@@ -6,6 +6,7 @@ import os
 import platform
 import signal
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -70,7 +71,12 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     recorder, gauges = RankRecorder(out, rank=place.rank), Gauges(place)
     facts: dict[str, Any] = {}
 
+    writing = threading.Lock()
+
     def write(outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None) -> None:
+        # For good: the first report counts. A rank that gave up may lose its peers a moment later; its main thread
+        # would write over the files, and the end of the process would cut them short.
+        writing.acquire()
         if reason:
             print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
         report = RankReport(

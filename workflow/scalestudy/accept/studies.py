@@ -1,0 +1,122 @@
+"""The launches of an acceptance: tiny trainings of one study, each a spec as any study has it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from scalestudy.accept.options import variant_of
+from scalestudy.accept.pairs import Row
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.limits import Limits
+from scalestudy.study.spec import WORKER, RunSpec
+from scalestudy.study.specs import make_spec
+
+STALL_S = 6.0
+LIMITS = Limits(time_limit_min=4)
+FAULT_LIMITS = Limits(time_limit_min=2, stall_limit_s=STALL_S)
+BLOCK = 10
+STEPS = {"warmup_steps": 10, "max_warmup_steps": 10, "min_steps": 50, "max_steps": 50, "block_steps": BLOCK}
+"""60 steps in 6 blocks; the precision that would end a launch earlier is never looked at before."""
+SHARED, FAILS = "SCALESTUDY_SHARED_DEVICE", "SCALESTUDY_FAILS"
+"""Variables that train/acceptance/rank.py and demo/failing.py read."""
+LOOP_RANK, FAILING_RANK = "scalestudy.train.acceptance.rank", "scalestudy.demo.failing"
+DATA = {"type": "synthetic-vectors", "samples": 4096, "features": 64, "classes": 10, "on_device": False}
+SGD, ADAM = {"type": "sgd", "learning_rate": 0.01}, {"type": "adam", "learning_rate": 1e-4}
+BATCH = 8
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+GIVES_BACK = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
+"""Has glibc give freed memory back at once. Else the resident memory of a rank also has what it keeps for later:
+0.9 GiB instead of 0.44 GiB for the large model with FSDP, 0.64 instead of 0.61 GiB with DDP."""
+
+
+def workload(hidden_dim: int, num_layers: int, optimizer: Mapping[str, Any] = SGD) -> dict[str, Any]:
+    """A network on vectors from memory; it has no epochs, so a launch ends after its 60 steps."""
+    model = {"type": "mlp", "hidden_dim": hidden_dim, "num_layers": num_layers}
+    return {"model": model, "data": DATA, "optimizer": optimizer, "batch_size": BATCH, "epochs": 0}
+
+
+WORKLOADS = {"tiny": workload(64, 3), "link": workload(512, 5), "large": workload(1536, 8, ADAM)}
+"""large: 17 million parameters, whose gradients and optimizer state outweigh what a process has anyway."""
+
+
+@dataclass(frozen=True)
+class Launches:
+    """Specs for one machine. devices: ranks of a launch. shared: they share the only CUDA device."""
+
+    device: str
+    devices: int
+    shared: bool = False
+
+    def spec(
+        self,
+        variant: Mapping[str, Any],
+        *,
+        name: str,
+        model: str = "tiny",
+        worker: str = "",
+        fails: str = "",
+        environment: Mapping[str, str] = NOTHING,
+        measure: Mapping[str, Any] = NOTHING,
+    ) -> RunSpec:
+        """The spec of a variant. worker: the module of a rank, if not the usual one. fails: a fault of
+        demo/failing.py. On CUDA launches start cold: forks from a parent were not tried there."""
+        variables = dict(environment)
+        if self.shared:
+            variables |= {SHARED: "1", WORKER: LOOP_RANK}
+        if worker:
+            variables[WORKER] = worker
+        if fails:
+            variables[FAILS] = fails
+        content = {
+            "study": "acceptance",
+            "repeats": 1,
+            "scales": [f"1x{self.devices}"],
+            "variants": {"single": {"strategy": "single"}, name: {"base": "single", **variant}},
+            "workloads": {model: WORKLOADS[model] | {"scaling": ["weak"]}},
+            "report": {"overhead_reference": False},
+            "host": {
+                # A refusal for too few devices is right unless they are shared on purpose.
+                "device": "auto" if self.shared else self.device,
+                "start": "fork" if self.device == "cpu" else "cold",
+                "environment": variables,
+            },
+            "measure": {"probe_rounds": 0, "half_width": 0.5} | STEPS | dict(measure),
+        }
+        study = parse_study(content, source=name)
+        return make_spec(study, model, name, f"1x{self.devices}", BATCH, 1)
+
+    def combination(self, row: Row, number: int) -> RunSpec:
+        """The launch of a row of the covering array."""
+        return self.spec(variant_of(row), name=f"row-{number}")
+
+    def plain(self) -> RunSpec:
+        """DDP with nothing else."""
+        return self.spec({"strategy": "ddp"}, name="plain")
+
+    def probed(self, number: int = 1) -> RunSpec:
+        """DDP with all probes, and a plain loop of all-reduces beside the probe of collectives."""
+        probes = {"probe_rounds": 4, "probe_steps": 6}
+        return self.spec(
+            {"strategy": "ddp"}, name=f"probed-{number}", model="link", worker=LOOP_RANK, measure=probes
+        )
+
+    def large(self, strategy: str) -> RunSpec:
+        """A model whose memory can be told from that of the process."""
+        few = {"warmup_steps": 2, "max_warmup_steps": 2, "min_steps": 10, "max_steps": 10, "block_steps": 6}
+        variables = GIVES_BACK if self.device == "cpu" else NOTHING
+        name = f"large-{strategy}"
+        return self.spec({"strategy": strategy}, name=name, model="large", environment=variables, measure=few)
+
+    def failing(self, fails: str) -> RunSpec:
+        """A launch whose last rank fails. Only a fault in the probes needs them."""
+        rounds = 2 if fails == "probe" else 0
+        return self.spec(
+            {"strategy": "ddp"},
+            name=f"fault-{fails}",
+            worker=FAILING_RANK,
+            fails=fails,
+            measure={"probe_rounds": rounds, "probe_steps": 3},
+        )

@@ -1,0 +1,210 @@
+"""The stages of an acceptance: makes their launches and hands what they left to the checks."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scalestudy import __version__
+from scalestudy.accept import checks
+from scalestudy.accept.model import NAMES, AcceptanceFile, Check, Impossible, Stage, check, unproven
+from scalestudy.accept.options import OPTIONS, cost_s, refusals, words_of
+from scalestudy.accept.page import FILE, page_text
+from scalestudy.accept.pairs import Covering, cover
+from scalestudy.accept.studies import BLOCK, FAULT_LIMITS, LIMITS, STALL_S, Launches
+from scalestudy.launch.process import raise_on_signals
+from scalestudy.launch.run import measure_run
+from scalestudy.launch.starters import host_lock
+from scalestudy.record.document import write_document
+from scalestudy.record.files import write_text
+from scalestudy.record.host.environment import hardware_facts, host_environment
+from scalestudy.record.lock import exclusive
+from scalestudy.record.say import say
+from scalestudy.record.tables import Observation, read_observation
+from scalestudy.registry.results import DATA
+from scalestudy.study.limits import Limits
+from scalestudy.study.spec import RunSpec
+
+PAGE = "acceptance.md"
+CLOCK = "scalestudy.train.acceptance.clock"
+LOOP = "accept_loop"
+SHORT_ROWS = 6
+"""Combinations of the short form: the first ones, which cover most pairs, and none of them compiled."""
+COMPILERS = ("g++", "clang++", "c++")
+TRIES = 3
+"""Launches of which one has to have the bandwidth of a plain loop."""
+KEPT = BLOCK * 3
+"""Steps that each rank has to have after a fault in its fourth block."""
+FAULTS: dict[str, tuple[str, str, tuple[int, ...]]] = {
+    "allocation": ("OOM on one rank", "oom", (-1,)),
+    "nan": ("NaN on one rank", "diverged", (-1,)),
+    "hang": ("a hang on one rank", "failed", (-1,)),
+    "terminated": ("SIGTERM in a block", "failed", ()),
+    "probe": ("OOM in a probe", "ok", ()),
+}
+"""Fault -> its words, the expected outcome, and the ranks to blame, -1 for the last."""
+SHORT_FAULTS = ("allocation", "nan")
+
+
+@dataclass
+class Acceptance:
+    """Runs stages on this machine. device: `cpu` or `cuda`.
+
+    shared: there is one CUDA device. Stages 1 and 3 then have one rank, and two ranks share it in stages 4 and 5.
+    """
+
+    device: str
+    devices: int
+    folder: Path
+    short: bool = False
+    shared: bool = False
+    launched: int = 0
+    rows: list[Impossible] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.launches = Launches(self.device, self.devices)
+        self.pair = Launches(self.device, 2, shared=True) if self.shared else self.launches
+
+    def run(self, numbers: Sequence[int]) -> AcceptanceFile:
+        """Make the stages, each whatever became of the others, and write both files. Raises Interrupted."""
+        made = {1: self.identity, 2: self.clocks, 3: self.combinations, 4: self.bandwidth, 5: self.faults}
+        stages = [self._stage(number, made[number]) for number in sorted(set(numbers))]
+        environment = host_environment()
+        found = AcceptanceFile(
+            scalestudy=__version__,
+            commit=environment["commit"],
+            date=datetime.datetime.now(datetime.UTC).date().isoformat(),
+            device="cuda" if self.device == "cuda" else "cpu",
+            devices=self.devices,
+            shared=self.shared,
+            short=self.short,
+            machine=machine_facts(environment),
+            stages=tuple(stages),
+            impossible=tuple(self.rows),
+        )
+        write_text(self.folder / PAGE, page_text(found))
+        write_document(self.folder / FILE, found)
+        return found
+
+    def _stage(self, number: int, make: Callable[[], list[Check]]) -> Stage:
+        begin, before = time.monotonic(), self.launched
+        print(f"stage {number}: {NAMES[number]}", flush=True)
+        try:
+            found = make()
+        except Exception as error:  # a defect that a stage meets is a finding, and the others go on
+            said = " ".join(f"{type(error).__name__}: {error}".split())
+            found = [check("the stage itself", False, said, "no error")]
+        stage = Stage(
+            number=number,
+            name=NAMES[number],
+            launches=self.launched - before,
+            seconds=round(time.monotonic() - begin, 1),
+            checks=tuple(found),
+        )
+        for one in stage.checks:
+            if one.word == "red":
+                print(f"  red: {one.name}: {one.found}; expected: {one.expected}", flush=True)
+        words = [one.word for one in stage.checks]
+        counted = ", ".join(f"{words.count(word)} {word}" for word in ("green", "red", "unproven"))
+        print(f"  {stage.word}: {counted}; {stage.launches} launches, {stage.seconds:.0f} s", flush=True)
+        return stage
+
+    def launch(self, spec: RunSpec, limits: Limits = LIMITS) -> Observation:
+        """What a launch leaves, whatever its outcome."""
+        record, _ = measure_run(spec, self.folder, limits=limits, data=DATA)
+        raise_on_signals()
+        self.launched += 1
+        return read_observation(self.folder / "runs" / record.run_id)
+
+    def identity(self) -> list[Check]:
+        """Stage 1."""
+        record = self.launch(self.launches.plain()).record
+        return checks.identity_checks(record, device=self.device, devices=self.devices)
+
+    def clocks(self) -> list[Check]:
+        """Stage 2: in a process of its own, with the host to itself."""
+        command = [sys.executable, "-m", CLOCK, self.device]
+        with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        if done.returncode:
+            last = (done.stderr.strip().splitlines() or ["nothing was printed"])[-1]
+            return [check("clocks", False, f"exit code {done.returncode}: {last}", "exit code 0")]
+        return checks.clock_checks(json.loads(done.stdout.strip().splitlines()[-1]))
+
+    def combinations(self) -> list[Check]:
+        """Stage 3."""
+        covering = self.covering()
+        self.rows = [Impossible(options=pair, reason=why) for pair, why in covering.impossible.items()]
+        plain = self.launch(self.launches.plain())
+        reference = checks.early_losses(plain) if plain.record.outcome == "ok" else None
+        rows = list(covering.rows)
+        if self.short:
+            rows = [row for row in rows if row["compile"] == "no"][:SHORT_ROWS]
+        found: list[Check] = []
+        for number, row in enumerate(rows, start=1):
+            observation = self.launch(self.launches.combination(row, number))
+            found += checks.combination_checks(words_of(row), row, observation, reference, device=self.device)
+        if self.short:
+            left = len(covering.rows) - len(rows)
+            return [*found, unproven(f"{left} more combinations", "the short form leaves them out")]
+        if self.devices == 1:
+            return [*found, unproven("FSDP's peak below DDP's", "one rank has nothing to shard")]
+        found.append(checks.memory_check(*(self.launch(self.launches.large(s)).record for s in ("ddp", "fsdp"))))
+        return found
+
+    def covering(self) -> Covering:
+        """The combinations of this machine."""
+        compiler = any(map(shutil.which, COMPILERS))
+        return cover(OPTIONS, partial(refusals, cuda=self.device == "cuda", compiler=compiler), cost_s)
+
+    def bandwidth(self) -> list[Check]:
+        """Stage 4."""
+        if self.pair.devices == 1:
+            return [unproven("all of it", "one process communicates with nobody")]
+        for number in range(1, TRIES + 1):
+            observation = self.launch(self.pair.probed(number))
+            loop = observation.record.environment.get(LOOP)
+            found = [*checks.probe_checks(observation), checks.bandwidth_check(observation, loop)]
+            if all(one.word == "green" for one in found):
+                break  # what other load does to a few milliseconds is no error of ours
+        no_links = "no links between GPUs here" if self.device == "cpu" or self.devices < 2 else ""
+        for name in ("nccl-tests", "NCCL without P2P and shared memory gives transport"):
+            found.append(unproven(name, no_links or "not made by this release; see docs/gpu.md"))
+        return found
+
+    def faults(self) -> list[Check]:
+        """Stage 5."""
+        found: list[Check] = []
+        for fails, (name, outcome, blamed) in FAULTS.items():
+            if self.short and fails not in SHORT_FAULTS:
+                found.append(unproven(name, "the short form leaves it out"))
+                continue
+            observation = self.launch(self.pair.failing(fails), FAULT_LIMITS)
+            found += checks.fault_checks(
+                name,
+                observation,
+                outcome=outcome,
+                blamed=[rank % self.pair.devices for rank in blamed],
+                kept_steps=KEPT,
+                stall_s=STALL_S,
+            )
+        return found
+
+
+def machine_facts(environment: dict[str, Any]) -> dict[str, Any]:
+    """What a reader needs to know of the machine; without names of hosts, jobs and devices."""
+    named = ("python", "packages", "system", "cpu", "cpu_cores", "cores_available", "memory_gib")
+    hardware = hardware_facts(os.environ)
+    gpu = hardware["gpu"]
+    devices = [{key: value for key, value in one.items() if key != "uuid"} for one in gpu["devices"]]
+    return {name: environment[name] for name in named} | {"gpu": {"devices": devices, "links": gpu["links"]}}

@@ -1,0 +1,1 @@
+"""What `scalestudy accept` runs where torch is: a process that proves the clocks, and a rank with a plain loop."""
