@@ -30,7 +30,7 @@ def test_the_short_form(tmp_path: Path) -> None:
     assert not [one for stage in found.stages for one in stage.checks if one.name == "the stage itself"]
     page = (tmp_path / "acceptance.md").read_text(encoding="utf-8")
     assert "in its short form" in page
-    assert "scaling" not in page, "no ranks shared a device"
+    assert "measurement of scaling" not in page, "no ranks shared a device"
 
 
 @pytest.mark.slow
