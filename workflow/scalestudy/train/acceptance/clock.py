@@ -83,9 +83,16 @@ def run_step(clock: Clock, spin: Callable[[], None]) -> dict[str, float]:
 def traced_steps(clock: Clock, spin: Callable[[], None], device: torch.device) -> list[dict[str, float]]:
     """The same steps under the profiler, with `busy_trace_s` and `idle_trace_s` as its trace has them."""
     found: list[dict[str, float]] = []
+
+    def run_steps(steps: int, *, after_step: Callable[[], None] | None = None) -> None:
+        for _ in range(steps):
+            found.append(run_step(clock, spin))
+            if after_step is not None:
+                after_step()
+
     with tempfile.TemporaryDirectory() as folder:
         path = take_trace(
-            lambda: found.append(run_step(clock, spin)),
+            run_steps,
             steps=STEPS,
             warmup_steps=1,
             directory=Path(folder),
