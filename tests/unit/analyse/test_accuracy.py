@@ -53,7 +53,7 @@ def test_differences_that_are_all_the_same_keep_the_width_of_a_count() -> None:
     """Three launches, each with four of 359 held-out samples fewer."""
     base = pd.Series([337, 344, 349]) / 359
     interval, shown = compare_accuracy(base - 4 / 359, base, margin=0.02, confidence=0.95)
-    half = stats.t.ppf(0.975, 2) * (1 / 359) / np.sqrt(6 * 3)
+    half = stats.norm.ppf(0.975) * (1 / 359) / np.sqrt(6 * 3)
     assert vars(interval) == pytest.approx({"value": -4 / 359, "low": -4 / 359 - half, "high": -4 / 359 + half})
     assert shown == "equivalent"
 

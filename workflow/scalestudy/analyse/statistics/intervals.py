@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import exp, hypot, isnan, log, nan, sqrt
+from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
@@ -181,15 +182,16 @@ def difference(above: Values, below: Values, *, confidence: float) -> Interval:
 def mean(values: Values, *, confidence: float, least_spread: float = 0.0) -> Interval:
     """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference.
 
-    least_spread: standard deviation that a value has at least, in the unit of the values.
+    least_spread: standard deviation that a value is known to have at least, in the unit of the values. As it is
+    known, it counts with the quantile of the normal distribution.
     """
     sample = _sample(values)
     if len(sample.values) == 0:
         return NOTHING
     if sample.freedom < 1:
         return Interval(sample.mean)
-    variance = max(sample.variance_of_mean, least_spread**2 / len(sample.values))
-    half = _t(confidence, sample.freedom) * sqrt(variance)
+    known = least_spread * NormalDist().inv_cdf(0.5 + confidence / 2) / sqrt(len(sample.values))
+    half = max(_t(confidence, sample.freedom) * sqrt(sample.variance_of_mean), known)
     return Interval(sample.mean, sample.mean - half, sample.mean + half)
 
 
