@@ -20,7 +20,7 @@ RESULTS = Path("results/earlier")
 COMPARED_WITHIN_REPEATS = [f"{name}_{limit}" for name in ("speedup", "efficiency") for limit in ("low", "high")]
 """What has other limits than in 0.1, where launches were independent samples."""
 EQUAL_ACCURACIES = [f"accuracy_difference_{limit}" for limit in ("low", "high")]
-"""Of launches that all have the same difference: 0.1 took that for certain, and today it has the width of a count."""
+"""Of launches that all have the same difference. 0.1 took it for certain; today it has the width of a count."""
 
 
 @pytest.fixture
