@@ -21,9 +21,10 @@ from scalestudy.study.config.datasets import Data
 from scalestudy.study.config.models import Model
 from scalestudy.train import loop, rank
 from scalestudy.train.__main__ import run
+from scalestudy.train.acceptance.rank import replace
 from scalestudy.train.data.feed import Feed, make_feed
 from scalestudy.train.probes import run_probes
-from scalestudy.train.strategies import ddp
+from scalestudy.train.strategies import base, ddp
 from scalestudy.train.workloads import build_model
 
 SLEEP_S = 0.03
@@ -59,11 +60,6 @@ def slow_log() -> None:
     sys.stdout = OnDisk(sys.stdout)
 
 
-def replace(place: object, name: str, function: Callable[..., Any]) -> None:
-    """Put a function in the place of another, in a module or an object."""
-    setattr(place, name, function)
-
-
 def change_model(change: Callable[[nn.Module], object]) -> None:
     """Have the model changed as soon as it is built."""
 
@@ -72,7 +68,7 @@ def change_model(change: Callable[[nn.Module], object]) -> None:
         change(model)
         return model
 
-    replace(loop, "build_model", build_changed)
+    replace(base, "build_model", build_changed)
 
 
 def slow_rank() -> None:
