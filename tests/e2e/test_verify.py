@@ -213,6 +213,7 @@ def test_a_budget_that_ends_half_way_begins_no_further_launch_and_what_was_measu
     assert "budget" not in found.reason
 
 
+@pytest.mark.slow
 def test_a_budget_that_ends_in_the_first_repeat_keeps_its_launches_for_a_larger_one(
     place: Path, tmp_path: Path
 ) -> None:

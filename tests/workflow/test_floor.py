@@ -22,6 +22,7 @@ def study_of(**measure: Any) -> dict[str, Any]:
     return until_decided("floor", **({"half_width": 0.99} | measure))
 
 
+@pytest.mark.slow
 def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(checkout: Checkout) -> None:
     checkout.configure(study_of())
     checkout.run("snakemake", str(RESULTS / "performance_report.txt"))
