@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import nan
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import pandas as pd
 from builders import study_of
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.statistics.intervals import Interval
-from scalestudy.diagnose.findings import Prediction
+from scalestudy.diagnose.findings import Diagnosis, Finding, Prediction, Recommendation
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 from scalestudy.verify.model import Place, Trial
@@ -17,6 +18,18 @@ from scalestudy.verify.model import Place, Trial
 BEFORE = Place(workload="mlp", variant="ddp", scaling="strong", nodes=1, devices_per_node=2)
 PATCH: dict[str, Any] = {"variants": {"ddp": {"ddp": {"bucket_cap_mb": 5}}}}
 TIMES = {("mlp", 1, 32): 0.0010, ("mlp", 1, 16): 0.0006, ("mlp", 2, 16): 0.0040, ("mlp", 2, 32): 0.0041}
+SELDOM = Recommendation(
+    id="save_less_often",
+    change="Write a checkpoint every 10 steps.",
+    patch={"variants": {"ddp": {"checkpoint_every_steps": 10}}},
+    unpredicted="it is a test.",
+)
+
+
+def only_seldom(diagnoses: Iterable[Diagnosis]) -> tuple[Diagnosis, ...]:
+    """The diagnoses with SELDOM as their only advice."""
+    finding = Finding(cause="checkpointing", explanation="", evidence=(), refuted_by="", recommendations=(SELDOM,))
+    return tuple(one.model_copy(update={"findings": (finding,)}) for one in diagnoses)
 
 
 class TriedStudy(NamedTuple):

@@ -12,7 +12,7 @@ import yaml
 from conftest import handlers_kept, small_content
 from scalestudy.cli.inputs import plan_of, table_of
 from scalestudy.cli.stage.observations import aggregate
-from scalestudy.diagnose.findings import Finding, FindingsFile, Recommendation
+from scalestudy.diagnose.findings import FindingsFile, Recommendation
 from scalestudy.diagnose.study import diagnose_study
 from scalestudy.launch.run import measure_run
 from scalestudy.publish.numbers.model import NumbersFile
@@ -23,6 +23,7 @@ from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.verify.model import VerificationFile
 from shells import in_shell
+from tried_advice import SELDOM, only_seldom
 
 WIDE = {"type": "mlp", "hidden_dim": 512, "num_layers": 3}
 MEASURE = {
@@ -42,12 +43,6 @@ STUDY: dict[str, Any] = small_content(
     measure=MEASURE,
     report={"overhead_reference": False, "forecast_scales": []},
 )
-SELDOM = Recommendation(
-    id="save_less_often",
-    change="Write a checkpoint every 10 steps.",
-    patch={"variants": {"ddp": {"checkpoint_every_steps": 10}}},
-    unpredicted="it is a test.",
-)
 
 
 @pytest.fixture(scope="module")
@@ -65,9 +60,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     diagnoses = diagnose_study(
         plan_of(results).study, table_of(results, "summary"), table_of(results, "forecasts")
     )
-    finding = Finding(cause="checkpointing", explanation="", evidence=(), refuted_by="", recommendations=(SELDOM,))
-    only = tuple(one.model_copy(update={"findings": (finding,)}) for one in diagnoses)
-    write_document(results / "findings.json", FindingsFile(study="small", diagnoses=only))
+    write_document(results / "findings.json", FindingsFile(study="small", diagnoses=only_seldom(diagnoses)))
     return folder
 
 

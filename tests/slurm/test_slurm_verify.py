@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from scalestudy.diagnose.findings import Finding, FindingsFile, Recommendation
+from scalestudy.diagnose.findings import FindingsFile
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.observation import read_record
 from scalestudy.verify.model import VerificationFile
 from slurm_studies import Submitting, small_study
-
-SELDOM = Recommendation(
-    id="save_less_often",
-    change="Write a checkpoint every 10 steps.",
-    patch={"variants": {"ddp": {"checkpoint_every_steps": 10}}},
-    unpredicted="it is a test.",
-)
+from tried_advice import only_seldom
 
 
 @pytest.mark.slow
@@ -26,9 +20,7 @@ def test_a_trial_is_submitted_scored_and_not_submitted_again(submitting: Submitt
     submitting.submit("results/small/findings.json")
     path = submitting.results / "findings.json"
     found = read_document(path, FindingsFile)
-    finding = Finding(cause="checkpointing", explanation="", evidence=(), refuted_by="", recommendations=(SELDOM,))
-    only = tuple(one.model_copy(update={"findings": (finding,)}) for one in found.diagnoses)
-    write_document(path, found.model_copy(update={"diagnoses": only}))
+    write_document(path, found.model_copy(update={"diagnoses": only_seldom(found.diagnoses)}))
     of_the_study = set(submitting.records())
 
     command = ("scalestudy", "verify", "--results", "results/small", "--profile", "slurm")

@@ -9,10 +9,9 @@ from scalestudy.analyse.forecast.goodput import (
     FORMULA_ERROR,
     efficiency_interval,
     goodput,
-    normal_quantile,
     statistical_efficiency,
 )
-from scalestudy.analyse.statistics.intervals import Interval, product
+from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, product
 
 NOISE = Interval(300.0, 200.0, inf)
 LEVEL = 0.9

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def can_reset_its_peak() -> bool:
 
 @pytest.mark.skipif(not can_reset_its_peak(), reason="this kernel does not let a process reset its peak memory")
 def test_peaks_are_of_the_blocks_and_of_nothing_around_them(tmp_path: Path) -> None:
-    gauges = Gauges(replace(trainer_of(spec_of({"strategy": "single"}), tmp_path).place))
+    gauges = Gauges(trainer_of(spec_of({"strategy": "single"}), tmp_path).place)
 
     def take(mib: int) -> None:
         bytearray(b"1") * (mib * MIB)

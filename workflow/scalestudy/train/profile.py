@@ -24,7 +24,7 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 
 class RunSteps(Protocol):
-    """Makes so many steps as one block: the device is waited for at its edges only.
+    """Makes a number of steps as one block: the device is waited for at its edges only.
 
     after_step is called at the end of each of them.
     """

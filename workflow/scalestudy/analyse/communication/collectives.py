@@ -76,8 +76,7 @@ def enqueue_of(calls: Table) -> float:
 
     calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.
     """
-    names = calls.columns if isinstance(calls, pd.DataFrame) else calls.column_names
-    if "enqueue_s" not in names or pd.isna(Columns(calls)["enqueue_s"]).all():
+    if not Columns(calls).has("enqueue_s") or pd.isna(Columns(calls)["enqueue_s"]).all():
         return nan  # without a frame, which takes as long to make as the rest of a run does
     frame = calls if isinstance(calls, pd.DataFrame) else calls.to_pandas()
     mine = frame[(frame["collective"] == "all-reduce") & frame["enqueue_s"].notna()]

@@ -30,9 +30,8 @@ from scalestudy.analyse.costs.buckets import Bucket, bandwidth_from_exposed
 from scalestudy.analyse.costs.buckets import exposed_s as exposed_s_of
 from scalestudy.analyse.costs.collectives import RING, Link
 from scalestudy.analyse.forecast.columns import Made, NoFitError, Place, forecast_row
-from scalestudy.analyse.forecast.goodput import normal_quantile
 from scalestudy.analyse.point.rows import alone_by_batch, mostly_unsteady, ring_latency_s
-from scalestudy.analyse.statistics.intervals import Interval, product
+from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, product
 from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.study import Study
 

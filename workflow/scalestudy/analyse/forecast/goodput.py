@@ -16,9 +16,8 @@ Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, a
 from __future__ import annotations
 
 from math import isinf, isnan, log2, nan, sqrt
-from statistics import NormalDist
 
-from scalestudy.analyse.statistics.intervals import Interval, product
+from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, product
 
 FORMULA_ERROR = 0.09
 """Standard deviation of the logarithm of the factor of samples at twice the batch. It grows with the square root
@@ -56,11 +55,6 @@ def efficiency_interval(
         found = found.map(lambda one: one ** (1 - weight) * by_trial**weight)
     off = FORMULA_ERROR * sqrt(abs(log2(batch / reference)))
     return found.widened(off * normal_quantile(confidence))
-
-
-def normal_quantile(confidence: float) -> float:
-    """Half-width of a two-sided interval of the normal distribution, in standard deviations."""
-    return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def goodput(

@@ -13,7 +13,7 @@ def enqueue_share(blocks: Columns, steps: Columns) -> float:
     Well below 1 the device is the limit, near 1 the host is: it queues no faster than the device works. nan where
     the host does not run ahead of the device, or a record is older than this. blocks, steps: of one launch.
     """
-    if "enqueue_time_s" not in list(getattr(blocks.table, "column_names", blocks.table)) or not blocks:
+    if not (blocks and blocks.has("enqueue_time_s")):
         return nan
     measured = blocks.among("phase", ("measured",)) & ~np.isnan(blocks["enqueue_time_s"].astype(float))
     shares = []

@@ -33,6 +33,10 @@ class Columns(dict[str, np.ndarray]):
         self[name] = values
         return values
 
+    def has(self, name: str) -> bool:
+        """Whether the table has a column; a record of an earlier release may lack it."""
+        return name in (self.table.columns if isinstance(self.table, pd.DataFrame) else self.table.column_names)
+
     def __len__(self) -> int:
         """Rows."""
         return len(self.table)

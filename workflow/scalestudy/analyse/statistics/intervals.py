@@ -190,7 +190,7 @@ def mean(values: Values, *, confidence: float, least_spread: float = 0.0) -> Int
         return NOTHING
     if sample.freedom < 1:
         return Interval(sample.mean)
-    known = least_spread * NormalDist().inv_cdf(0.5 + confidence / 2) / sqrt(len(sample.values))
+    known = least_spread * normal_quantile(confidence) / sqrt(len(sample.values))
     half = max(_t(confidence, sample.freedom) * sqrt(sample.variance_of_mean), known)
     return Interval(sample.mean, sample.mean - half, sample.mean + half)
 
@@ -203,6 +203,11 @@ def _logs(values: Numbers) -> np.ndarray:
     if any(value <= 0 for value in values):
         raise ValueError(f"a positive quantity has a value of {min(values)}")
     return np.array([log(value) for value in values], dtype=float)
+
+
+def normal_quantile(confidence: float) -> float:
+    """Half-width of a two-sided interval of the normal distribution, in standard deviations."""
+    return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def _t(confidence: float, freedom: float) -> float:

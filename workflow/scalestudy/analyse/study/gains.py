@@ -36,7 +36,7 @@ def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]
     """
     found = []
     for gain in plan.study.measure.gains:
-        if Setting(workload=point.workload, variant=point.variant) not in (gain.before, gain.after):
+        if not gain.compares(point.workload, point.variant):
             continue
         sides = [_beside(plan, point, setting) for setting in (gain.before, gain.after)]
         if None in sides:

@@ -15,7 +15,6 @@ from scipy.special import stdtrit
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.study.decision_file import Comparison
 from scalestudy.registry.codes import Settled
-from scalestudy.study.config.stopping import Setting
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
@@ -159,8 +158,8 @@ def _believed(
 
 def _quantity(study: Study, place: Point | Comparison) -> str:
     """What launches of a point go on for: `gain` where `measure.gains` compares it, else `speedup`."""
-    setting = Setting(workload=place.workload, variant=place.variant)
-    return "gain" if any(setting in (one.before, one.after) for one in study.measure.gains) else "speedup"
+    compared = any(gain.compares(place.workload, place.variant) for gain in study.measure.gains)
+    return "gain" if compared else "speedup"
 
 
 def _judged(study: Study, comparison: Comparison) -> Interval:

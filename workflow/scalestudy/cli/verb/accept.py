@@ -90,5 +90,5 @@ def choose(device: str, devices: int) -> tuple[str, bool]:
 
 
 def advice(gpus: int) -> str:
-    """What to ask for where there are so many CUDA devices."""
+    """What to ask for, by the number of CUDA devices."""
     return f"use --devices {gpus} or less" if gpus else "use --device cpu to check the CPU"

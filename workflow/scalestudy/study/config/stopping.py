@@ -23,6 +23,10 @@ class Gain(Entry):
     before: Setting
     after: Setting
 
+    def compares(self, workload: str, variant: str) -> bool:
+        """Whether a workload under a variant is one of the two."""
+        return Setting(workload=workload, variant=variant) in (self.before, self.after)
+
 
 class StudyMeasure(Measure):
     """How long is measured, and until when launches go on."""

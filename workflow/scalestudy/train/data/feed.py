@@ -29,54 +29,43 @@ class Feed(Protocol):
 
 
 class Arrays(Dataset[Batch]):
-    """Training samples by whole batches of indices."""
-
-    def __init__(self, split: Split) -> None:
-        self.inputs, self.targets, self._delay_s = split.train_inputs, split.train_targets, split.sample_delay_s
-
-    def __getitem__(self, index: Tensor) -> Batch:
-        if self._delay_s:
-            time.sleep(self._delay_s * len(index))
-        return self.inputs[index], self.targets[index]
-
-
-class DirectFeed:
-    """The loop reads by itself; nothing is read ahead.
+    """Training samples by whole batches of indices.
 
     allocate: makes the tensor that a batch is read into, of a shape and a type; None where torch makes one.
     """
 
     def __init__(self, split: Split, *, allocate: Allocate | None = None) -> None:
+        self.inputs, self.targets, self._delay_s = split.train_inputs, split.train_targets, split.sample_delay_s
+        self._allocate = allocate
+
+    def __getitem__(self, index: Tensor) -> Batch:
+        if self._delay_s:
+            time.sleep(self._delay_s * len(index))
+        return self._rows(self.inputs, index), self._rows(self.targets, index)
+
+    def _rows(self, array: Tensor, index: Tensor) -> Tensor:
+        if self._allocate is None:
+            return array[index]
+        return torch.index_select(array, 0, index, out=self._allocate((len(index), *array.shape[1:]), array.dtype))
+
+
+class DirectFeed:
+    """The loop reads by itself; nothing is read ahead. allocate: as of Arrays."""
+
+    def __init__(self, split: Split, *, allocate: Allocate | None = None) -> None:
         inputs, targets = split.train_inputs, split.train_targets
-        self.read: Callable[[Tensor], Batch]
-        if allocate is not None:
-            self.read = lambda index: (_gathered(inputs, index, allocate), _gathered(targets, index, allocate))
-        else:
-            self.read = lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
-        if split.sample_delay_s:
-            self.read = _slowly(self.read, split.sample_delay_s)
+        self.read: Callable[[Tensor], Batch] = (
+            Arrays(split, allocate=allocate).__getitem__
+            if split.sample_delay_s or allocate is not None
+            else lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+        )
 
     def open(self, batches: list[Tensor]) -> None:
         pass
 
 
-def _gathered(array: Tensor, index: Tensor, allocate: Allocate) -> Tensor:
-    """The rows of an index, as array[index]."""
-    return torch.index_select(array, 0, index, out=allocate((len(index), *array.shape[1:]), array.dtype))
-
-
 def _pinned(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
     return torch.empty(shape, dtype=dtype, pin_memory=True)
-
-
-def _slowly(read: Callable[[Tensor], Batch], delay_s: float) -> Callable[[Tensor], Batch]:
-    """The same after so many seconds for each sample."""
-
-    def after_a_while(index: Tensor) -> Batch:
-        time.sleep(delay_s * len(index))
-        return read(index)
-
-    return after_a_while
 
 
 class _Announced(Sampler[Tensor]):

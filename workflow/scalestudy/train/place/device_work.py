@@ -33,7 +33,7 @@ def asks_stream(device: torch.device) -> Callable[[], bool] | None:
 def is_busy(stream: Stream, *, answer_s: float = ANSWER_S) -> bool:
     """Whether the stream has work left. A query that is not answered in `answer_s` seconds says that it has.
 
-    A query that fails says that it has none: an error of the device is the rank's own, and others wait for it.
+    A query that fails counts as "no work left": the error is this rank's own, and the other ranks wait for it.
     """
     done: list[bool] = []
 

@@ -31,7 +31,7 @@ class Gpu:
 
 
 def refuse_shared_gpu(place: Placement, *, timeout_s: float) -> None:
-    """PlacementError, on every rank, where two ranks of NCCL are on one GPU; it names the ranks and the GPU.
+    """Raise PlacementError on every rank if two ranks of NCCL are on one GPU. It names the ranks and the GPU.
 
     Ranks that talk over gloo may share a device. timeout_s: seconds for all ranks to come.
     """
@@ -43,7 +43,7 @@ def refuse_shared_gpu(place: Placement, *, timeout_s: float) -> None:
 
 
 def compare_gpus(store: dist.Store, rank: int, world_size: int, mine: Gpu) -> None:
-    """Tell all ranks of `mine` through the store, and compare all of them. PlacementError as above."""
+    """Tell all ranks of `mine` through the store, and compare all of them. Raises PlacementError as above."""
     shared = dist.PrefixStore("gpus", store)
     shared.set(str(rank), json.dumps(asdict(mine)))
     gpus = [Gpu(**json.loads(shared.get(str(other)))) for other in range(world_size)]

@@ -15,6 +15,7 @@ from torch import Tensor
 
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.queued_calls import hold_back, time_queued
+from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.step.clock import CudaClock
 
 SMALL_BYTES = (4, 1024, 16 * 1024)  # where latency is all there is
@@ -52,7 +53,7 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
 
 
 def large_messages(free_bytes: float) -> tuple[int, ...]:
-    """Those of LARGE_BYTES for which there is memory; free_bytes: of the rank that has least."""
+    """Those of LARGE_BYTES for which there is memory; free_bytes: the smallest over ranks."""
     return tuple(size for size in LARGE_BYTES if MESSAGES_IN_MEMORY * size <= free_bytes)
 
 
@@ -61,20 +62,14 @@ def _free_bytes(trainer: Trainer) -> float:
     free, _ = torch.cuda.mem_get_info(trainer.place.device)
     if limit_gib := trainer.spec.host.memory_limit_gib:
         free = min(free, int(limit_gib * 2**30) - torch.cuda.memory_reserved(trainer.place.device))
-    least = torch.tensor([-float(free)], dtype=torch.float64, device=trainer.place.device)
-    return -trainer.strategy.all_reduce_max(least).item()
+    return -largest_over_ranks(trainer, -float(free))
 
 
 def _time_on_device(trainer: Trainer, call: Callable[[], object]) -> list[dict[str, float]]:
     """`time_s` and `enqueue_s` of calls in the middle of others, a row a group of them."""
     trainer.strategy.barrier()
     clock = CudaClock()
-    return time_queued(call, clock, hold=hold_back, agree=lambda value: _largest(trainer, value))
-
-
-def _largest(trainer: Trainer, value: float) -> float:
-    agreed = torch.tensor([value], dtype=torch.float64, device=trainer.place.device)
-    return trainer.strategy.all_reduce_max(agreed).item()
+    return time_queued(call, clock, hold=hold_back, agree=lambda value: largest_over_ranks(trainer, value))
 
 
 def _time_calls(trainer: Trainer, call: Callable[[], object]) -> list[float]:

@@ -20,11 +20,11 @@ SECONDS_PER_SIZE = 0.5
 HELD_FACTOR = 3.0
 """The device is held back for this multiple of the time in which the calls were launched the last time."""
 CYCLES_PER_S = 2e9
-"""Of a GPU's clock, at the most: a slower one is held back for longer."""
+"""Of the fastest clock of a GPU; a slower one is held back for longer."""
 
 
 def hold_back(seconds: float) -> None:
-    """Keep the current stream of the device busy for at least so many seconds of work that is not ours."""
+    """Keep the current stream of the device busy for that time at least, with work that is not ours."""
     torch.cuda._sleep(int(seconds * CYCLES_PER_S))
 
 
@@ -37,8 +37,8 @@ def time_queued(
 ) -> list[dict[str, float]]:
     """A row for each group of QUEUED_CALLS calls: `time_s` of one call on the device, `enqueue_s` on the host.
 
-    clock: of the device. hold: keeps the device busy for so many seconds. agree: the largest over ranks, so that
-    all of them make the same number of calls. Seconds.
+    clock: of the device. hold: keeps the device busy, for a number of seconds. agree: the largest over ranks, so
+    that all of them make the same number of calls. Seconds.
     """
     for _ in range(WARMUP_CALLS):
         call()

@@ -54,7 +54,7 @@ class Stepper:
         self.samples = 0
         """Samples that the feed gave so far, counted as they come."""
         self.enqueue_time_s: float | None = None
-        """What the host took to queue the steps of the last block; None where it does not run ahead of the device.
+        """Seconds that the host took to queue the steps of the last block. None on a CPU, where nothing is queued.
 
         Near the time of the block, the host is what training waits for: it is bound by launches."""
         self._into_parts = self._parts_of_marks()
