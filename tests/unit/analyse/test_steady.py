@@ -55,6 +55,16 @@ def test_short_series_of_one_mode_are_left_alone() -> None:
     assert np.mean([find_modes(s) is not None for s in found]) <= 0.03
 
 
+def test_a_slow_wander_below_fast_noise_is_no_jump() -> None:
+    """Steps of two ranks that wait for each other look like this: nothing that the next step tells, and a wander."""
+    random = np.random.default_rng(5)
+    slow = Truth(launch_cv=0, step_cv=0.12, correlation=0.95, hiccups=0)
+    found = [
+        steps(slow, 1100, random)[100:] * np.exp(random.normal(0, 0.25, 1000)) for _ in range(SERIES)
+    ]  # by the correlation of neighbours alone more than half of them have a jump
+    assert np.mean([find_jump(s) is not None for s in found]) <= 0.15
+
+
 def test_a_jump_is_found_where_it_is() -> None:
     random = np.random.default_rng(5)
     found = [find_jump(series("jump", random)) for _ in range(SERIES)]

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.run.grid import Columns
+from scalestudy.measure.batch_means import autocorrelation_time
 from scalestudy.record.tables import Table
 
 TRIMMED = 0.15  # of the series at each end, where a jump is not looked for
@@ -51,6 +52,11 @@ def find_jump(values: np.ndarray) -> Jump | None:
     D^2 w (1 - w) / s^2; 3. s^2 widened by the autocorrelation time of the residuals; 4. a jump if F passes
     CRITICAL, which allows for having searched, and the levels differ by SMALLEST_JUMP. A series that is short
     against its correlation wanders anyway: nothing is said of it.
+
+    The autocorrelation time is the longer of two. That of a first-order autoregression is right for few steps. It
+    does not see a slow wander below fast noise, which is how steps of ranks that wait for each other look: the
+    integrated one does. With the first alone 8 to 23 % of launches of this host, their phases made random, had a
+    jump; with both 3 to 10 %.
     Source: Andrews (1993), "Tests for parameter instability", Econometrica 61.
     """
     series = np.log(np.asarray(values, dtype=float))
@@ -64,7 +70,7 @@ def find_jump(values: np.ndarray) -> Jump | None:
     best = int(np.argmax(between))
     cut, difference = int(cuts[best]), float(differences[best])
     residuals = series - np.where(np.arange(count) < cut, series[:cut].mean(), series[cut:].mean())
-    correlation = _correlation_time(residuals)
+    correlation = max(_correlation_time(residuals), autocorrelation_time(residuals))
     variance = float(residuals @ residuals) / (count - 2) * correlation
     too_short = count < FEWEST_CORRELATION_TIMES * correlation
     if too_short or float(between[best]) <= CRITICAL * variance or abs(difference) < SMALLEST_JUMP:
