@@ -29,7 +29,7 @@ from bench.learnable import write_news
 from bench.verification import HOST, launch_all
 
 FOLDER = Path(gettempdir()) / "scalestudy-advice-followed"
-REPEATS = 5
+REPEATS = 6
 MOST_STEPS = 4
 STUDY: dict[str, Any] = {
     "study": "news",
@@ -44,7 +44,7 @@ STUDY: dict[str, Any] = {
             "data": {"type": "ag-news", "path": "news", "sequence_length": 32, "vocabulary": 800},
             "optimizer": {"type": "adamw", "learning_rate": 0.0005},
             "batch_size": 16,
-            "epochs": 4,
+            "epochs": 8,
             "scaling": ["strong"],
         }
     },
