@@ -46,4 +46,5 @@ if __name__ == "__main__":
         os.environ[FAILS] = "nothing"
         never_end_the_group()
     fail_as_asked()
-    run()
+    with strict_backend.HANDED_OUT:
+        run()

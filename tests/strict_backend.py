@@ -6,8 +6,8 @@
 - The end of a group waits for all of its ranks. (NCCL's user guide, ncclCommFinalize and ncclCommDestroy: a
   communicator is finalized by all of its ranks together.)
 - There is no monitored barrier. (torch.distributed.monitored_barrier: for gloo alone.)
-
-Not held: that NCCL refuses tensors which are on no GPU.
+- A tensor of ours that is not on the rank's device is refused. (torch 2.13, distributed_c10d.py: a group of NCCL
+  has no backend for tensors on the host.) What torch's own code sends is not asked about.
 """
 
 from __future__ import annotations
@@ -19,11 +19,15 @@ from collections.abc import Callable
 from typing import Any
 
 import torch.distributed as dist
+from handed_out import HandedOut, asked_by_torch, tensors
+from torch import Tensor
 from torch._C._distributed_c10d import _create_work_from_future
 from torch.futures import Future
 
 NAME = "strict"
 NEVER = datetime.timedelta(days=1)
+HANDED_OUT = HandedOut()
+"""Entered by the rank that talks over this backend, for as long as it lives."""
 
 
 class StrictGroup(dist.ProcessGroup):
@@ -50,6 +54,8 @@ class StrictGroup(dist.ProcessGroup):
 
 def _of_gloo(name: str) -> Callable[..., dist.Work]:
     def collective(self: StrictGroup, *arguments: Any, **options: Any) -> dist.Work:
+        if not asked_by_torch() and not all(map(HANDED_OUT.holds, tensors(arguments))):
+            raise RuntimeError("No backend type associated with device type cpu")
         work, done = getattr(self._gloo, name)(*arguments, **options), Future()
 
         def wait() -> None:
@@ -79,8 +85,18 @@ for _name, _older in (  # what groups call them since torch 2.12, and a backend 
     setattr(StrictGroup, _name, _of_gloo(_older))
 
 
+def _noted(of_bucket: Callable[[dist.GradBucket], Tensor]) -> Callable[[dist.GradBucket], Tensor]:
+    def buffer(bucket: dist.GradBucket) -> Tensor:
+        values = of_bucket(bucket)
+        HANDED_OUT.note(values)
+        return values
+
+    return buffer
+
+
 def register() -> None:
-    """From here on a group may be made of it."""
+    """From here on a group may be made of it, and what DDP hands to a hook counts as on the device."""
+    dist.GradBucket.buffer = _noted(dist.GradBucket.buffer)
     dist.Backend.register_backend(
         NAME, lambda store, rank, size, _: StrictGroup(store, rank, size), devices=["cpu"]
     )
