@@ -34,8 +34,8 @@ def threads(value: str, **host: Any) -> dict[str, Any]:
 
 REFUSED = [
     ("repeatz", 3, "repeatz: unknown key; did you mean repeats?"),
-    ("repeats", 0, "repeats: input should be greater than or equal to 1, not 0"),
-    ("repeats", "three", "repeats: input should be a valid integer"),
+    ("repeats", 0, "repeats: 1 or more is expected, not 0"),
+    ("repeats", "three", "repeats: a whole number is expected, not 'three'"),
     ("study", "My Study", "study: "),
     ("scales", [], "scales: "),
     ("scales", ["4"], "scales.0: a scale is NODESxDEVICES, such as 1x4"),
@@ -44,7 +44,7 @@ REFUSED = [
     (
         "variants.ddp.strategy",
         "fsdp3",
-        "variants.ddp.strategy: input should be 'single', 'ddp' or 'fsdp', not 'fsdp3'",
+        "variants.ddp.strategy: 'single', 'ddp' or 'fsdp' is expected, not 'fsdp3'",
     ),
     ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
     ("host", threads("4"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),

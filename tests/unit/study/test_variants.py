@@ -62,15 +62,15 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({f"{DDP}.ddp": {"zero": 3}}, "variants.ddp.ddp.zero: unknown key; valid keys are bucket_cap_mb, "),
     (
         {f"{DDP}.ddp": {"communication_hook": "int8"}},
-        "variants.ddp.ddp.communication_hook: input should be 'none', 'fp16', 'bf16' or 'powersgd', not 'int8'",
+        "variants.ddp.ddp.communication_hook: 'none', 'fp16', 'bf16' or 'powersgd' is expected, not 'int8'",
     ),
     (
         {DDP: fsdp(fsdp={"sharding": "zero3"})},
-        "variants.ddp.fsdp.sharding: input should be 'full', 'gradients' or 'hybrid', not 'zero3'",
+        "variants.ddp.fsdp.sharding: 'full', 'gradients' or 'hybrid' is expected, not 'zero3'",
     ),
     (
         {f"{DDP}.precision": "fp8"},
-        "variants.ddp.precision: input should be 'fp32', 'tf32', 'bf16' or 'fp16', not 'fp8'",
+        "variants.ddp.precision: 'fp32', 'tf32', 'bf16' or 'fp16' is expected, not 'fp8'",
     ),
     # What does not go together.
     (

@@ -238,14 +238,14 @@ def test_bounds_of_what_a_target_does_not_take_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("tune", "said"),
     [
-        ({"workers": [-1]}, "tune.workers.0: input should be greater than or equal to 0, not -1"),
+        ({"workers": [-1]}, "tune.workers.0: 0 or more is expected, not -1"),
         (
             {"precision": ["fp64"]},
-            "tune.precision: input should be 'fp32', 'tf32', 'bf16' or 'fp16', not",
+            "tune.precision: 'fp32', 'tf32', 'bf16' or 'fp16' is expected, not",
         ),
-        ({"bucket_cap_mb": []}, "tune.bucket_cap_mb: tuple should have at least 1 item"),
+        ({"bucket_cap_mb": []}, "tune.bucket_cap_mb: at least 1 is needed, and there is none"),
         ({"accumulation_steps": [2, 2]}, "tune.accumulation_steps: each may be listed once; repeated: 2"),
-        ({"largest_batch": 0}, "tune.largest_batch: input should be greater than or equal to 1, not 0"),
+        ({"largest_batch": 0}, "tune.largest_batch: 1 or more is expected, not 0"),
         ({"batch_factor": [2]}, "tune.batch_factor: unknown key; did you mean batch_factors?"),
         ({"also": {"bucket": [1]}}, "tune: also: bucket: no such key; keys are batch_size, sharding"),
         ({"also": {"strategy": ["fsdp"]}}, "tune: also: strategy: no such key; use sharding"),
@@ -285,7 +285,7 @@ def test_the_command_reads_the_bounds_of_the_study(place: Path, capsys: pytest.C
     assert "precision is held: tune.hold" in said
     Path("study.yaml").write_text(yaml.safe_dump(STUDY | {"tune": {"workers": [-3]}}))
     assert main(["tune", "study.yaml", "--budget", "0.5", "--dry-run"]) == 2
-    assert "tune.workers.0: input should be greater" in capsys.readouterr().err
+    assert "tune.workers.0: 0 or more is expected" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

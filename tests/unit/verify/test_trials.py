@@ -240,7 +240,7 @@ def advised_in_turn(study: Study, *patches: Any) -> list[Diagnosis]:
 @pytest.mark.parametrize(
     ("patch", "says"),
     [
-        (REFUSED, "workloads.mlp-after.batch_size: input should be greater than or equal to 1, not 0"),
+        (REFUSED, "workloads.mlp-after.batch_size: 1 or more is expected, not 0"),
         ({"variants": {"ddp": {"bucket": 5}}}, "variants.ddp-after.bucket: unknown key"),
         ({"workloads": {"other": {"batch_size": 8}}}, "workloads: the patch does not change mlp"),
     ],

@@ -2,17 +2,20 @@
 
 import difflib
 import json
+import re
 import types
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
+from scalestudy.study.config.refusals import shown, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
+from scalestudy.study.config.yaml_file import read_yaml
 
 _UNIONS = (Union, types.UnionType)
 
@@ -30,7 +33,7 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
     """What study files say, merged and not checked; raises UserError where one is missing or no YAML mapping."""
     content: dict[str, Any] = {}
     for path in paths:
-        content = merge(content, _read(Path(path)))
+        content = merge(content, read_yaml(Path(path)))
     return content
 
 
@@ -52,18 +55,6 @@ def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]
     return merged
 
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such study file") from None
-    except yaml.YAMLError as error:
-        raise UserError(f"{path}: not valid YAML: {error}") from None
-    if not isinstance(content, Mapping):
-        raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
-    return dict(content)
-
-
 def parse_json(text: str, *, source: str) -> Study:
     """Study from JSON text, as a Snakemake job carries its config."""
     try:
@@ -76,20 +67,43 @@ def parse_json(text: str, *, source: str) -> Study:
 def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     """Study from a mapping such as Snakemake's `config`; `source` names it in errors.
 
-    A key that is null counts as not given: so a second file can take back what the first one says.
+    A key that is null counts as not given: so a second file can take back what the first one says. A value has the
+    type of its key: `true` is no number, and "3" is none either.
     """
-    content = expand_sweeps(_without_nulls(content), source=source)
+    content = expand_sweeps(_plain(content), source=source)
     try:
-        return Study.model_validate(content)
+        try:
+            return Study.model_validate(content, strict=True)
+        except ValidationError as error:
+            return Study.model_validate(_with_powers(content, error), strict=True)
     except ValidationError as error:
         problems = [_line(item) for item in error.errors(include_url=False)]
         raise RefusedStudyError(source, problems) from None
 
 
-def _without_nulls(value: Any) -> Any:
-    if not isinstance(value, Mapping):
-        return value
-    return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
+def _plain(value: Any) -> Any:
+    """Without keys that are null, and with tuples for lists."""
+    if isinstance(value, Mapping):
+        return {key: _plain(inner) for key, inner in value.items() if inner is not None}
+    return tuple(map(_plain, value)) if isinstance(value, list | tuple) else value
+
+
+_POWER = re.compile(r"[-+]?\d+(\.\d*)?[eE][-+]?\d+")
+"""A number as YAML 1.2 has it and PyYAML, which reads 1.1, does not: without a point, or without a sign."""
+
+
+def _with_powers(content: Mapping[str, Any], error: ValidationError) -> dict[str, Any]:
+    """The content with numbers such as 1e-3 where numbers belong, which come as text."""
+    changed = deepcopy(dict(content))
+    for item in error.errors(include_url=False):
+        if item["type"] == "float_type" and isinstance(item["input"], str) and _POWER.fullmatch(item["input"]):
+            *parents, last = _followed(item["loc"])[0]
+            node: Any = changed
+            for key in parents:
+                node = node[key]
+            if isinstance(node, dict):
+                node[last] = float(item["input"])
+    return changed
 
 
 def _line(item: Any) -> str:
@@ -102,7 +116,8 @@ def _line(item: Any) -> str:
     elif kind == "missing":
         message = "missing: this key is required"
     elif kind != "value_error":
-        message = f"{message[0].lower()}{message[1:]}, not {item['input']!r}"
+        ours = words(kind, item.get("ctx", {}), item["input"])
+        message = ours or f"{message[0].lower()}{message[1:]}, not {shown(item['input'])}"
     return f"{path + ': ' if path else ''}{message}"
 
 

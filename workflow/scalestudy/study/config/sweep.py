@@ -41,7 +41,7 @@ def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
         return
     sweep = entry["sweep"]
     given = sweep.values() if isinstance(sweep, Mapping) else ()
-    if not given or not all(isinstance(values, list) and values for values in given):
+    if not given or not all(isinstance(values, list | tuple) and values for values in given):
         raise UserError(
             f"{path}: a mapping of keys to lists of values is expected, such as {{ddp.bucket_cap_mb: [5, 25]}}"
         )

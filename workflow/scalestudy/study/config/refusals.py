@@ -1,0 +1,102 @@
+"""What is wrong with a value of a study, in our words: what is expected at its key, and what is there."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+LONGEST = 60
+"""Characters of a value that are quoted."""
+
+
+def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
+    """The sentence for an error of pydantic, by its kind and context; None for a kind that has none of ours.
+
+    value: what the study says there.
+    """
+    known = _SENTENCES.get(kind)
+    return known(context, value) if known else None
+
+
+def shown(value: Any) -> str:
+    """A value as a user would write it, short."""
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list | tuple):
+        return "a list"
+    if isinstance(value, str):
+        text = repr(value)
+    else:
+        text = json.dumps(value) if value is None or isinstance(value, bool) else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 5]} ...{text[-1:]}"
+
+
+def _expected(what: str) -> Callable[[Mapping[str, Any], Any], str]:
+    return lambda _, value: f"{what} is expected, not {shown(value)}"
+
+
+def _number(what: str) -> Callable[[Mapping[str, Any], Any], str]:
+    def sentence(_: Mapping[str, Any], value: Any) -> str:
+        quoted = isinstance(value, str) and _is_number(value)
+        return f"{what} is expected, not {shown(value)}" + ("; leave out the quotes" if quoted else "")
+
+    return sentence
+
+
+def _text(_: Mapping[str, Any], value: Any) -> str:
+    plain = isinstance(value, int | float)
+    return f"text is expected, not {shown(value)}" + ("; in quotes it is text" if plain else "")
+
+
+def _bound(key: str, what: str) -> Callable[[Mapping[str, Any], Any], str]:
+    return lambda context, value: f"{what.format(context[key])} is expected, not {shown(value)}"
+
+
+def _literal(context: Mapping[str, Any], value: Any) -> str:
+    expected = str(context["expected"])
+    near = difflib.get_close_matches(str(value), expected.replace("'", "").replace(" or ", ", ").split(", "), n=1)
+    return f"{expected} is expected, not {shown(value)}" + (f"; did you mean {near[0]}?" if near else "")
+
+
+def _tag(context: Mapping[str, Any], value: Any) -> str:
+    key, valid = str(context["discriminator"]).strip("'"), str(context["expected_tags"]).replace("'", "")
+    return f"{key}: {shown(context['tag'])} is not known; valid are {valid}"
+
+
+def _no_tag(context: Mapping[str, Any], value: Any) -> str:
+    if not isinstance(value, Mapping):
+        return f"a mapping of keys is expected, not {shown(value)}"
+    return f"{str(context['discriminator']).strip(chr(39))}: missing: this key is required"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+_SENTENCES: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
+    "int_type": _number("a whole number"),
+    "int_from_float": _number("a whole number"),
+    "int_parsing_size": _expected("a number of fewer digits"),
+    "float_type": _number("a number"),
+    "finite_number": _expected("a finite number"),
+    "bool_type": _expected("true or false"),
+    "string_type": _text,
+    "tuple_type": _expected("a list"),
+    "dict_type": _expected("a mapping of keys"),
+    "model_type": _expected("a mapping of keys"),
+    "literal_error": _literal,
+    "greater_than_equal": _bound("ge", "{} or more"),
+    "greater_than": _bound("gt", "a number above {}"),
+    "less_than_equal": _bound("le", "{} or less"),
+    "less_than": _bound("lt", "a number below {}"),
+    "too_short": lambda context, _: f"at least {context['min_length']} is needed, and there is none",
+    "string_pattern_mismatch": lambda context, value: f"{shown(value)} has not the form {context['pattern']}",
+    "union_tag_invalid": _tag,
+    "union_tag_not_found": _no_tag,
+}

@@ -1,0 +1,146 @@
+"""YAML that a study may be written in: one text, each key once, no more than a person would write.
+
+PyYAML takes the last of two equal keys, follows an alias into itself, and writes out aliases of aliases until memory
+ends. None of that is meant by anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from scalestudy.errors import UserError
+
+MOST_BYTES = 256 * 1024
+"""Of a file; that is some thousands of lines, and takes about two seconds to read."""
+MOST_VALUES = 50_000
+"""Of a file, with every alias written out."""
+DEEPEST = 40
+"""Levels of mappings and lists in each other. The config model has seven."""
+MERGE = "tag:yaml.org,2002:merge"
+PLAIN = (str, int, float, bool, type(None))
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a YAML file holds: keys are text; values are text, numbers, booleans, null, lists, mappings.
+
+    Raises UserError, naming the file and the line, where it cannot be read, is no UTF-8, is no YAML, is larger or
+    deeper than a study can be, or has a key twice.
+    """
+    text = _text(path)
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            content = None if node is None else _content(node, loader)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        raise UserError(f"{path}: not valid YAML: {_said(error)}") from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UserError(f"{path}: not valid YAML: {error}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
+    return content
+
+
+def _text(path: Path) -> str:
+    """What a file holds, without a byte order mark."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(MOST_BYTES + 1)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such study file") from None
+    except IsADirectoryError:
+        raise UserError(f"{path}: is a folder; name the study file in it") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    if len(data) > MOST_BYTES:
+        raise UserError(f"{path}: is larger than {MOST_BYTES // 1024} KiB, which no study file is")
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise UserError(f"{path}: is text in UTF-16; save it as UTF-8")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise UserError(
+            f"{path}: line {line} is no UTF-8 text (byte 0x{data[error.start]:02x}); save the file as UTF-8"
+        ) from None
+
+
+def _said(error: yaml.MarkedYAMLError) -> str:
+    """What is wrong, and in which line, on one line."""
+    at = error.problem_mark or error.context_mark
+    parts = [part for part in (error.context, error.problem) if part]
+    return ", ".join(parts) + ("" if at is None else f" (line {at.line + 1}, column {at.column + 1})")
+
+
+class _Loader(yaml.SafeLoader):
+    """Composes nodes, but no deeper than DEEPEST: composing is recursive."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self._depth = 0
+
+    def compose_node(self, parent: yaml.Node | None, index: int | yaml.Node | None) -> yaml.Node | None:
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise _at(self.peek_event(), f"mappings and lists are in each other more than {DEEPEST} deep")
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
+def _at(node: Any, problem: str) -> yaml.MarkedYAMLError:
+    return yaml.MarkedYAMLError(problem=problem, problem_mark=node.start_mark)
+
+
+def _content(root: yaml.Node, loader: _Loader) -> Any:
+    """What the nodes say, with aliases written out."""
+    left = MOST_VALUES
+
+    def value(node: yaml.Node, above: tuple[int, ...]) -> Any:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise _at(root, f"it holds more than {MOST_VALUES} values with its aliases written out")
+        if id(node) in above:
+            raise _at(node, "an anchor holds itself by its alias")
+        inside = (*above, id(node))
+        if isinstance(node, yaml.MappingNode):
+            return mapping(node, inside)
+        if isinstance(node, yaml.SequenceNode):
+            return [value(one, inside) for one in node.value]
+        found = loader.construct_object(node)
+        if not isinstance(found, PLAIN):
+            raise _at(node, f"{node.value} is read as a {type(found).__name__}; in quotes it is text")
+        return found
+
+    def mapping(node: yaml.MappingNode, inside: tuple[int, ...]) -> dict[str, Any]:
+        merged: dict[str, Any] = {}
+        own: dict[str, Any] = {}
+        for key, inner in node.value:
+            if key.tag == MERGE:
+                for other in merged_in(inner):
+                    merged = value(other, inside) | merged  # what is named first counts
+                continue
+            name = value(key, inside)
+            if not isinstance(name, str):
+                raise _at(key, f"key {key.value} is read as a {type(name).__name__}; in quotes it is text")
+            if name in own:
+                raise _at(key, f"key {name} is there twice")
+            own[name] = value(inner, inside)
+        return merged | own
+
+    return value(root, ())
+
+
+def merged_in(node: yaml.Node) -> Iterator[yaml.Node]:
+    """The mappings of a merge key `<<`; MarkedYAMLError where there is anything else."""
+    for one in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+        if not isinstance(one, yaml.MappingNode):
+            raise _at(one, "<< takes a mapping, or a list of them")
+        yield one
