@@ -27,6 +27,7 @@ from scalestudy.chain.launches import (
 )
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
+from scalestudy.project import root
 from scalestudy.publish.figures import figures_of, file_of
 from scalestudy.publish.templates import template_digest
 from scalestudy.publish.typeset import missing_tex
@@ -37,6 +38,7 @@ from scalestudy.registry.tables import NAMES as TABLE_NAMES
 from scalestudy.registry.tables import VERIFICATION as VERIFICATION_TABLE
 from scalestudy.study.allocations import launch_min, make_allocations
 from scalestudy.study.config.load import parse_study, with_planned_defaults
+from scalestudy.study.config.yaml_file import read_yaml
 from scalestudy.study.plan import make_plan
 
 # `scalestudy` must be the one of the Python that runs this workflow, also where its environment is not activated.
@@ -52,7 +54,10 @@ def or_one_message(function, *arguments, **options):
 
 
 def make_checked_plan():
-    """The plan of the config."""
+    """The plan of the config, whose files are read as strictly as by `scalestudy plan`."""
+    own = Path(workflow.main_snakefile).resolve().is_relative_to(root())  # or else its files say other things too
+    for path in workflow.configfiles if own else []:
+        read_yaml(Path(path))
     content = read_config(config, job=not workflow.is_main_process)
     return make_plan(parse_study(with_planned_defaults(content), source="config"))
 
@@ -140,6 +145,11 @@ def get_spec(wildcards):
 def get_config_json(wildcards):
     """The study on one line; from a function, since the braces of a command are no wildcards."""
     return CONFIG_JSON
+
+
+def get_command(wildcards):
+    """The command that this study is run with; from a function, since braces in it are no wildcards."""
+    return command_line(workflow.config_settings.configfiles, workflow.config_settings.config)
 
 
 def get_code_of_0_1(wildcards):

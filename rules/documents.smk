@@ -22,7 +22,7 @@ rule write_documents:
     params:
         results=subpath(input.plan, parent=True),
         tried=get_tried_by_hand,
-        command=command_line(workflow.config_settings.configfiles, workflow.config_settings.config),
+        command=get_command,
         code=fingerprint("publish", "registry", "verify", "record/protocol.py"),
         templates=[template_digest(name) for name in DOCUMENT_TEMPLATES],
     shell:

@@ -120,6 +120,27 @@ def test_a_bad_config_is_refused_before_any_job(checkout: Checkout) -> None:
     assert "Job stats" not in result.stdout
 
 
+def test_a_key_that_is_there_twice_is_refused_though_snakemake_takes_the_last(checkout: Checkout) -> None:
+    study = checkout.root / "twice.yaml"
+    text = yaml.safe_dump(tiny_study() | {"seed": 1})
+    study.write_text(text + "seed: 2\n")
+    result = checkout.run("snakemake", "-n", "--configfile", str(study), check=False)
+    assert result.returncode == 1
+    line = text.count("\n") + 1
+    assert f"{study}: not valid YAML: key seed is there twice (line {line}, column 1)" in result.stdout
+
+
+def test_braces_of_a_user_are_no_wildcards(checkout: Checkout) -> None:
+    folder = checkout.root / "{folder}"
+    folder.mkdir()
+    study = tiny_study()
+    study["variants"]["ddp"]["environment"] = {"PLACE": "{HOME}"}
+    (folder / "study.yaml").write_text(yaml.safe_dump(study))
+    changes = ("--config", "description='a {thing}, {{twice}}, { alone'")
+    output = checkout.run("snakemake", "-n", "--configfile", str(folder / "study.yaml"), *changes).stdout
+    assert planned(output)["write_documents"] == 1
+
+
 def test_more_ranks_than_cores_are_refused_before_any_job(checkout: Checkout) -> None:
     """Snakemake would cap the threads in silence and run two ranks on one core."""
     result = checkout.run("snakemake", "--cores", "1", check=False)

@@ -1,12 +1,14 @@
 """YAML that a study may be written in: one text, each key once, no more than a person would write.
 
-PyYAML takes the last of two equal keys, follows an alias into itself, and writes out aliases of aliases until memory
-ends. None of that is meant by anybody.
+PyYAML takes the last of two equal keys, follows an alias into itself, and writes out aliases of aliases until
+memory ends. None of that is meant by anybody.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,18 +16,20 @@ import yaml
 
 from scalestudy.errors import UserError
 
-MOST_BYTES = 256 * 1024
-"""Of a file; that is some thousands of lines, and takes about two seconds to read."""
-MOST_VALUES = 50_000
+MOST_BYTES = 128 * 1024
+"""Of a file; that is some thousands of lines, and takes about a second to read."""
+MOST_VALUES = 20_000
 """Of a file, with every alias written out."""
 DEEPEST = 40
 """Levels of mappings and lists in each other. The config model has seven."""
 MERGE = "tag:yaml.org,2002:merge"
-PLAIN = (str, int, float, bool, type(None))
+TAGS = ("tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+WORDS = {bool: "true or false", int: "a number", float: "a number", type(None): "null", date: "a date"}
+WORDS |= {datetime: "a time", bytes: "bytes"}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping that a YAML file holds: keys are text; values are text, numbers, booleans, null, lists, mappings.
+    """The mapping in a YAML file. Keys are text; values are text, numbers, booleans, null, lists, mappings.
 
     Raises UserError, naming the file and the line, where it cannot be read, is no UTF-8, is no YAML, is larger or
     deeper than a study can be, or has a key twice.
@@ -40,8 +44,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
             loader.dispose()
     except yaml.MarkedYAMLError as error:
         raise UserError(f"{path}: not valid YAML: {_said(error)}") from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise UserError(f"{path}: not valid YAML: {error}") from None
+    except yaml.reader.ReaderError as error:
+        raise UserError(f"{path}: not valid YAML: character {error.position} is {error.reason}") from None
     if not isinstance(content, dict):
         raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
     return content
@@ -85,10 +89,11 @@ class _Loader(yaml.SafeLoader):
         super().__init__(text)
         self._depth = 0
 
-    def compose_node(self, parent: yaml.Node | None, index: int | yaml.Node | None) -> yaml.Node | None:
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise _at(self.peek_event(), f"mappings and lists are in each other more than {DEEPEST} deep")
+            event: Any = self.peek_event()  # type: ignore[no-untyped-call]
+            raise _at(event, f"mappings and lists are in each other more than {DEEPEST} deep")
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
@@ -110,14 +115,13 @@ def _content(root: yaml.Node, loader: _Loader) -> Any:
         if id(node) in above:
             raise _at(node, "an anchor holds itself by its alias")
         inside = (*above, id(node))
+        if not isinstance(node, yaml.ScalarNode) and node.tag not in TAGS:
+            raise _at(node, f"a {node.tag} is no plain mapping or list")
         if isinstance(node, yaml.MappingNode):
             return mapping(node, inside)
         if isinstance(node, yaml.SequenceNode):
             return [value(one, inside) for one in node.value]
-        found = loader.construct_object(node)
-        if not isinstance(found, PLAIN):
-            raise _at(node, f"{node.value} is read as a {type(found).__name__}; in quotes it is text")
-        return found
+        return _scalar(node, loader)
 
     def mapping(node: yaml.MappingNode, inside: tuple[int, ...]) -> dict[str, Any]:
         merged: dict[str, Any] = {}
@@ -127,15 +131,38 @@ def _content(root: yaml.Node, loader: _Loader) -> Any:
                 for other in merged_in(inner):
                     merged = value(other, inside) | merged  # what is named first counts
                 continue
-            name = value(key, inside)
+            if not isinstance(key, yaml.ScalarNode):
+                raise _at(key, f"a key is text, and this one is a {key.id}".replace("sequence", "list"))
+            name = _scalar(key, loader)
             if not isinstance(name, str):
-                raise _at(key, f"key {key.value} is read as a {type(name).__name__}; in quotes it is text")
+                raise _at(key, f"key {key.value} is read as {WORDS[type(name)]}; in quotes it is text")
             if name in own:
                 raise _at(key, f"key {name} is there twice")
             own[name] = value(inner, inside)
         return merged | own
 
     return value(root, ())
+
+
+_BASE_60 = re.compile(r"[-+]?\d[\d_]*(:\d+)+(\.\d*)?")
+_OCTAL = re.compile(r"[-+]?0[0-7_]+")
+
+
+def _scalar(node: yaml.Node, loader: _Loader) -> Any:
+    """Text, a number, true or false, or null; MarkedYAMLError for anything else, and for numbers that few know."""
+    said = str(node.value)
+    try:
+        found = loader.construct_object(node)
+    except ValueError:
+        short = said if len(said) <= 20 else f"{said[:20]}..."
+        raise _at(node, f"{short} is no number that can be read") from None
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        for form, base in ((_BASE_60, 60), (_OCTAL, 8)):
+            if form.fullmatch(said):
+                raise _at(node, f"{said} is read as {found}, to base {base}; write {found}, or put it in quotes")
+    if not isinstance(found, str | int | float | None):
+        raise _at(node, f"{said} is read as {WORDS.get(type(found), 'something else')}; in quotes it is text")
+    return found
 
 
 def merged_in(node: yaml.Node) -> Iterator[yaml.Node]:
