@@ -122,3 +122,78 @@ def test_every_field_of_the_config_is_documented() -> None:
     assert len(rows) > 30
     undocumented = [row for row in rows if row.rstrip().endswith("|  |")]
     assert undocumented == []
+
+
+MEANINGLESS = [
+    ("repeats", True, "repeats: a whole number is expected, not true"),
+    ("repeats", "3", "repeats: a whole number is expected, not '3'; leave out the quotes"),
+    ("repeats", "1e30", "repeats: a whole number is expected, not '1e30'; write all its digits"),
+    ("repeats", 3.5, "repeats: a whole number is expected, not 3.5"),
+    ("repeats", 10**6, "most_launches: 4 points x 1000000 repeats are 4000000 launches, and 10000 are allowed"),
+    ("seed", -1, "seed: 0 or more is expected, not -1"),
+    ("seed", 10**30, "seed: a number below 9007199254740992 is expected"),
+    ("profile", "yes", "profile: true or false is expected, not 'yes'"),
+    ("profile", 1, "profile: true or false is expected, not 1"),
+    ("description", 5, "description: text is expected, not 5; in quotes it is text"),
+    ("scales", "1x2", "scales: a list is expected, not '1x2'"),
+    ("scales", ["1x99999"], "scales.0: 99999 devices of a node are more than any machine has; at most 1000"),
+    ("scales", [f"{'9' * 30}x2"], "nodes are more than any machine has"),
+    ("variants", [], "variants: a mapping of keys is expected, not a list"),
+    ("workloads.mlp", "mlp", "workloads.mlp: a mapping of keys is expected, not 'mlp'"),
+    ("workloads.mlp.model", {}, "workloads.mlp.model: type: missing: this key is required"),
+    ("workloads.mlp.model.hidden_dim", 10**12, "workloads.mlp.model.hidden_dim: 1000000000000 is more than any"),
+    ("workloads.mlp.batch_size", True, "workloads.mlp.batch_size: a whole number is expected, not true"),
+    ("workloads.mlp.optimizer.learning_rate", False, "learning_rate: a number is expected, not false"),
+    ("workloads.mlp.optimizer.learning_rate", "0.1", "a number is expected, not '0.1'; leave out the quotes"),
+    ("workloads.mlp.optimizer.learning_rate", float("inf"), "a finite number is expected, not inf"),
+    ("host", {"environment": {"A=B": "1"}}, "host.environment.A=B: is no name of an environment variable"),
+    ("host", {"environment": {"": "1"}}, "is no name of an environment variable"),
+    ("host", {"environment": {"A": "\0"}}, "host.environment.A: a value of an environment variable holds no NUL"),
+    ("host", {"environment": {"A": 1}}, "host.environment.A: text is expected, not 1; in quotes it is text"),
+    ("workloads.mlp.epochs", 0, "target_accuracy: nothing is validated with epochs: 0"),
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"), MEANINGLESS, ids=[f"{p}={v!r}"[:60] for p, v, _ in MEANINGLESS]
+)
+def test_what_means_nothing_is_refused_in_our_words(
+    content: dict[str, Any], path: str, value: Any, message: str
+) -> None:
+    content["workloads"]["mlp"]["target_accuracy"] = 0.9
+    with pytest.raises(UserError) as caught:
+        parse_study(changed(content, path, value), source="study.yaml")
+    text = str(caught.value)
+    assert message in text
+    assert "nput should" not in text
+
+
+def test_all_mistakes_are_told_at_once(content: dict[str, Any]) -> None:
+    content = changed(content, "workloads.mlp.batch_size", True) | {
+        "repeatz": 3,
+        "seed": "1",
+        "time_limit_min": 1e30,
+    }
+    with pytest.raises(UserError) as caught:
+        parse_study(content, source="study.yaml")
+    assert [line.split(":")[0].strip() for line in str(caught.value).splitlines()[1:]] == [
+        "time_limit_min",
+        "seed",
+        "workloads.mlp.batch_size",
+        "repeatz",
+    ]
+
+
+def test_a_number_with_a_power_of_ten_is_one_though_yaml_1_1_says_text(content: dict[str, Any]) -> None:
+    study = parse_study(changed(content, "workloads.mlp.optimizer.learning_rate", "1e-3"), source="x")
+    assert study.workloads["mlp"].optimizer.learning_rate == 0.001
+
+
+def test_a_larger_study_is_planned_where_it_is_meant(content: dict[str, Any]) -> None:
+    assert parse_study(content | {"repeats": 3000, "most_launches": 12000}, source="x").repeats == 3000
+
+
+def test_a_sweep_without_end_is_refused_before_it_is_written_out(content: dict[str, Any]) -> None:
+    sweep = {f"ddp.key{n}": list(range(100)) for n in range(8)}
+    with pytest.raises(UserError, match=r"variants.ddp.sweep: stands for 10000000000000000 entries, and 1000 are"):
+        parse_study(changed(content, "variants.ddp.sweep", sweep), source="x")

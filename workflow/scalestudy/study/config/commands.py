@@ -11,6 +11,7 @@ from typing import Annotated, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.environment import Environment
 from scalestudy.study.config.optimizers import FACTORS
 
 PLACEHOLDERS = ("batch_per_rank", "global_batch", "ranks", "seed", "learning_rate", "epochs", "out")
@@ -53,7 +54,7 @@ class CommandWorkload(Entry):
     folder of its own for each run. Without a launcher: ranks are started as `torchrun` starts them."""
     directory: str = "."
     """Working directory of the script, from where the study is run."""
-    environment: dict[str, str] = Field(default_factory=dict)
+    environment: Environment = Field(default_factory=dict)
     """Environment variables of the script, on top of `host.environment`."""
     batch_size: int = Field(ge=1)
     """Samples per optimizer step of the base case, that is of one process. A run whose script reads batches of

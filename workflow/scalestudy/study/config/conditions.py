@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.environment import Environment
 
 # Every library that starts threads of its own. Snakemake exports a rule's `threads` into all of them and torchrun
 # keeps what is set, so each is set by the launcher, to what one rank is meant to have.
@@ -95,7 +96,7 @@ class Host(Entry):
     """How the processes of a launch start. `cold`: fresh interpreters. `fork`: from a process that has imported
     torch already, one for each repeat; a launch then starts in a second or two instead of ten. On one node only.
     Runs of the two are different runs and are never averaged."""
-    environment: dict[str, str] = Field(default_factory=dict)
+    environment: Environment = Field(default_factory=dict)
     """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
     (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
-from scalestudy.study.config.refusals import shown, words
+from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
 from scalestudy.study.config.yaml_file import read_yaml
@@ -71,14 +71,17 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     type of its key: `true` is no number, and "3" is none either.
     """
     content = expand_sweeps(_plain(content), source=source)
+    problems = list(too_large(content))
     try:
         try:
-            return Study.model_validate(content, strict=True)
+            study = Study.model_validate(content, strict=True)
         except ValidationError as error:
-            return Study.model_validate(_with_powers(content, error), strict=True)
+            study = Study.model_validate(_with_powers(content, error), strict=True)
     except ValidationError as error:
-        problems = [_line(item) for item in error.errors(include_url=False)]
-        raise RefusedStudyError(source, problems) from None
+        problems += [_line(item) for item in error.errors(include_url=False)]
+    if problems:
+        raise RefusedStudyError(source, problems)
+    return study
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 LONGEST = 60
@@ -18,6 +18,22 @@ def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
     """
     known = _SENTENCES.get(kind)
     return known(context, value) if known else None
+
+
+LARGEST = 1e9
+"""Of any number in a study but a seed: samples, steps, widths, minutes, bytes in MiB."""
+
+
+def too_large(content: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
+    """A line for each number that is larger than anything a machine has, with its key path."""
+    if isinstance(content, Mapping):
+        for key, inner in content.items():
+            yield from too_large(inner, (*path, str(key)))
+    elif isinstance(content, list | tuple):
+        for index, inner in enumerate(content):
+            yield from too_large(inner, (*path, str(index)))
+    elif isinstance(content, int | float) and abs(content) > LARGEST and path[-1] != "seed":
+        yield f"{'.'.join(path)}: {shown(content)} is more than any machine has; {LARGEST:.0e} or less is expected"
 
 
 def shown(value: Any) -> str:
@@ -39,8 +55,10 @@ def _expected(what: str) -> Callable[[Mapping[str, Any], Any], str]:
 
 def _number(what: str) -> Callable[[Mapping[str, Any], Any], str]:
     def sentence(_: Mapping[str, Any], value: Any) -> str:
-        quoted = isinstance(value, str) and _is_number(value)
-        return f"{what} is expected, not {shown(value)}" + ("; leave out the quotes" if quoted else "")
+        advice = ""
+        if isinstance(value, str) and _is_number(value):
+            advice = "; write all its digits" if "e" in value.lower() else "; leave out the quotes"
+        return f"{what} is expected, not {shown(value)}{advice}"
 
     return sentence
 

@@ -5,11 +5,17 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+MOST_NODES, MOST_DEVICES = 100_000, 1000
+"""Ten times what the largest machines have. More is a slip, and a plan of it would take hours to make."""
+
 
 def _scale(text: str) -> str:
     match = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", text)
     if not match:
         raise ValueError("a scale is NODESxDEVICES, such as 1x4: one node with four devices")
+    for number, most, what in ((match[1], MOST_NODES, "nodes"), (match[2], MOST_DEVICES, "devices of a node")):
+        if len(number) > 9 or int(number) > most:
+            raise ValueError(f"{number} {what} are more than any machine has; at most {most}")
     return text
 
 

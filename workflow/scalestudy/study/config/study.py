@@ -18,7 +18,7 @@ from scalestudy.study.config.stopping import Setting, StudyMeasure
 from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
-from scalestudy.study.config.workloads import AnyWorkload, refuse_batches
+from scalestudy.study.config.workloads import AnyWorkload, count_points, refuse_batches
 from scalestudy.study.identity import DEFAULTS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
@@ -35,7 +35,7 @@ class Study(Entry):
     """Name of the study; its results stand in `results/<study>/`."""
     description: str = ""
     """One or two sentences for the head of the report."""
-    seed: int = Field(1, ge=0)
+    seed: int = Field(1, ge=0, lt=2**53)
     """Seed of the order of launches; launch r trains with seed + r."""
     defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
     """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before
@@ -46,6 +46,8 @@ class Study(Entry):
     max_repeats: int | None = Field(None, ge=1)
     """Launches of a point at the most. Where it is above `repeats`, more are made until `measure.until` holds;
     that needs at least 2 `repeats`. Unless given, 12 where `repeats` is not given either, else `repeats`."""
+    most_launches: int = Field(10_000, ge=1)
+    """Launches that the plan may hold. A study that comes to more is refused: it is usually a slip."""
     profile: bool = False
     """Trace a few extra steps of the first launch of every configuration with torch.profiler: for Perfetto and
     TensorBoard, with a summary in the report. Timed steps are never traced."""
@@ -125,6 +127,16 @@ class Study(Entry):
             raise ValueError("repeats: at least 2 are needed to decide on more of them (max_repeats)")
         if self.measure.budget_device_hours and self.measure.until != "decided":
             raise ValueError("measure.budget_device_hours: needs `measure.until: decided`; leave one out")
+        return self
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Study:
+        points = count_points(self.workloads.values(), self.variants.values(), self.scales)
+        if (launches := points * self.most_repeats) > self.most_launches:
+            raise ValueError(
+                f"most_launches: {points} points x {self.most_repeats} repeats are {launches} launches,"
+                f" and {self.most_launches} are allowed; set most_launches: {launches} if they are meant"
+            )
         return self
 
     @model_validator(mode="after")

@@ -7,11 +7,14 @@ import itertools
 import re
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from math import prod
 from typing import Any
 
 from scalestudy.errors import UserError
 
 SECTIONS = ("variants", "workloads")
+MOST_COMBINATIONS = 1000
+"""Of one sweep."""
 
 
 def expand_sweeps(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
@@ -44,6 +47,11 @@ def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
     if not given or not all(isinstance(values, list | tuple) and values for values in given):
         raise UserError(
             f"{path}: a mapping of keys to lists of values is expected, such as {{ddp.bucket_cap_mb: [5, 25]}}"
+        )
+    if (combinations := prod(map(len, given))) > MOST_COMBINATIONS:
+        raise UserError(
+            f"{path}: stands for {combinations} entries, and {MOST_COMBINATIONS} are allowed; sweep fewer keys at"
+            " once"
         )
     plain = {key: value for key, value in entry.items() if key != "sweep"}
     for values in itertools.product(*sweep.values()):

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from scalestudy.study.config.commands import Words
 from scalestudy.study.config.entry import Entry
+from scalestudy.study.config.environment import Environment
 
 NAME = r"^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$"
 Name = Annotated[str, Field(pattern=NAME, max_length=60)]
@@ -177,7 +178,7 @@ def _differing(entry: Entry, defaults: Entry) -> Iterator[tuple[str, Any]]:
 class Variant(Knobs):
     """How a workload is run, and the case it is compared with."""
 
-    environment: dict[str, str] = Field(default_factory=dict)
+    environment: Environment = Field(default_factory=dict)
     """Environment variables of this variant, on top of `host.environment` (`NCCL_P2P_DISABLE: "1"`)."""
     arguments: Words = ()
     """Words that this variant adds to the command of a workload of your own: `--amp`. Braces as in the command."""

@@ -5,7 +5,7 @@ The classes hold numbers only, so that a plan can be made and refused without im
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -54,6 +54,8 @@ class Workload(Entry):
             )
         if self.optimizer.decay != "none" and not self.epochs:
             raise ValueError("optimizer.decay: epochs: 0 has no end to decay towards; set decay: none")
+        if self.target_accuracy is not None and not self.epochs:
+            raise ValueError("target_accuracy: nothing is validated with epochs: 0; give epochs, or leave it out")
         return self
 
 
@@ -70,6 +72,15 @@ def _is_command(content: Any) -> str:
 AnyWorkload = Annotated[
     Annotated[Workload, Tag("built-in")] | Annotated[CommandWorkload, Tag("command")], Discriminator(_is_command)
 ]
+
+
+def count_points(
+    workloads: Iterable[Workload | CommandWorkload], variants: Iterable[Variant], scales: Sequence[str]
+) -> int:
+    """Points of a study, without those that are measured for their overhead only."""
+    alone = [variant.strategy == "single" for variant in variants]
+    of_a_workload = sum(1 if single else len(scales) for single in alone)
+    return sum(of_a_workload * len(workload.scaling) for workload in workloads)
 
 
 def refuse_batches(
