@@ -141,6 +141,7 @@ def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
     monkeypatch: pytest.MonkeyPatch, device: str, given: str | None
 ) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(torch.version, "cuda", None)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     if given is not None:
         monkeypatch.setenv("CUDA_VISIBLE_DEVICES", given)
