@@ -168,7 +168,9 @@ def _train(
         facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes
-        facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
+        facts["bytes_sent_per_step"] = bytes_sent(
+            spec, trainer.parameters, outside_blocks=strategy.outside_blocks(trainer.plain)
+        )
         begin = time.monotonic()
         facts["stopping"] = trainer.train()
         facts["training_wall_time_s"] = time.monotonic() - begin

@@ -50,6 +50,9 @@ class Fsdp(Grouped):
             initialise_shards(sharded, shapes)
         return sharded
 
+    def outside_blocks(self, model: nn.Module) -> int:
+        return outside_blocks(model)
+
     @contextlib.contextmanager
     def no_sync(self, model: nn.Module) -> Iterator[None]:
         self._no_sync += 1
@@ -70,10 +73,13 @@ def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
         "reshard_after_forward": spec.fsdp.sharding != "gradients",
         "mp_policy": _policy(spec),
     }
+    of_root = options | {"mp_policy": _policy(spec, of_root=True)}
     if spec.fsdp.wrap == "block":
         for block in blocks_of(model):
             fully_shard(block, **options)
-    fully_shard(model, **options)
+        # The backward pass begins with what the forward pass ended with. It is torch's own default for a root.
+        of_root["reshard_after_forward"] = False
+    fully_shard(model, **of_root)
     if place.backend != "nccl" and not takes_means(place):
         sum_and_divide(model)
     return model
@@ -118,7 +124,15 @@ def _mesh(spec: TrainSpec, place: Placement) -> DeviceMesh:
     )
 
 
-def _policy(spec: TrainSpec) -> MixedPrecisionPolicy:
+def outside_blocks(model: nn.Module) -> int:
+    """Parameters that are in the root's unit and in no block's, over all ranks."""
+    within = {id(parameter) for block in blocks_of(model) for parameter in block.parameters()}
+    return sum(parameter.numel() for parameter in model.parameters() if id(parameter) not in within)
+
+
+def _policy(spec: TrainSpec, *, of_root: bool = False) -> MixedPrecisionPolicy:
+    """In bf16 the outputs of the root are fp32, so that the loss is, as autocast has it for DDP."""
     if spec.precision != "bf16":
         return MixedPrecisionPolicy()
-    return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=DTYPES[spec.fsdp.reduce_dtype])
+    outputs = torch.float32 if of_root else None
+    return MixedPrecisionPolicy(torch.bfloat16, DTYPES[spec.fsdp.reduce_dtype], output_dtype=outputs)
