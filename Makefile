@@ -1,6 +1,7 @@
 # make report   the environment if needed, then the default study and its report
 # make test     the environment if needed, then every test but the slow ones
-# make test-all every test
+# make test-all every test, and those of test-torch
+# make test-torch  the unit tests and trainings of every strategy, with the oldest torch that is supported
 # make check    formatting and lint of Python and Snakemake code, types of the package
 # make bench    the instrument against other training loops, its stopping rule, its speed on many runs
 #
@@ -16,8 +17,10 @@ CONFIG ?= config/config.yaml
 ROUNDS ?= 20
 BIN := $(VENV)/bin
 BENCH := .venv-bench
+LOWEST := .venv-lowest
+LOWEST_INDEX ?=
 
-.PHONY: env report test test-all check bench clean-env
+.PHONY: env report test test-all test-torch check bench clean-env
 
 env: $(VENV)/ready
 
@@ -47,6 +50,24 @@ test: env
 
 test-all: test
 	$(BIN)/pytest tests -m slow --numprocesses 3 --dist loadfile
+	$(MAKE) test-torch
+
+# The build of PyPI is made for CUDA: with its libraries about 3.5 GB are fetched, once. That for CPUs is smaller:
+#   make test-torch LOWEST_INDEX="--index-url https://download.pytorch.org/whl/cpu"
+$(LOWEST)/ready: pyproject.toml constraints/base.txt constraints/lowest.txt
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)
+	@echo "Installing $$(cat constraints/lowest.txt) into $(LOWEST): about 3.5 GB, once"
+	@$(LOWEST)/bin/pip install --quiet --constraint constraints/base.txt -r constraints/lowest.txt $(LOWEST_INDEX) || { \
+		echo "make test-torch: $$(cat constraints/lowest.txt) could not be installed, so nothing was tested with it." \
+		"It needs PyPI, 8 GB of disk, and a Python that it has a wheel for: make test-torch PYTHON=python3.12"; exit 1; }
+	$(LOWEST)/bin/pip install --quiet --constraint constraints/base.txt --constraint constraints/lowest.txt \
+		--editable '.[study,slurm,test,tune]'
+	touch $@
+
+test-torch: $(LOWEST)/ready
+	$(LOWEST)/bin/pytest tests/unit tests/e2e/test_equal_results.py tests/e2e/test_faults_of_ranks.py \
+		--numprocesses 4 --dist loadfile --no-loadscope-reorder
 
 check: env
 	$(BIN)/ruff check .
@@ -79,4 +100,4 @@ bench: env $(BENCH)/ready
 	cd tests && ../$(BIN)/python -m bench.tune --folder ../$(BENCH)/tune --live 10
 
 clean-env:
-	rm -rf $(VENV) $(BENCH)
+	rm -rf $(VENV) $(BENCH) $(LOWEST)

@@ -11,9 +11,13 @@ import time
 from dataclasses import replace
 from typing import Any
 
+import pynvml
 import strict_backend
-from scalestudy.demo.failing import FAILS, fail_as_asked
-from scalestudy.train import rank
+import torch.distributed as dist
+from nvml import Board, FakeNvml
+from scalestudy.demo.failing import FAILS, FAULTS, fail_as_asked, is_last, raise_
+from scalestudy.record.host.sensors import Sensors
+from scalestudy.train import gauges, rank
 from scalestudy.train.__main__ import run
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Grouped
@@ -28,6 +32,18 @@ def never_end_the_group() -> None:
         time.sleep(3600)
 
     Grouped.close = close
+
+
+def lose_the_gpu() -> None:
+    """The last rank fails as NCCL does where the rank's own GPU fell off the bus, and NVML says so."""
+    answers = {"nvmlDeviceGetTemperature": pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)}
+    error = dist.DistBackendError(
+        "NCCL error in: ProcessGroupNCCL.cpp:3699, unhandled cuda error, NCCL version 2.27.5\n"
+        "Last error:\nCuda failure 999 'unknown error'"
+    )
+    FAULTS["lost device"] = raise_(error)
+    if is_last():
+        gauges.Sensors = lambda _: Sensors(0, nvml=FakeNvml(Board("GPU-0", answers=answers)))
 
 
 def talk_over(backend: str) -> None:
@@ -45,6 +61,8 @@ if __name__ == "__main__":
     if os.environ[FAILS] == "lingering":
         os.environ[FAILS] = "nothing"
         never_end_the_group()
+    if os.environ[FAILS] == "lost device":
+        lose_the_gpu()
     fail_as_asked()
     with strict_backend.HANDED_OUT:
         run()

@@ -48,8 +48,15 @@ ANSWERS = {
 class FakeNvml:
     """Module functions of pynvml over some boards; `running` counts what was started and not shut down."""
 
-    def __init__(self, *boards: Board, ancestor: int = pynvml.NVML_TOPOLOGY_SYSTEM, failing: int = 0) -> None:
-        self.boards = boards
+    def __init__(
+        self,
+        *boards: Board,
+        ancestor: int = pynvml.NVML_TOPOLOGY_SYSTEM,
+        failing: int = 0,
+        slices: Sequence[Board] = (),
+    ) -> None:
+        """slices: MIG devices. NVML counts none of them, and finds them by UUID."""
+        self.boards, self.slices = boards, slices
         self.ancestor = ancestor
         self.failing = failing
         self.running = 0
@@ -82,6 +89,11 @@ class FakeNvml:
             return "570.124.06"
         if name == "nvmlDeviceGetHandleByIndex":
             return self.boards[arguments[0]]
+        if name == "nvmlDeviceGetHandleByUUID":
+            named = [board for board in (*self.boards, *self.slices) if board.uuid == arguments[0]]
+            if not named:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+            return named[0]
         if name == "nvmlDeviceGetTopologyCommonAncestor":
             return self.ancestor
         board, *which = arguments
@@ -108,4 +120,6 @@ class FakeNvml:
             is_switch = board.nvlinks[which] is None
             return pynvml.NVML_NVLINK_DEVICE_TYPE_SWITCH if is_switch else pynvml.NVML_NVLINK_DEVICE_TYPE_GPU
         answer = (ANSWERS | dict(board.answers)).get(name)
+        if isinstance(answer, pynvml.NVMLError):
+            raise answer
         return answer[which] if isinstance(answer, dict) else answer

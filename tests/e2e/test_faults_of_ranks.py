@@ -5,6 +5,7 @@ Whatever fails, each rank that can writes its report, and no rank waits for one 
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,23 @@ STALL_S = 6
 QUICK = {("exception", "strict")}
 
 
-def failed(fails: str, backend: str, results: Path, *, strategy: str = "ddp", start: str = "fork") -> Observation:
+LARGE = {"model": {"type": "mlp", "hidden_dim": 2048, "num_layers": 4}}
+
+
+def failed(
+    fails: str,
+    backend: str,
+    results: Path,
+    *,
+    strategy: str = "ddp",
+    start: str = "fork",
+    workload: dict[str, Any] | None = None,
+) -> Observation:
     environment = {WORKER: "failing_rank", FAILS: fails, BACKEND: backend}
     environment["PYTHONPATH"] = str(Path(__file__).parents[1])
     host = {"device": "cpu", "start": start, "environment": environment}
     probes = {"probe_rounds": 2, "probe_steps": 3, "block_steps": 4}
-    spec = spec_of({"strategy": strategy}, host=host, measure=probes)
+    spec = spec_of({"strategy": strategy}, workload, host=host, measure=probes)
     with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=3, stall_limit_s=STALL_S))
     return read_observation(results / "runs" / record.run_id)
@@ -100,6 +112,33 @@ def test_a_probe_that_fails_on_one_rank_is_a_note(start: str, tmp_path: Path) ->
     assert not observation.steps["phase"].str.startswith("probe").any()
     (warning,) = (one for one in record.environment["warnings"] if one["kind"] == "probes failed")
     assert warning["text"].endswith("so their results are missing: rank 1: out of memory")
+
+
+@pytest.mark.parametrize("backend", ["gloo", pytest.param("strict", marks=pytest.mark.slow)])
+def test_a_rank_without_memory_for_whole_gradients_leaves_the_others_no_collective(
+    backend: str, tmp_path: Path
+) -> None:
+    """All ranks leave out the steps that do not synchronise, and make the other probes."""
+    observation = failed("little memory", backend, tmp_path, strategy="fsdp", workload=LARGE)
+    record = observation.record
+    assert (record.outcome, record.reason) == ("ok", "")
+    (warning,) = (one for one in record.environment["warnings"] if one["kind"].startswith("probe"))
+    assert warning["kind"] == "probe left out"
+    said = re.search(r"rank 1 needs (\S+) GiB more and has (\S+) GiB left$", warning["text"])
+    assert said, warning["text"]
+    half_gib = (record.totals.gradient_bytes or 0) / 2 / 2**30
+    assert float(said[1]) - float(said[2]) == pytest.approx(half_gib, abs=0.02)
+    assert not observation.steps["phase"].str.startswith("probe").any()
+    assert set(observation.tables["collectives"]["rank"].to_pylist()) == {0, 1}
+
+
+def test_a_device_that_is_lost_while_training_is_the_cause_and_not_a_peer_that_is_gone(tmp_path: Path) -> None:
+    """NCCL's error is the same for both. The other rank waits in a collective, and says so."""
+    record = failed("lost device", "strict", tmp_path).record
+    assert record.outcome == "failed"
+    assert record.reason.startswith("rank 1: DistBackendError: NCCL error in: ")
+    assert "Cuda failure 999 'unknown error'; NVML says of its GPU: GPU is lost." in record.reason
+    assert "Restart the node, or use another one" in record.reason
 
 
 def test_the_rank_that_ran_out_of_memory_is_named_and_the_other_does_not_wait_for_it(tmp_path: Path) -> None:

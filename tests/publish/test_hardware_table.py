@@ -27,7 +27,9 @@ def documents(content: dict[str, Any], *environments: dict[str, Any]) -> tuple[s
     ]
     environment = study_environment([observation.record.environment for observation in observations])
     summary = summary_frame(plan, study_of(plan, times))
-    runs = pd.DataFrame({"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": "", "protocol": 1})
+    runs = pd.DataFrame(
+        {"outcome": ["ok"] * len(plan.runs), "run_id": "x", "reason": "", "protocol": 1, "strategy": "ddp"}
+    )
     runs = runs.assign(workload="mlp", variant="ddp", world_size=2, **WALL_TIME)
     results = results_of(plan, runs, summary, findings=[], environment=environment)
     text = render(DIRECTORY / "performance_report.txt", **printed_of(plan, results))

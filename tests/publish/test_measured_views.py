@@ -188,7 +188,7 @@ Documents = Callable[..., tuple[str, str]]
 def documents(plan: Plan) -> Documents:
     def make(summary: pd.DataFrame, traces: list[dict[str, Any]] | None = None) -> tuple[str, str]:
         """(text report, page without its style) of a summary; neither is too wide nor prints a nan."""
-        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": "", "protocol": 1})
+        runs = pd.DataFrame({"outcome": ["ok"] * 8, "run_id": "x", "reason": "", "protocol": 1, "strategy": "ddp"})
         runs = runs.assign(workload="mlp", variant="ddp", world_size=2, **WALL_TIME)
         results = results_of(
             plan,

@@ -118,9 +118,9 @@ def test_a_forced_rerun_keeps_what_was_measured(edited: Checkout) -> None:
     assert {path: path.read_bytes() for path in sorted(runs.glob("*/*"))} == before
 
 
-PROTOCOL_3 = """
-PROTOCOLS = (*PROTOCOLS, Protocol(3, "2027-01-01", "Steps are timed otherwise.", (EVERYTHING,)))
-CURRENT = 3
+PROTOCOL_4 = """
+PROTOCOLS = (*PROTOCOLS, Protocol(4, "2027-01-01", "Steps are timed otherwise.", (EVERYTHING,)))
+CURRENT = 4
 """
 
 
@@ -128,10 +128,10 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
     """Nothing measured is lost: old observations are moved, whole, and new ones take their place."""
     results = edited.root / "results/tiny"
     before = {path.parent.name: path.read_bytes() for path in results.glob("runs/*/run.json")}
-    append(edited, PACKAGE / "record/protocol.py", PROTOCOL_3)
+    append(edited, PACKAGE / "record/protocol.py", PROTOCOL_4)
     assert training(plan_after(edited)) == 0
     printed = edited.run("scalestudy", "plan").stdout
-    assert "measured already: 4 runs\n  Measured 4 by protocol 2; the current protocol is 3." in printed
+    assert "measured already: 4 runs\n  Measured 4 by protocol 3; the current protocol is 4." in printed
     assert "Steps are timed otherwise. Not comparable with the one before: every column." in printed
     assert "scalestudy retry results/tiny --protocol" in printed
 
@@ -144,5 +144,5 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
     assert training(plan_after(edited)) == 4
     run = next(name for name in before if name.startswith("first-single"))
     edited.run("snakemake", f"results/tiny/runs/{run}/run.sha256")
-    assert json.loads((results / "runs" / run / "run.json").read_bytes())["protocol"] == 3
+    assert json.loads((results / "runs" / run / "run.json").read_bytes())["protocol"] == 4
     assert training(plan_after(edited)) == 3

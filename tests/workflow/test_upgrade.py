@@ -13,7 +13,7 @@ import pytest
 from conftest import Checkout, make_checkout
 from scalestudy.record.tables import read_observation
 from test_dry_runs import planned
-from test_reruns import PACKAGE, PROTOCOL_3, append, training
+from test_reruns import PACKAGE, PROTOCOL_4, append, training
 
 ARCHIVE = Path(__file__).parents[1] / "data" / "study_0.1.tar.xz"
 RESULTS = Path("results/earlier")
@@ -52,7 +52,7 @@ def test_a_study_of_0_1_keeps_its_runs_and_its_values(upgraded: Checkout) -> Non
     assert not (upgraded.root / RESULTS / "superseded").exists()
     assert not [rule for rule in planned(upgraded.run("snakemake", "-n").stdout) if rule.startswith("train")]
     printed = upgraded.run("scalestudy", "plan").stdout
-    assert "measured already: 6 runs\n  Measured 6 by protocol 1; the current protocol is 2." in printed
+    assert "measured already: 6 runs\n  Measured 6 by protocol 1; the current protocol is 3." in printed
 
 
 @pytest.mark.slow
@@ -70,22 +70,22 @@ def test_runs_are_kept_where_snakemake_remembers_nothing(upgraded: Checkout) -> 
 
 @pytest.mark.slow
 def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Checkout) -> None:
-    """The base case is measured again by a third protocol; its two ranks are still of the first."""
-    append(upgraded, PACKAGE / "record/protocol.py", PROTOCOL_3)
+    """The base case is measured again by a fourth protocol; its two ranks are still of the first."""
+    append(upgraded, PACKAGE / "record/protocol.py", PROTOCOL_4)
     for run in upgraded.root.glob(f"{RESULTS}/runs/mlp-single-*"):
         shutil.move(run, upgraded.root / RESULTS / "superseded" / run.name)
     documents = [str(RESULTS / name) for name in ("performance_report.txt", "report.html", "report.tex")]
     upgraded.run("snakemake", *documents)
     text = " ".join((upgraded.root / documents[0]).read_text(encoding="utf-8").split())
     assert "mlp, ddp strong scaling, 2 ranks: CONFOUNDED" in text
-    assert "Step times were measured by protocol 1 here and by protocol 3 at the base" in text
-    assert re.search(r"Measured 3 by protocol 1, [23] by protocol 3; the current protocol is 3", text)
+    assert "Step times were measured by protocol 1 here and by protocol 4 at the base" in text
+    assert re.search(r"Measured 3 by protocol 1, [23] by protocol 4; the current protocol is 4", text)
     assert "scalestudy retry RESULTS --protocol" in text
     for document in documents[1:]:
-        assert "the current protocol is 3" in (upgraded.root / document).read_text(encoding="utf-8")
+        assert "the current protocol is 4" in (upgraded.root / document).read_text(encoding="utf-8")
     again = ("scalestudy", "retry", str(RESULTS), "--protocol")
     assert "3 of 6 runs set aside" in upgraded.run(*again).stdout
-    assert "of 3 runs none is of a protocol before 3" in upgraded.run(*again).stdout
+    assert "of 3 runs none would be measured otherwise by protocol 4" in upgraded.run(*again).stdout
 
 
 def test_tables_of_0_1_are_refused_by_name(upgraded: Checkout) -> None:
@@ -107,7 +107,7 @@ DAMAGES = {
     "a record of a newer protocol": (
         "run.json",
         lambda text: json.dumps(json.loads(text) | {"schema_version": 5, "protocol": 7}),
-        "protocol 7; this one reads up to 2. Read it with the release that wrote it",
+        "protocol 7; this one reads up to 3. Read it with the release that wrote it",
     ),
     "a table cut short": ("epochs.csv", lambda text: text[:-9], "epochs.csv: not what was recorded"),
 }

@@ -146,6 +146,7 @@ def test_the_published_v100_table_lies_within_the_limits() -> None:
         {
             "workload": "mlp",
             "base_variant": "single",
+            "strategy": "ddp",
             "protocol": 1,
             "scaling": "weak",
             "nodes": 1,
@@ -170,6 +171,7 @@ def test_the_published_v100_table_lies_within_the_limits() -> None:
         {
             "workload": "mlp",
             "variant": "single",
+            "strategy": "single",
             "protocol": 1,
             "world_size": 1,
             "batch_per_rank": [256, 4096],

@@ -34,9 +34,9 @@ def runs_of(plan: Plan, first: np.ndarray, again: np.ndarray) -> pd.DataFrame:
     """What floors_frame reads of runs.csv; step times of each repeat."""
     (twin,) = plan.twins
     times = dict(zip(twin.base, first, strict=False)) | dict(zip(twin.runs, again, strict=False))
+    same = {"outcome": "ok", "protocol": 1, "strategy": "single"}
     rows = [
-        {"run_id": run, "outcome": "ok", "protocol": 1, "repeat": plan.runs[run].repeat, "step_time_s": time}
-        for run, time in times.items()
+        same | {"run_id": run, "repeat": plan.runs[run].repeat, "step_time_s": time} for run, time in times.items()
     ]
     return pd.DataFrame(rows)
 

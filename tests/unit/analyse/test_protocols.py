@@ -56,8 +56,9 @@ def runs(plan: Plan) -> pd.DataFrame:
 def second(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """A function that adds a second protocol with these columns not comparable."""
 
-    def add(*columns: str) -> None:
-        monkeypatch.setattr(protocol, "PROTOCOLS", (*PROTOCOLS[:1], Protocol(2, "a day", "Otherwise.", columns)))
+    def add(*columns: str, strategies: tuple[str, ...] = ()) -> None:
+        changed = Protocol(2, "a day", "Otherwise.", columns, strategies)
+        monkeypatch.setattr(protocol, "PROTOCOLS", (*PROTOCOLS[:1], changed))
         monkeypatch.setattr(protocol, "CURRENT", 2)
 
     return add
@@ -166,6 +167,54 @@ def test_a_page_of_rows_without_a_ratio_can_be_made(plan: Plan, runs: pd.DataFra
     second(EVERYTHING)
     mixed = of_protocol(runs, runs["world_size"] == 1)
     assert "confounded" in page_of(plan, results_of(plan, mixed)).lower()
+
+
+@pytest.fixture
+def of_fsdp(content: dict[str, Any], second: Callable) -> tuple[Plan, pd.DataFrame]:
+    """A study with FSDP beside DDP, and its launches; the second protocol changed FSDP alone."""
+    variants = content["variants"] | {"fsdp": {"strategy": "fsdp", "base": "single"}}
+    content |= {"variants": variants, "repeats": 4, "scales": ["1x2", "1x4"]}
+    plan = make_plan(parse_study(content, source="x"))
+    second(EVERYTHING, strategies=("fsdp",))
+    return plan, study_of(plan, TIMES)
+
+
+def test_where_a_protocol_changed_fsdp_alone_only_its_rows_are_held_apart(
+    of_fsdp: tuple[Plan, pd.DataFrame],
+) -> None:
+    plan, runs = of_fsdp
+    same = summary_frame(plan, runs.assign(protocol=1)).drop(columns="protocol")
+    mixed = summary_frame(plan, of_protocol(runs, runs["repeat"] > 2))
+    others = same["strategy"] != "fsdp"
+    pd.testing.assert_frame_equal(mixed[others].drop(columns="protocol"), same[others])
+    fsdp = mixed[mixed["strategy"] == "fsdp"]
+    assert len(fsdp) > 1
+    assert (fsdp["launches_ok"] == 2).all()
+    assert (fsdp["launches_left_out"] == 2).all()
+
+
+@pytest.mark.parametrize("newer", ["fsdp", "others"])
+def test_rows_of_fsdp_have_a_ratio_to_base_cases_of_either_protocol(
+    newer: str, of_fsdp: tuple[Plan, pd.DataFrame]
+) -> None:
+    plan, runs = of_fsdp
+    expected = summary_frame(plan, runs.assign(protocol=1))
+    mixed = summary_frame(plan, of_protocol(runs, (runs["strategy"] == "fsdp") == (newer == "fsdp")))
+    pd.testing.assert_frame_equal(mixed.drop(columns="protocol"), expected.drop(columns="protocol"))
+    assert mixed.loc[mixed["world_size"] > 1, "speedup"].notna().all()
+    assert "confounded" not in {diagnosis.verdict for diagnosis in diagnosed(plan, mixed)}
+    refused = forecasts_frame(plan.study, mixed)["refused"]
+    assert Refused.OTHER_PROTOCOLS not in set(refused)
+
+
+def test_scales_of_fsdp_of_both_protocols_have_no_forecast(of_fsdp: tuple[Plan, pd.DataFrame]) -> None:
+    plan, runs = of_fsdp
+    mixed = summary_frame(plan, of_protocol(runs, runs["world_size"] == 4))
+    found = forecasts_frame(plan.study, mixed)
+    found = found[found["forecast_of"] == "scale"]
+    refused = {variant: set(rows["refused"]) for variant, rows in found.groupby("variant")}
+    assert refused["fsdp"] == {Refused.OTHER_PROTOCOLS}
+    assert Refused.OTHER_PROTOCOLS not in refused["ddp"]
 
 
 def test_a_protocol_that_compares_changes_no_number(plan: Plan, runs: pd.DataFrame, second: Callable) -> None:

@@ -72,6 +72,30 @@ def test_too_few_visible_devices_are_refused_with_what_would_be_right(
     assert refused.endswith("Ask for more devices, use a smaller scale, or set host.device: cpu")
 
 
+SLICES = [Board("MIG-aaaa", name="NVIDIA H100 MIG 3g.40gb"), Board("MIG-bbbb", name="NVIDIA H100 MIG 3g.40gb")]
+
+
+@pytest.mark.parametrize(
+    ("visible", "count"),
+    [
+        ("MIG-aaaa,MIG-bbbb", 2),
+        ("MIG-bbbb,GPU-1111-aaaa", 2),
+        ("MIG-aaaa", 1),
+        ("MIG-cccc,MIG-aaaa", 0),
+        ("MIG-aaaa,MIG-aaaa", 0),
+        ("MIG-a", 0),
+    ],
+)
+def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], visible: str, count: int) -> None:
+    spec, nvml = spec_of(content, device="cuda"), FakeNvml(ONE, TWO, slices=SLICES)
+    refused, warnings = check_gpus(spec, {"CUDA_VISIBLE_DEVICES": visible}, nvml)
+    assert (refused is None) == (count == 2)
+    if refused:
+        assert f"{count} visible through CUDA_VISIBLE_DEVICES='{visible}'" in refused
+    unlike = [one["text"] for one in warnings if one["kind"] == "unlike GPUs"]
+    assert bool(unlike) == ("GPU-" in visible)
+
+
 def test_only_a_study_that_insists_on_cuda_is_refused(content: dict[str, Any]) -> None:
     """Under auto it is torch that knows whether CUDA can be used at all."""
     assert check_gpus(spec_of(content, device="auto"), {}, FakeNvml(ONE)) == (None, [])
@@ -79,12 +103,23 @@ def test_only_a_study_that_insists_on_cuda_is_refused(content: dict[str, Any]) -
     assert check_gpus(spec_of(content, device="cpu"), {}, occupied) == (None, [])
 
 
-def test_without_nvml_the_ranks_decide_and_the_record_says_so(content: dict[str, Any]) -> None:
-    broken = FakeNvml(failing=pynvml.NVML_ERROR_LIBRARY_NOT_FOUND)
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, "NVML Shared Library Not Found"),
+        (pynvml.NVML_ERROR_DRIVER_NOT_LOADED, "Driver Not Loaded"),
+        (pynvml.NVML_ERROR_NO_PERMISSION, "Insufficient Permissions"),
+        (pynvml.NVML_ERROR_LIB_RM_VERSION_MISMATCH, "RM has detected an NVML/RM version mismatch."),
+    ],
+)
+def test_without_nvml_the_ranks_decide_and_the_record_says_so(
+    content: dict[str, Any], error: int, said: str
+) -> None:
+    broken = FakeNvml(failing=error)
     refused, (warning,) = check_gpus(spec_of(content, device="cuda"), {}, broken)
     assert refused is None
     assert warning["kind"] == "GPUs not checked"
-    assert warning["text"].endswith("NVML does not answer: NVML Shared Library Not Found")
+    assert warning["text"].endswith(f"NVML does not answer: {said}")
     assert check_gpus(spec_of(content, device="auto"), {}, broken) == (None, [])
 
 

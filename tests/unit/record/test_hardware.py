@@ -12,7 +12,7 @@ import pynvml
 import pytest
 from nvml import Board, FakeNvml
 from scalestudy.record.host import sensors as sensors_module
-from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
+from scalestudy.record.host.cgroup import cpu_quota_cores, memory_left_of_cgroup_gib, memory_limit_gib
 from scalestudy.record.host.cpus import core_threads, cpu_clock_mhz, cpu_facts, cpu_list
 from scalestudy.record.host.environment import hardware_facts, host_environment
 from scalestudy.record.host.gpus import gpu_facts
@@ -110,6 +110,45 @@ def test_quota_and_limit_of_a_container(
     assert (cpu_quota_cores(mount, of), memory_limit_gib(mount, of)) == (quota, limit)
 
 
+GIB = 2**30
+
+
+@pytest.mark.parametrize(
+    ("membership", "tree", "left_gib"),
+    [
+        ("0::/", {"memory.max": "max", "memory.current": "7"}, None),
+        ("0::/", {"memory.max": str(4 * GIB), "memory.current": str(3 * GIB)}, 1.0),
+        (
+            "0::/a",
+            {
+                "a/memory.max": str(4 * GIB),
+                "a/memory.current": str(3 * GIB),
+                "a/memory.stat": f"anon {GIB}\ninactive_file {GIB // 2}\nactive_file 9",
+                "memory.max": str(8 * GIB),
+                "memory.current": str(4 * GIB),
+            },
+            1.5,
+        ),
+        ("0::/", {"memory.max": str(GIB), "memory.current": str(GIB + 1)}, 0.0),
+        (
+            "2:memory:/job",
+            {
+                "memory/job/memory.limit_in_bytes": str(3 * GIB),
+                "memory/job/memory.usage_in_bytes": str(2 * GIB),
+                "memory/job/memory.stat": f"inactive_file 0\ntotal_inactive_file {GIB}",
+            },
+            2.0,
+        ),
+        ("2:memory:/", {"memory/memory.limit_in_bytes": "9223372036854771712"}, None),
+    ],
+)
+def test_what_the_limit_of_a_container_leaves(
+    tmp_path: Path, membership: str, tree: dict[str, str], left_gib: float | None
+) -> None:
+    of = files(tmp_path, {"self": membership}) / "self"
+    assert memory_left_of_cgroup_gib(files(tmp_path / "cgroup", tree), of) == left_gib
+
+
 def test_gpus_are_described_with_their_links() -> None:
     boards = [
         Board("GPU-0", bus=1, nvlinks=[2, 2, 2, 2]),
@@ -177,6 +216,35 @@ def test_sensors_never_raise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sensors_module, "SYSTEM", Path("/nowhere"))
     monkeypatch.setattr(sensors_module, "cpuinfo_mhz", lambda: None)
     assert Sensors(None).read()["cpu_clock_mhz"] is None
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (pynvml.NVML_ERROR_GPU_IS_LOST, "NVML says of its GPU: GPU is lost. It is off the bus. The kernel's log"),
+        (pynvml.NVML_ERROR_RESET_REQUIRED, "NVML says of its GPU: GPU requires restart. Reset it (nvidia-smi"),
+        (pynvml.NVML_ERROR_NOT_SUPPORTED, ""),
+        (pynvml.NVML_ERROR_UNKNOWN, ""),
+    ],
+)
+def test_a_gpu_that_is_lost_while_training_has_no_readings_and_says_what_to_do(
+    error: int, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    gone = pynvml.NVMLError(error)
+    names = ("nvmlDeviceGetPowerUsage", "nvmlDeviceGetClockInfo", "nvmlDeviceGetTemperature")
+    sensors = Sensors(0, nvml=FakeNvml(Board("GPU-0", answers=dict.fromkeys(names, gone))))
+    assert sensors.trouble().startswith(said)
+    assert bool(sensors.trouble()) == bool(said)
+    assert {value for name, value in sensors.read().items() if name.startswith("gpu")} == {None}
+
+
+def test_a_gpu_that_answers_is_in_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    broken = Sensors(0, nvml=FakeNvml(Board("GPU-0")))
+    broken._nvml = None
+    for sensors in (Sensors(0, nvml=FakeNvml(Board("GPU-0"))), Sensors(None), Sensors(0, nvml=ABSENT), broken):
+        assert sensors.trouble() == ""
 
 
 def test_sensors_are_quick_enough_for_the_edge_of_a_block() -> None:

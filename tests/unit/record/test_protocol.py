@@ -13,7 +13,7 @@ from pathlib import Path
 import measuring
 import pytest
 from scalestudy.record import fingerprint, protocol
-from scalestudy.record.protocol import EVERYTHING, PROTOCOLS, Protocol
+from scalestudy.record.protocol import EVERYTHING, PROTOCOLS, Measured, Protocol
 
 DOCUMENT = Path(__file__).parents[3] / "docs" / "protocol.md"
 
@@ -156,19 +156,55 @@ def four_protocols(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_columns_compare_where_no_protocol_between_changed_them(
     first: int, second: int, column: str, same: bool
 ) -> None:
-    assert protocol.comparable(first, second, column) is same
-    assert protocol.comparable(second, first, column) is same
+    runs = Measured(first, "ddp"), Measured(second, "ddp")
+    assert protocol.comparable(*runs, column) is same
+    assert protocol.comparable(*reversed(runs), column) is same
 
 
 @pytest.mark.usefixtures("four_protocols")
 def test_older_runs_are_counted_and_what_changed_is_said() -> None:
-    assert protocol.older_runs([4, 4]) == []
+    assert protocol.older_runs([Measured(4, "ddp")] * 2) == []
     assert protocol.older_runs([]) == []
-    assert protocol.older_runs([4, 2, 2]) == [
+    assert protocol.older_runs([Measured(version, "ddp") for version in (4, 2, 2)]) == [
         "Measured 2 by protocol 2, 1 by protocol 4; the current protocol is 4."
         " Runs of older protocols are kept and used.",
         "Protocol 3 (2027-02-01): Power is recorded too. Not comparable with the one before: no column.",
         "Protocol 4 (2027-03-01): Steps are timed otherwise. Not comparable with the one before: every column.",
+    ]
+
+
+@pytest.fixture
+def one_of_fsdp(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second version changed runs of FSDP alone."""
+    changed = Protocol(2, "2027-01-01", "FSDP keeps its root.", (EVERYTHING,), ("fsdp",))
+    monkeypatch.setattr(protocol, "PROTOCOLS", (*PROTOCOLS[:1], changed))
+    monkeypatch.setattr(protocol, "CURRENT", 2)
+
+
+@pytest.mark.usefixtures("one_of_fsdp")
+def test_a_version_of_one_strategy_holds_its_runs_apart_and_no_others() -> None:
+    runs = [Measured(version, strategy) for version in (1, 2) for strategy in ("single", "ddp", "fsdp")]
+    apart = {
+        frozenset((one, other))
+        for one in runs
+        for other in runs
+        if not protocol.comparable(one, other, "step_time_s")
+    }
+    assert apart == {frozenset((Measured(1, "fsdp"), Measured(2, "fsdp")))}
+
+
+@pytest.mark.usefixtures("one_of_fsdp")
+def test_runs_of_other_strategies_are_no_older_ones() -> None:
+    assert [protocol.is_older(Measured(1, strategy)) for strategy in ("single", "ddp", "fsdp")] == [
+        False,
+        False,
+        True,
+    ]
+    assert protocol.older_runs([Measured(1, "single"), Measured(2, "fsdp")]) == []
+    assert protocol.older_runs([Measured(1, "single"), Measured(1, "fsdp"), Measured(2, "fsdp")]) == [
+        "Measured 2 by protocol 1, 1 by protocol 2; the current protocol is 2."
+        " Runs of older protocols are kept and used.",
+        "Protocol 2 (2027-01-01): FSDP keeps its root. Not comparable with the one before: every column of fsdp.",
     ]
 
 
@@ -180,5 +216,6 @@ def test_the_document_has_the_table_of_protocols() -> None:
     text = DOCUMENT.read_text(encoding="utf-8")
     for one in PROTOCOLS:
         columns = ", ".join("every column" if name == EVERYTHING else f"`{name}`" for name in one.not_comparable)
+        columns += f" of {' and '.join(one.strategies)}" if one.strategies else ""
         assert f"| {one.version} | {one.date} | {one.changes} | {columns or '-'} |" in text
     assert len(re.findall(r"^\| \d", text, flags=re.MULTILINE)) == len(PROTOCOLS)

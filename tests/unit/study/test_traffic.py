@@ -42,3 +42,19 @@ SENT = [
 def test_bytes_that_a_rank_sends(variant: dict[str, Any], scale: str, per_parameter: float | None) -> None:
     expected = None if per_parameter is None else pytest.approx(1000 * per_parameter)
     assert bytes_sent(spec_of(variant, scale=scale), 1000) == expected
+
+
+@pytest.mark.parametrize(
+    ("variant", "per_parameter"),
+    [
+        # A quarter of the parameters is outside the blocks: gathered once a micro-batch, the others twice.
+        ({}, 3 / 4 * (4 * 1.75 + 4)),
+        ({"accumulation_steps": 4}, 3 / 4 * (4 * 4 * 1.75 + 4)),
+        ({"precision": "bf16"}, 3 / 4 * (2 * 1.75 + 4)),
+        ({"fsdp": {"sharding": "gradients"}}, 3 / 4 * (4 + 4)),
+        ({"fsdp": {"wrap": "model"}}, 3 / 4 * (4 * 2 + 4)),
+    ],
+)
+def test_what_is_outside_the_blocks_is_gathered_once(variant: dict[str, Any], per_parameter: float) -> None:
+    spec = spec_of({"strategy": "fsdp"} | variant, scale="1x4")
+    assert bytes_sent(spec, 1000, outside_blocks=250) == pytest.approx(1000 * per_parameter)

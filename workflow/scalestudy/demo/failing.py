@@ -6,6 +6,7 @@ Started in the place of scalestudy.train, with the same arguments. The variable 
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import time
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from scalestudy.train.__main__ import run
 from scalestudy.train.acceptance.rank import replace, share_device
 from scalestudy.train.loop import DivergedError, Trainer
 from scalestudy.train.place import watchdog
+from scalestudy.train.place.memory_limit import GIB, mapped_bytes
 from scalestudy.train.probes import run_probes
 
 FAILS = "SCALESTUDY_FAILS"
@@ -45,6 +47,13 @@ def poison(trainer: Trainer) -> None:
         parameter.data.fill_(float("nan"))
 
 
+def leave_half(trainer: Trainer) -> None:
+    """Leave this rank memory for a step and for half of the gradients of the whole model; on a CPU."""
+    at_rest = max(0.0, trainer.gauges.free_at_rest_gib()) * GIB
+    limit = mapped_bytes() + int(at_rest + trainer.gradient_bytes / 2)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
 def kill(signum: int) -> Callable[[Trainer], None]:
     """A fault that sends a signal to the rank itself."""
     return lambda _: os.kill(os.getpid(), signum)
@@ -60,6 +69,7 @@ FAULTS: dict[str, Callable[[Trainer], None]] = {
     "killed": kill(signal.SIGKILL),
     "terminated": kill(signal.SIGTERM),
 }
+IN_PROBES: dict[str, Callable[[Trainer], None]] = {"probe": allocate, "little memory": leave_half}
 
 
 def is_last() -> bool:
@@ -80,12 +90,12 @@ def fail_in_training(fail: Callable[[Trainer], None]) -> None:
     replace(Trainer, "train_block", block)
 
 
-def fail_in_probes() -> None:
-    """Have the last rank run out of memory as it begins its probes."""
+def fail_in_probes(fail: Callable[[Trainer], None]) -> None:
+    """Have the last rank fail as it begins its probes."""
 
     def probes(trainer: Trainer) -> dict[str, Any]:
         if is_last():
-            allocate(trainer)
+            fail(trainer)
         return run_probes(trainer)
 
     replace(rank, "run_probes", probes)
@@ -96,8 +106,8 @@ def fail_as_asked() -> None:
     replace(rank, "LEAVING_S", 3)
     replace(watchdog, "ANSWER_S", 1.0)
     wanted = os.environ[FAILS]
-    if wanted == "probe":
-        fail_in_probes()
+    if wanted in IN_PROBES:
+        fail_in_probes(IN_PROBES[wanted])
     elif wanted != "nothing":
         fail_in_training(FAULTS[wanted])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.protocols import measured_of, same_meaning
 from scalestudy.analyse.point.rows import SERIES, WORK, alone_by_batch, base_of, distributed
 from scalestudy.analyse.point.scaling import compounded_efficiency
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
@@ -138,10 +138,10 @@ def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> 
         base, alone = base_of(summary, point).iloc[0], alone_by_batch(summary, point)
         mine = forecasts[(forecasts[SERIES] == point[SERIES]).all(axis=1)]
         peers = summary[(summary[WORK] == point[WORK]).all(axis=1)]
-        peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers["protocol"], point["protocol"])]
+        peers = peers[(peers["variant"] != point["variant"]) & same_meaning(peers, measured_of(point))]
         series = summary[(summary[SERIES] == point[SERIES]).all(axis=1)]
         smaller = series[(series["world_size"] > 1) & (series["world_size"] < point["world_size"])]
-        smaller = smaller[same_meaning(smaller["protocol"], point["protocol"])]
+        smaller = smaller[same_meaning(smaller, measured_of(point))]
         cases.append(
             Case(
                 study=study,

@@ -3,6 +3,7 @@
 from math import isnan, nan
 from typing import Any
 
+from scalestudy.analyse.point.protocols import measured_of
 from scalestudy.analyse.point.rows import mostly_unsteady
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
@@ -64,7 +65,7 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 def find_confounded(case: Case) -> Finding | None:
     """Where the rows differ in more than the number of ranks, or beat what that number can give."""
     point, base = case.point, case.base
-    if not comparable(point["protocol"], base["protocol"], "step_time_s"):
+    if not comparable(measured_of(point), measured_of(base), "step_time_s"):
         mine, of_base = int(point["protocol"]), int(base["protocol"])
         again = Recommendation(
             id="measure_again",

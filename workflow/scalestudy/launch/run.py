@@ -35,7 +35,7 @@ from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, RunRecord, most_steps, read_record
 from scalestudy.record.parts import PLANNED, describe, first_diverged, publish, read_parts, vouch, write_data
-from scalestudy.record.probes_failed import warnings_of_probes
+from scalestudy.record.probes_failed import probes_failed, warnings_of_probes
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
 from scalestudy.study.limits import Limits
@@ -186,9 +186,9 @@ def _launch(
         outcome, reason = "failed", wrong
     of_batches = batch_warnings(spec, processes) if isinstance(spec, CommandSpec) and outcome == "ok" else []
     place = guard.environment if guard else gathered(read_nodes(partial))
-    noted = warnings_of_probes(partial)
-    if not noted and outcome == "ok" and not isinstance(spec, CommandSpec):
-        noted = not_ended(ended.exit_code)
+    noted = warnings_of_probes(partial, parts.environment)
+    if not probes_failed(partial) and outcome == "ok" and not isinstance(spec, CommandSpec):
+        noted += not_ended(ended.exit_code)
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}

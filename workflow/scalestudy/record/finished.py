@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from scalestudy.record.observation import OF_RELEASE_0_1, read_record
-from scalestudy.record.protocol import CURRENT, older_runs
+from scalestudy.record.protocol import CURRENT, Measured, older_runs
 
 
 def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
@@ -15,14 +15,16 @@ def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
     """
     directories = [results / "runs" / run_id for run_id in run_ids]
     records = [read_record(path) for path in directories if (path / "run.json").exists()]
-    protocols = [record.protocol for record in records if record.outcome != "unneeded"]
-    if not protocols:
+    runs = [Measured(one.protocol, one.spec.strategy) for one in records if one.outcome != "unneeded"]
+    if not runs:
         return []
-    older = older_runs(protocols)
+    older = older_runs(runs)
     if not older:
-        return [f"measured already: {len(protocols)} runs, by the current measurement protocol {CURRENT}"]
+        return [
+            f"measured already: {len(runs)} runs, as they would be by the current measurement protocol {CURRENT}"
+        ]
     again = f"To measure them again: scalestudy retry {results} --protocol, then scalestudy run."
-    return [f"measured already: {len(protocols)} runs", *(f"  {line}" for line in (*older, again))]
+    return [f"measured already: {len(runs)} runs", *(f"  {line}" for line in (*older, again))]
 
 
 def code_of_0_1(run: Path) -> str | None:

@@ -75,6 +75,7 @@ COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s", "enqueue_
 HELD_DEVICES = "held_devices"  # environment: those of the job that a launch was part of, idle ones included
 SEEN = "seen"  # environment: of a script, what was seen of its model, its loaders and the time between its steps
 PROBES_LEFT_OUT = "probes_left_out"  # environment: true where the plan has probes and the launch made none
+NO_SYNC_LEFT_OUT = "no_sync_left_out"  # environment: which rank lacked memory for steps that do not synchronise
 TABLES = {
     "steps": STEP_COLUMNS,
     "blocks": BLOCK_COLUMNS,

@@ -7,9 +7,12 @@ with a warning that its probes are missing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from scalestudy.record.files import write_text
+from scalestudy.record.observation import NO_SYNC_LEFT_OUT
 
 FILE = "probes-failed.txt"
 
@@ -26,8 +29,18 @@ def probes_failed(directory: Path) -> str:
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
-def warnings_of_probes(directory: Path) -> list[dict[str, str]]:
-    """A warning for the record of the launch, if they did."""
-    why = probes_failed(directory)
-    text = f"the launch was measured, but its probes failed, so their results are missing: {why}"
-    return [{"kind": "probes failed", "text": text}] if why else []
+def warnings_of_probes(directory: Path, environment: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Warnings for the record of the launch: the probes failed, or one was left out.
+
+    environment: what the ranks said of the launch.
+    """
+    if why := probes_failed(directory):
+        text = f"the launch was measured, but its probes failed, so their results are missing: {why}"
+        return [{"kind": "probes failed", "text": text}]
+    if lacking := environment.get(NO_SYNC_LEFT_OUT):
+        text = (
+            "the launch was measured, but not what synchronising gradients costs: without it each rank holds the"
+            f" gradients of the whole model, and {lacking}"
+        )
+        return [{"kind": "probe left out", "text": text}]
+    return []

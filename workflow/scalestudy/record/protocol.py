@@ -7,8 +7,16 @@ A change of what is measured raises the version here. A change of the code that 
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 EVERYTHING = "*"
+
+
+class Measured(NamedTuple):
+    """What says how a run was measured."""
+
+    protocol: float
+    strategy: str
 
 
 @dataclass(frozen=True)
@@ -21,6 +29,22 @@ class Protocol:
     """What changed in what is measured, as a sentence."""
     not_comparable: tuple[str, ...] = ()
     """Columns of runs.csv that are not comparable with those of the version before; EVERYTHING for all of them."""
+    strategies: tuple[str, ...] = ()
+    """Strategies whose runs it changed; empty where it changed those of all."""
+
+    def changed(self, run: Measured) -> bool:
+        """Whether a run of this strategy would be measured otherwise since this version."""
+        return self.version > run.protocol and self.concerns(run)
+
+    def concerns(self, run: Measured) -> bool:
+        """Whether this version changed runs of this strategy."""
+        return not self.strategies or run.strategy in self.strategies
+
+    @property
+    def said_columns(self) -> str:
+        """The columns that are not comparable, for a reader."""
+        columns = ", ".join("every column" if name == EVERYTHING else name for name in self.not_comparable)
+        return columns + (f" of {' and '.join(self.strategies)}" if columns and self.strategies else "")
 
 
 PROTOCOLS = (
@@ -40,31 +64,53 @@ PROTOCOLS = (
             "peak_reserved_gib",
         ),
     ),
+    Protocol(
+        3,
+        "2026-11-25",
+        "FSDP with `wrap: block` keeps the parameters outside the blocks between forward and backward pass,"
+        " as torch does by default, and its outputs are fp32 in bf16, as those of autocast are. Runs of other"
+        " strategies are measured as before.",
+        (EVERYTHING,),
+        ("fsdp",),
+    ),
 )
 CURRENT = PROTOCOLS[-1].version
 
 
-def comparable(first: float, second: float, column: str) -> bool:
-    """Whether a column of runs.csv means the same in runs of two protocols."""
+def comparable(first: Measured, second: Measured, column: str) -> bool:
+    """Whether a column of runs.csv means the same in two runs."""
     return not {EVERYTHING, column}.intersection(not_comparable(first, second))
 
 
-def not_comparable(first: float, second: float) -> set[str]:
-    """Columns of runs.csv that are not comparable between two protocols, or EVERYTHING."""
-    low, high = sorted((first, second))
-    return {column for one in PROTOCOLS if low < one.version <= high for column in one.not_comparable}
+def not_comparable(first: Measured, second: Measured) -> set[str]:
+    """Columns of runs.csv that are not comparable between two runs, or EVERYTHING.
+
+    A version that changed runs of one strategy alone holds only its own runs apart: its older and its newer ones
+    have a ratio to the same base case.
+    """
+    low, high = sorted((first.protocol, second.protocol))
+    between = [one for one in PROTOCOLS if low < one.version <= high]
+    return {
+        column for one in between if one.concerns(first) and one.concerns(second) for column in one.not_comparable
+    }
 
 
-def older_runs(protocols: Iterable[int]) -> list[str]:
-    """How many runs have which protocol, and what changed since the oldest; nothing where all are current."""
-    runs = Counter(map(int, protocols))
-    if set(runs) <= {CURRENT}:
+def is_older(run: Measured) -> bool:
+    """Whether a run would be measured otherwise today."""
+    return any(one.changed(run) for one in PROTOCOLS)
+
+
+def older_runs(runs: Iterable[Measured]) -> list[str]:
+    """How many runs have which protocol, and what changed since the older ones; nothing where none is older."""
+    found = list(runs)
+    older = {run for run in found if is_older(run)}
+    if not older:
         return []
-    counts = ", ".join(f"{runs[version]} by protocol {version}" for version in sorted(runs))
+    measured = Counter(int(run.protocol) for run in found)
+    counts = ", ".join(f"{measured[version]} by protocol {version}" for version in sorted(measured))
     lines = [f"Measured {counts}; the current protocol is {CURRENT}. Runs of older protocols are kept and used."]
     for one in PROTOCOLS:
-        if one.version > min(runs):
-            columns = ", ".join("every column" if name == EVERYTHING else name for name in one.not_comparable)
-            not_comparable = f"Not comparable with the one before: {columns or 'no column'}."
+        if any(one.changed(run) for run in older):
+            not_comparable = f"Not comparable with the one before: {one.said_columns or 'no column'}."
             lines.append(f"Protocol {one.version} ({one.date}): {one.changes} {not_comparable}")
     return lines

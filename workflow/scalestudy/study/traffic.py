@@ -10,9 +10,10 @@ from scalestudy.study.spec import RunSpec
 FP32, HALF = 4, 2
 
 
-def bytes_sent(spec: RunSpec, parameters: int) -> float | None:
+def bytes_sent(spec: RunSpec, parameters: int, *, outside_blocks: int = 0) -> float | None:
     """Bytes that every rank sends in an optimizer step; 0 for one process, None where it is not known (PowerSGD).
 
+    outside_blocks: parameters that FSDP keeps between the forward and the backward pass where it wraps blocks.
     Buffers that DDP broadcasts are not counted: they are sent before the forward pass, and few models have any.
     """
     synchronised = spec.accumulation_steps if spec.accumulation_sync else 1
@@ -23,10 +24,11 @@ def bytes_sent(spec: RunSpec, parameters: int) -> float | None:
             return None
         size = FP32 if spec.ddp.communication_hook == "none" else HALF
         return ddp_bytes(parameters, spec.world_size, size) * synchronised
-    return _fsdp(spec, parameters, synchronised)
+    kept = outside_blocks if spec.fsdp.wrap == "block" else 0
+    return _fsdp(spec, parameters, synchronised, kept)
 
 
-def _fsdp(spec: RunSpec, parameters: int, synchronised: int) -> float:
+def _fsdp(spec: RunSpec, parameters: int, synchronised: int, kept: int) -> float:
     """All-gathers of parameters and reduce-scatters of gradients; with hybrid also an all-reduce of the shards."""
     options, groups = spec.fsdp, 1
     shards = spec.world_size
@@ -36,8 +38,9 @@ def _fsdp(spec: RunSpec, parameters: int, synchronised: int) -> float:
     gathered = HALF if spec.precision == "bf16" else FP32
     reduced = HALF if spec.precision == "bf16" and options.reduce_dtype == "bf16" else FP32
     # For the forward pass of every micro-batch, and for its backward pass unless parameters were kept.
-    gathers = spec.accumulation_steps * (1 if options.sharding == "gradients" else 2)
-    inside = fsdp_bytes(parameters, shards, gathers * gathered + synchronised * reduced)
+    again = 0 if options.sharding == "gradients" else parameters - kept
+    gathers = fsdp_bytes(parameters + again, shards, spec.accumulation_steps * gathered)
+    inside = gathers + fsdp_bytes(parameters, shards, synchronised * reduced)
     across = 2 * _share(groups) * parameters / shards * reduced * synchronised
     return inside + across
 

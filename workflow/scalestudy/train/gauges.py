@@ -67,6 +67,10 @@ class Gauges:
             self._next_sensors = time.monotonic() + SENSORS_EVERY_S
         return state
 
+    def trouble(self) -> str:
+        """Why this rank's GPU cannot be used any more, as a sentence; empty where nothing is known of it."""
+        return self._sensors.trouble()
+
     def end_training(self) -> None:
         """What is used from here on is used by probes and traces: it is no part of the memory of the training."""
         self._of_training = self.memory()

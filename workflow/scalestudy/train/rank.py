@@ -168,7 +168,9 @@ def _train(
         facts["data_sha256"] = trainer.split.checksums.get("train-inputs")
         facts["parameters"] = trainer.parameters
         facts["gradient_bytes"] = None if spec.strategy == "single" else trainer.gradient_bytes
-        facts["bytes_sent_per_step"] = bytes_sent(spec, trainer.parameters)
+        facts["bytes_sent_per_step"] = bytes_sent(
+            spec, trainer.parameters, outside_blocks=strategy.outside_blocks(trainer.plain)
+        )
         begin = time.monotonic()
         facts["stopping"] = trainer.train()
         facts["training_wall_time_s"] = time.monotonic() - begin
@@ -192,9 +194,11 @@ def _train(
         traceback.print_exc()
         if is_out_of_memory(error):
             return "oom", _out_of_memory(spec, place, gauges), False
+        why = whole_with_type(error) if isinstance(error, dist.DistError) else with_type(error)
+        if trouble := gauges.trouble():  # however it was noticed: NCCL's errors look as if a peer were gone
+            return "failed", f"rank {place.rank}: {why}; {trouble}", False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
             return "failed", own, False  # the other is gone because it waited for this one
-        why = whole_with_type(error) if isinstance(error, dist.DistError) else with_type(error)
         return "failed", f"rank {place.rank}: {why}", lost_peer(error)
     return "ok", "", False
 

@@ -16,7 +16,7 @@ from scalestudy.analyse.forecast.batches import batch_forecasts
 from scalestudy.analyse.forecast.columns import COLUMNS, HELD_OUT_COLUMNS, Made, NoFitError, Place, forecast_row
 from scalestudy.analyse.forecast.extrapolate import Measured, forecast
 from scalestudy.analyse.forecast.fit import Weighed
-from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.protocols import all_comparable
 from scalestudy.analyse.point.rows import SERIES, base_of, distributed, mostly_unsteady
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import OverheadModel, Refused
@@ -116,7 +116,7 @@ def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
         raise NoFitError(Refused.BATCH_NOT_DIVISIBLE)
-    if not same_meaning(good["protocol"], good["protocol"].max()).all():
+    if not all_comparable(good):
         raise NoFitError(Refused.OTHER_PROTOCOLS)
     unsteady = good.loc[[mostly_unsteady(row) for _, row in good.iterrows()]]
     if len(unsteady):

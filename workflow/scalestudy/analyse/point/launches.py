@@ -5,7 +5,7 @@ from typing import Any
 
 import pandas as pd
 
-from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.protocols import newest_of, same_meaning
 from scalestudy.analyse.statistics.intervals import Sample
 from scalestudy.study.config.study import Study
 
@@ -34,8 +34,10 @@ def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
 
 def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
     """A column of the launches of a point by their repeat, without launches of another meaning of it."""
-    protocols = launches["protocol"]
-    same, found = same_meaning(protocols, protocols.max(), column).to_numpy(), by_repeat(launches, column)
+    found = by_repeat(launches, column)
+    if found.empty:
+        return found
+    same = same_meaning(launches, newest_of(launches), column).to_numpy()
     return found if same.all() else found[same]
 
 

@@ -1,10 +1,22 @@
 """Launches of several measurement protocols: which of them are averaged, and which are compared."""
 
+from itertools import combinations
+
 import pandas as pd
 
-from scalestudy.record.protocol import comparable, not_comparable
+from scalestudy.record.protocol import Measured, comparable, not_comparable
 
 STEP_TIME = "step_time_s"
+
+
+def measured_of(row: pd.Series) -> Measured:
+    """How a row of runs.csv or of the summary was measured."""
+    return Measured(row["protocol"], row["strategy"])
+
+
+def newest_of(rows: pd.DataFrame) -> Measured:
+    """How the newest of these rows was measured."""
+    return measured_of(rows.iloc[int(rows["protocol"].to_numpy().argmax())])
 
 
 def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
@@ -16,10 +28,10 @@ def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
     protocols = launches["protocol"].unique()
     if len(protocols) < 2:
         return launches
-    newest = max(protocols)
-    kept = launches[same_meaning(launches["protocol"], newest, STEP_TIME)].copy()
+    newest = newest_of(launches)
+    kept = launches[same_meaning(launches, newest, STEP_TIME)].copy()
     for older in protocols:
-        for column in not_comparable(older, newest).intersection(kept.columns):
+        for column in not_comparable(newest._replace(protocol=older), newest).intersection(kept.columns):
             kept[column] = kept[column].where(kept["protocol"] != older, _nothing(kept[column]))
     return kept
 
@@ -40,10 +52,19 @@ def are_comparable(launches: pd.DataFrame, others: pd.DataFrame, column: str = S
     """Whether a column means the same in the newest protocols of two sets of launches; so it does in none."""
     if launches.empty or others.empty:
         return True
-    return comparable(launches["protocol"].max(), others["protocol"].max(), column)
+    return comparable(newest_of(launches), newest_of(others), column)
 
 
-def same_meaning(protocols: pd.Series, protocol: float, column: str = STEP_TIME) -> pd.Series:
-    """Whether a column is comparable between each of these protocols and one."""
-    same = protocols == protocol
-    return same if same.all() else protocols.map(lambda other: comparable(other, protocol, column)).astype(bool)
+def same_meaning(rows: pd.DataFrame, one: Measured, column: str = STEP_TIME) -> pd.Series:
+    """Whether a column is comparable between each of these rows and what was measured so."""
+    same = rows["protocol"] == one.protocol
+    if same.all():
+        return same
+    each = map(Measured, rows["protocol"], rows["strategy"])
+    return pd.Series([comparable(other, one, column) for other in each], index=rows.index, dtype=bool)
+
+
+def all_comparable(rows: pd.DataFrame, column: str = STEP_TIME) -> bool:
+    """Whether a column is comparable between any two of these rows."""
+    kinds = set(map(Measured, rows["protocol"], rows["strategy"]))
+    return all(comparable(one, other, column) for one, other in combinations(kinds, 2))

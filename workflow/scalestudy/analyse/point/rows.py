@@ -5,7 +5,7 @@ from math import isnan
 import pandas as pd
 
 from scalestudy.analyse.costs.collectives import RING
-from scalestudy.analyse.point.protocols import same_meaning
+from scalestudy.analyse.point.protocols import measured_of, same_meaning
 from scalestudy.registry.column import Row
 
 LATE_SHARE = 0.10
@@ -40,7 +40,7 @@ def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
         (summary["workload"] == point["workload"])
         & (summary["variant"] == point["base_variant"])
         & (summary["world_size"] == 1)
-        & same_meaning(summary["protocol"], point["protocol"])
+        & same_meaning(summary, measured_of(point))
     ]
     return single.drop_duplicates("batch_per_rank")
 

@@ -239,7 +239,7 @@ def retry(
     """
     from scalestudy.launch.run import set_aside
     from scalestudy.record.observation import Outcome, read_record
-    from scalestudy.record.protocol import CURRENT
+    from scalestudy.record.protocol import CURRENT, Measured, is_older
 
     if folder and results:
         raise UserError(f"{folder} and --results {results}: name one results folder")
@@ -248,14 +248,19 @@ def retry(
     if not directories:
         raise UserError(f"{place}: has no runs; name the results of a study, such as results/STUDY")
     outcomes = outcome or (get_args(Outcome) if protocol else FAILED)
-    newest = CURRENT - 1 if protocol else CURRENT
     records = {path: read_record(path) for path in directories}
-    chosen = [path for path, of in records.items() if of.outcome in outcomes and of.protocol <= newest]
+    right = {path: of for path, of in records.items() if of.outcome in outcomes}
+    older = {path for path, of in right.items() if is_older(Measured(of.protocol, of.spec.strategy))}
+    chosen = [path for path in right if path in older or not protocol]
     for directory in chosen:
         print(f"{directory.name} -> {set_aside(directory, place)}")
     if chosen:
         print(f"{len(chosen)} of {len(directories)} runs set aside; `scalestudy run` measures them again")
     else:
-        why = f"is of a protocol before {CURRENT}" if protocol else f"ended as {' or '.join(outcomes)}"
+        why = (
+            f"would be measured otherwise by protocol {CURRENT}"
+            if protocol
+            else f"ended as {' or '.join(outcomes)}"
+        )
         print(f"nothing set aside: of {len(directories)} runs none {why}")
     return 0

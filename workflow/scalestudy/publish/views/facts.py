@@ -22,7 +22,7 @@ from scalestudy.publish.words import labels
 from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
-from scalestudy.record.protocol import older_runs
+from scalestudy.record.protocol import Measured, older_runs
 from scalestudy.registry.codes import Goal, Wrapper
 from scalestudy.registry.words.points import BASES
 from scalestudy.study.config.commands import CommandWorkload
@@ -66,7 +66,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "hardware": hardware_view(results.environment.facts),
         "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
-        "protocols": older_runs(needed["protocol"]),
+        "protocols": older_runs(map(Measured, needed["protocol"], needed["strategy"])),
         "runs": len(needed),
         "wall_time": wall_time_view(numbers),
         "idle": idle_view(numbers),

@@ -7,6 +7,8 @@ from scalestudy.record.host.cpus import read_file
 
 MOUNT = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+NO_LIMIT = 2**60
+"""Bytes. Version 1 spells "no limit" as the largest number it has."""
 
 
 def cpu_quota_cores(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float | None:
@@ -25,9 +27,28 @@ def memory_limit_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> floa
     limits = []
     for folder in _folders("memory", mount, membership):
         text = read_file(folder / "memory.max") or read_file(folder / "memory.limit_in_bytes") or ""
-        if text.isdigit() and int(text) < 2**60:  # version 1 spells "no limit" as the largest number it has
+        if text.isdigit() and int(text) < NO_LIMIT:
             limits.append(int(text) / 2**30)
     return round(min(limits), 2) if limits else None
+
+
+def memory_left_of_cgroup_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float | None:
+    """What the tightest memory limit over this process leaves; None without one.
+
+    The kernel gives back cached files before it kills, so files that were not used lately do not count as used.
+    Source: Linux, cgroup-v2.rst and cgroup-v1/memory.rst: memory.current, memory.usage_in_bytes, inactive_file.
+    """
+    left = []
+    for folder in _folders("memory", mount, membership):
+        limit = read_file(folder / "memory.max") or read_file(folder / "memory.limit_in_bytes") or ""
+        used = read_file(folder / "memory.current") or read_file(folder / "memory.usage_in_bytes") or ""
+        if limit.isdigit() and int(limit) < NO_LIMIT and used.isdigit():
+            lines = map(str.split, (read_file(folder / "memory.stat") or "").splitlines())
+            of_files = {
+                name: int(size) for name, size in lines if name in ("inactive_file", "total_inactive_file")
+            }
+            left.append((int(limit) - int(used) + max(of_files.values(), default=0)) / 2**30)
+    return max(0.0, min(left)) if left else None
 
 
 def _folders(controller: str, mount: Path, membership: Path) -> Iterator[Path]:

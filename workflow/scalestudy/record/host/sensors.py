@@ -16,6 +16,13 @@ MOST_CPUS = 8
 """A rank that is not bound may run on hundreds; the mean of a few is read instead."""
 SLOWEST_CLOCK_S = 200e-6
 """A host with many CPUs and no cpufreq takes milliseconds to say its clock; such a host is not asked again."""
+OUT_OF_USE = {
+    pynvml.NVML_ERROR_GPU_IS_LOST: "It is off the bus. The kernel's log (dmesg) has its Xid. Restart the node, or"
+    " use another one",
+    pynvml.NVML_ERROR_RESET_REQUIRED: "Reset it (nvidia-smi --gpu-reset), or use another node",
+}
+"""Errors after which a GPU stays out of use, and what to do. Source: nvmlReturn_t in nvml.h: "The GPU has fallen
+off the bus or has otherwise become inaccessible", "The GPU requires a reset before it can be used again"."""
 
 
 class Sensors:
@@ -35,6 +42,19 @@ class Sensors:
             "gpu_temperature_c": self._ask("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU),
             "cpu_clock_mhz": self._clock(),
         }
+
+    def trouble(self) -> str:
+        """Why the GPU cannot be used any more, in sentences; empty where NVML does not say. Never raises."""
+        if self._handle is None:
+            return ""
+        try:
+            self._nvml.nvmlDeviceGetTemperature(self._handle, pynvml.NVML_TEMPERATURE_GPU)
+        except pynvml.NVMLError as error:
+            if error.value in OUT_OF_USE:
+                return f"NVML says of its GPU: {error}. {OUT_OF_USE[error.value]}"
+        except Exception:
+            pass  # it only watches
+        return ""
 
     def _gpu(self, device_index: int | None) -> Any:
         """NVML's handle of CUDA device `device_index`; NVML stays open as long as the process lives."""

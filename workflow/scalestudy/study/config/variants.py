@@ -42,7 +42,8 @@ class FsdpOptions(Entry):
     """Options of FSDP2 (`fully_shard`)."""
 
     sharding: Literal["full", "gradients", "hybrid"] = "full"
-    """`full`: parameters are gathered for the forward pass, let go, and gathered again for the backward pass.
+    """`full`: parameters are gathered for the forward pass, let go, and gathered again for the backward pass;
+    with `wrap: block` those outside the blocks are kept in between, as torch does by default.
     `gradients`: gathered once and kept (`reshard_after_forward: false`). `hybrid`: sharded within groups of
     `shard_ranks`, replicated among them."""
     shard_ranks: int | None = Field(None, ge=1)

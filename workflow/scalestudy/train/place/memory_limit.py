@@ -1,5 +1,6 @@
 """A limit on a rank's memory, so that a small machine can stand for a small GPU."""
 
+import math
 import os
 import resource
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import psutil
 import torch
 
+from scalestudy.record.host.cgroup import memory_left_of_cgroup_gib
 from scalestudy.train.place.placement import Placement, PlacementError
 
 GIB = 2**30
@@ -39,7 +41,7 @@ def limit_memory(gib: float | None, place: Placement) -> None:
             f"host.memory_limit_gib: {gib:g} is less than the {memory.rss / GIB:.2f} GiB that a rank has before it"
             " begins; raise it"
         )
-    limit = _mapped_bytes() + left
+    limit = mapped_bytes() + left
     resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
@@ -48,18 +50,22 @@ def lift_limit() -> None:
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
 
 
-def memory_left_gib(gib: float | None, place: Placement) -> float:
-    """What this process can still take: of its limit, of the device, or of the host where it has neither.
+def memory_left_gib(gib: float | None, place: Placement, *, sharing: int = 1) -> float:
+    """What this process can still take: of its limit, and of the device or the host.
 
-    gib: the limit that `limit_memory` was given.
+    gib: the limit that `limit_memory` was given. sharing: processes of this host that take as much at the same
+    time; each has a device of its own, and all share the host.
     """
     if place.device.type == "cuda":
         held = torch.cuda.memory_allocated(place.device)
         free = torch.cuda.mem_get_info(place.device)[0] + torch.cuda.memory_reserved(place.device) - held
         return (free if gib is None else min(free, gib * GIB - held)) / GIB
-    if gib is None:
-        return psutil.virtual_memory().available / GIB
-    return (resource.getrlimit(resource.RLIMIT_DATA)[0] - _mapped_bytes()) / GIB
+    on_host: float = psutil.virtual_memory().available / GIB
+    if (of_cgroup := memory_left_of_cgroup_gib()) is not None:
+        on_host = min(on_host, of_cgroup)
+    limit = resource.getrlimit(resource.RLIMIT_DATA)[0]
+    own = math.inf if limit == resource.RLIM_INFINITY else (limit - mapped_bytes()) / GIB
+    return min(own, on_host / sharing)
 
 
 def is_out_of_memory(error: BaseException) -> bool:
@@ -69,7 +75,7 @@ def is_out_of_memory(error: BaseException) -> bool:
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in REFUSED)
 
 
-def _mapped_bytes() -> int:
+def mapped_bytes() -> int:
     """What the kernel counts against the limit now."""
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     line = next(line for line in status if line.startswith("VmData:"))

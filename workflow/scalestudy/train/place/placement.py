@@ -121,22 +121,28 @@ def bind_cores(host: Host, *, local_rank: int, local_world_size: int) -> tuple[i
     return cores
 
 
-def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> str:
-    """Why torch sees none of the GPUs that NVML shows to this job, as a sentence; empty where NVML shows none."""
+def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str, str]:
+    """(why torch sees none of the GPUs that NVML shows to this job, why NVML shows none): sentences.
+
+    One of them is empty; both are where CUDA_VISIBLE_DEVICES says that no GPU is meant, or the host has none.
+    """
     try:
         with nvml_session(nvml):
             gpus, driver = visible_gpus(environment, nvml), ask(nvml.nvmlSystemGetDriverVersion)
-    except NvmlError:
-        return ""
+            present = len(visible_gpus({}, nvml))
+    except NvmlError as error:
+        return "", f"{error}."
     if not gpus:
-        return ""
+        given = environment.get("CUDA_VISIBLE_DEVICES", "")
+        named_none = f"CUDA_VISIBLE_DEVICES='{given}' names none of the {present} GPU(s) of this host."
+        return "", "" if given in NO_DEVICES or not present else named_none
     names = ", ".join(sorted({gpu.name for gpu in gpus}))
     made_for = f"made for CUDA {torch.version.cuda}" if torch.version.cuda else "a build without CUDA"
     return (
         f"this host has GPUs for this job ({len(gpus)}: {names}; driver {driver or 'unknown'}), and torch"
         f" {torch.__version__}, {made_for}, sees none. Install a build of torch that fits the driver, or set"
         " host.device: cpu to measure the CPU"
-    )
+    ), ""
 
 
 def choose_device(
@@ -150,16 +156,20 @@ def choose_device(
     visible = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if host.device == "cpu":
         return torch.device("cpu"), "device: cpu, as the study says; gloo"
-    if visible == 0 and (unused := unused_gpus(os.environ, nvml)):
-        raise PlacementError(unused)
     if visible == 0:
-        if host.device == "cuda":
-            raise PlacementError("host.device is cuda, but no CUDA device is visible to this job")
+        unused, absent = unused_gpus(os.environ, nvml)
+        if unused:
+            raise PlacementError(unused)
         given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
+        if host.device == "cuda":
+            none = "host.device is cuda, but no CUDA device is visible to this job."
+            ask_for = "Ask for a GPU, or set host.device: cpu"
+            raise PlacementError(" ".join(filter(None, (none, absent, ask_for))))
         if given not in NO_DEVICES:
+            why = absent or "Is it a build without CUDA, or one for a newer driver?"
             raise PlacementError(
-                f"this job was given GPUs (CUDA_VISIBLE_DEVICES={given}), and torch sees none: is it a build"
-                " without CUDA, or one for a newer driver? host.device: cpu says that the CPU is meant"
+                f"this job was given GPUs (CUDA_VISIBLE_DEVICES={given}), and torch sees none. {why}"
+                " host.device: cpu says that the CPU is meant"
             )
         return torch.device("cpu"), "device: auto -> cpu (no CUDA device is visible); gloo"
     if visible < local_world_size:

@@ -10,13 +10,15 @@ from typing import Any
 
 from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
 from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
+from scalestudy.record.observation import NO_SYNC_LEFT_OUT
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.alternation import alternate
 from scalestudy.train.probes.arrivals import probe_arrivals
 from scalestudy.train.probes.batch_trial import try_batches
 from scalestudy.train.probes.collectives import probe_collectives
 from scalestudy.train.probes.gradient_noise import is_wanted, keep_parameters, probe_gradient_noise
-from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp
+from scalestudy.train.probes.room import lack_of_room, whole_gradients_gib
+from scalestudy.train.probes.synchronisation import bucket_bytes, probe_ddp, probe_fsdp, unit_bytes
 from scalestudy.train.profile import take_trace
 
 TRACE_WARMUP_STEPS = 3
@@ -39,7 +41,11 @@ def run_probes(trainer: Trainer) -> dict[str, Any]:
         probe_ddp(trainer, logger=plain)
         probe_collectives(trainer, probe_arrivals(trainer) if plain else bucket_bytes(trainer))
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "fsdp":
-        probe_collectives(trainer, probe_fsdp(trainer))
+        if lacking := lack_of_room(trainer, whole_gradients_gib(trainer.spec, trainer.parameters)):
+            facts[NO_SYNC_LEFT_OUT] = lacking
+        else:
+            probe_fsdp(trainer)
+        probe_collectives(trainer, unit_bytes(trainer))
     if trainer.spec.profile_steps:
         trace_steps(trainer)
     if is_wanted(trainer.spec):

@@ -55,11 +55,12 @@ def _facts(model: nn.Module) -> dict[str, Any]:
     return facts
 
 
-def probe_fsdp(trainer: Trainer) -> list[int]:
-    """Record blocks `probe-sync` and `probe-no-sync`: bytes of the parameters of each unit.
+def probe_fsdp(trainer: Trainer) -> None:
+    """Record blocks `probe-sync` and `probe-no-sync`.
 
     Without synchronisation FSDP leaves out the reduce-scatter of gradients; parameters are gathered all the same,
-    and the optimizer has nothing to do. What the gathers cost has no blocks to be told by.
+    and the optimizer has nothing to do. What the gathers cost has no blocks to be told by. Each rank holds the
+    gradients of the whole model meanwhile: room.py says whether it can.
     """
     from torch.distributed.fsdp import FSDPModule  # there already; the other strategies do without it
 
@@ -73,6 +74,14 @@ def probe_fsdp(trainer: Trainer) -> list[int]:
         ],
         settle=SETTLE_STEPS,
     )
+
+
+def unit_bytes(trainer: Trainer) -> list[int]:
+    """Bytes of the parameters of each unit of FSDP."""
+    from torch.distributed.fsdp import FSDPModule
+
+    model = trainer.stepper.model
+    assert isinstance(model, FSDPModule)
     units = [module for module in model.modules() if isinstance(module, FSDPModule)]
     if len(units) > 1:
         units.remove(model)  # what is left of it in the root is small

@@ -6,6 +6,7 @@ paid for: a launch removes them at its end.
 """
 
 import importlib
+import inspect
 import shutil
 from concurrent.futures import Future
 from pathlib import Path
@@ -24,14 +25,17 @@ class Checkpoints:
     def __init__(self, spec: TrainSpec, directory: Path, *, rank: int) -> None:
         self._folder = directory / "checkpoints"
         self._rank, self._kept, self._async = rank, spec.checkpoints_kept, spec.checkpoint_async
-        self._distributed = spec.strategy == "fsdp" or spec.checkpoint_async
-        if self._distributed and spec.checkpoint_every_steps:
+        self._distributed = (spec.strategy == "fsdp" or spec.checkpoint_async) and bool(
+            spec.checkpoint_every_steps
+        )
+        if self._distributed:
             # It takes long to load, most runs do without it, and no step that is timed is to wait for it.
             self._dcp = importlib.import_module("torch.distributed.checkpoint")
             importlib.import_module("torch.distributed.checkpoint.state_dict")
         # What is agreed upon in the background must not come between the messages of training.
-        grouped = self._distributed and spec.checkpoint_every_steps and dist.is_initialized()
+        grouped = self._distributed and dist.is_initialized()
         self._group = dist.new_group(backend="gloo") if grouped else None
+        self._among = self._whom_to_ask()
         self._pending: Future[object] | None = None
         self._written: list[Path] = []
 
@@ -59,13 +63,24 @@ class Checkpoints:
         parameters, moments = dcp.state_dict.get_state_dict(model, optimizer)
         state: dict[str, Any] = {"model": parameters, "optimizer": moments, "step": step}
         path = self._folder / f"step-{step}"
-        among = {"process_group": self._group} if dist.is_initialized() else {"no_dist": True}
         if self._async:
-            self._pending = dcp.async_save(state, checkpoint_id=path, **among)
+            self._pending = dcp.async_save(state, checkpoint_id=path, **self._among)
         else:
-            dcp.save(state, checkpoint_id=path, **among)
+            dcp.save(state, checkpoint_id=path, **self._among)
         if self._rank == 0:
             self._remember(path)
+
+    def _whom_to_ask(self) -> dict[str, Any]:
+        """Arguments of a distributed checkpoint: the ranks that write it, or that there is one process only.
+
+        Torch 2.8 sees the latter by itself, and has no argument that says so.
+        """
+        if dist.is_initialized():
+            return {"process_group": self._group}
+        if not self._distributed:
+            return {}
+        save = self._dcp.async_save if self._async else self._dcp.save
+        return {"no_dist": True} if "no_dist" in inspect.signature(save).parameters else {}
 
     def _wait(self) -> None:
         if self._pending is not None:

@@ -69,6 +69,10 @@ class Strategy:
         """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
         return model
 
+    def outside_blocks(self, model: nn.Module) -> int:
+        """Parameters that are gathered as a unit of their own beside the blocks; 0 where nothing is gathered."""
+        return 0
+
     def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
         """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
         return contextlib.nullcontext()

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
+import torch.distributed as dist
 from torch import nn
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 
+from scalestudy.errors import UserError
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
 from scalestudy.train.strategies.base import Grouped
@@ -16,6 +18,8 @@ from scalestudy.train.strategies.deferred import initialise_shards
 from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import blocks_of
 
+# torch 2.13 has a new name for it and warns of the old one; older versions have the old one only.
+reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
@@ -46,6 +50,9 @@ class Fsdp(Grouped):
             initialise_shards(sharded, shapes)
         return sharded
 
+    def outside_blocks(self, model: nn.Module) -> int:
+        return outside_blocks(model)
+
     @contextlib.contextmanager
     def no_sync(self, model: nn.Module) -> Iterator[None]:
         self._no_sync += 1
@@ -66,11 +73,39 @@ def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
         "reshard_after_forward": spec.fsdp.sharding != "gradients",
         "mp_policy": _policy(spec),
     }
+    of_root = options | {"mp_policy": _policy(spec, of_root=True)}
     if spec.fsdp.wrap == "block":
         for block in blocks_of(model):
             fully_shard(block, **options)
-    fully_shard(model, **options)
+        # The backward pass begins with what the forward pass ended with. It is torch's own default for a root.
+        of_root["reshard_after_forward"] = False
+    fully_shard(model, **of_root)
+    if place.backend != "nccl" and not takes_means(place):
+        sum_and_divide(model)
     return model
+
+
+def takes_means(place: Placement) -> bool:
+    """Whether a reduce-scatter gives the mean over ranks when it is asked for; all ranks have to call it.
+
+    That of gloo gives the sum in torch 2.8, and says nothing: gradients of FSDP were the sums over ranks. Source:
+    https://github.com/pytorch/pytorch/issues/162338
+    """
+    ones, mean = torch.ones(place.world_size, device=place.device), torch.zeros(1, device=place.device)
+    reduce_scatter(mean, ones, op=dist.ReduceOp.AVG)
+    return mean.item() == 1.0
+
+
+def sum_and_divide(model: nn.Module) -> None:
+    """Have FSDP sum gradients and divide the sum itself. Raises UserError where this torch cannot."""
+    for module in model.modules():
+        if isinstance(module, FSDPModule):
+            if not hasattr(module, "set_force_sum_reduction_for_comms"):
+                raise UserError(
+                    f"strategy fsdp: in torch {torch.__version__} FSDP over gloo takes the sum of gradients for"
+                    " their mean, so the training would not be that of ddp. Use ddp, a GPU, or a newer torch"
+                )
+            module.set_force_sum_reduction_for_comms(True)
 
 
 def synchronising(model: nn.Module, enabled: bool) -> None:
@@ -89,7 +124,15 @@ def _mesh(spec: TrainSpec, place: Placement) -> DeviceMesh:
     )
 
 
-def _policy(spec: TrainSpec) -> MixedPrecisionPolicy:
+def outside_blocks(model: nn.Module) -> int:
+    """Parameters that are in the root's unit and in no block's, over all ranks."""
+    within = {id(parameter) for block in blocks_of(model) for parameter in block.parameters()}
+    return sum(parameter.numel() for parameter in model.parameters() if id(parameter) not in within)
+
+
+def _policy(spec: TrainSpec, *, of_root: bool = False) -> MixedPrecisionPolicy:
+    """In bf16 the outputs of the root are fp32, so that the loss is, as autocast has it for DDP."""
     if spec.precision != "bf16":
         return MixedPrecisionPolicy()
-    return MixedPrecisionPolicy(param_dtype=torch.bfloat16, reduce_dtype=DTYPES[spec.fsdp.reduce_dtype])
+    outputs = torch.float32 if of_root else None
+    return MixedPrecisionPolicy(torch.bfloat16, DTYPES[spec.fsdp.reduce_dtype], output_dtype=outputs)
