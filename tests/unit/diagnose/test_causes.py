@@ -202,6 +202,12 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     ),
     "hardly more samples": (SLOW, {"samples_excess": 0.01, "heaviest_rank": 1}, {}, ["comm-bound"]),
     "a rank on two memory nodes": (SLOW, {"numa_ranks": "[1]", "numa_excess_s": 0.0033}, {}, ["numa"]),
+    "a rank off the socket of its GPU": (
+        SLOW,
+        {"far_ranks": '[[1, 1, "0", "1"]]', "numa_excess_s": 0.0033},
+        {},
+        ["numa"],
+    ),
     "on two memory nodes to no effect": (
         SLOW,
         {"numa_ranks": "[1]", "numa_excess_s": 1e-6},
