@@ -6,6 +6,7 @@ It answers what a driver answers, in its types and units, and raises NVML's own 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from ctypes import c_ulonglong
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -25,7 +26,23 @@ class Board:
     pids: Sequence[int] = ()
     nvlinks: Sequence[int | None] = ()
     """Bus at the other end of each NVLink that is up; None is a switch."""
+    cpus: Sequence[int] | None = None
+    """CPUs of the NUMA node that it is attached to; None for a driver or machine that does not say."""
+    instances: Sequence[str] = ()
+    """UUIDs of its MIG instances."""
     answers: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An instance of MIG on a board; it is its own handle, and knows less than its board does."""
+
+    uuid: str
+    board: Board
+
+    @property
+    def name(self) -> str:
+        return f"{self.board.name} MIG 1g.10gb"
 
 
 ANSWERS = {
@@ -43,6 +60,19 @@ ANSWERS = {
     "nvmlDeviceGetEccMode": [1, 1],
     "nvmlDeviceGetNvLinkVersion": 6,
 }
+
+
+def affinity(cpus: Sequence[int] | None, *, words: int) -> Any:
+    """CPUs as nvmlDeviceGetCpuAffinity gives them, in as many words of 64 bits as are asked for."""
+    if words < 1:
+        raise pynvml.NVMLError(pynvml.NVML_ERROR_INVALID_ARGUMENT)
+    if cpus is None:
+        return None
+    mask = (c_ulonglong * words)()
+    for cpu in cpus:
+        if cpu < words * 64:
+            mask[cpu // 64] |= 1 << cpu % 64
+    return mask
 
 
 class FakeNvml:
@@ -96,10 +126,31 @@ class FakeNvml:
             return named[0]
         if name == "nvmlDeviceGetTopologyCommonAncestor":
             return self.ancestor
+        if name == "nvmlDeviceGetHandleByUUID":
+            (uuid,) = arguments
+            known: dict[str, Board | Instance] = {board.uuid: board for board in self.boards}
+            for board in self.boards:
+                known |= {instance: Instance(instance, board) for instance in board.instances}
+            return known.get(uuid)
+        if arguments and isinstance(arguments[0], Instance):
+            return self._instance(name, arguments[0])
         board, *which = arguments
         return self._board(name, board, *which) if isinstance(board, Board) else None
 
+    def _instance(self, name: str, instance: Instance) -> Any:
+        """An instance of MIG has no place on the bus, no clocks and no affinity of its own."""
+        if name == "nvmlDeviceGetDeviceHandleFromMigDeviceHandle":
+            return instance.board
+        if name == "nvmlDeviceGetMemoryInfo":
+            return SimpleNamespace(total=10 * 2**30, used=0)
+        if name == "nvmlDeviceGetComputeRunningProcesses":
+            return []
+        named = {"nvmlDeviceGetUUID": instance.uuid, "nvmlDeviceGetName": instance.name}
+        return named.get(name)
+
     def _board(self, name: str, board: Board, which: int = 0) -> Any:
+        if name == "nvmlDeviceGetCpuAffinity":
+            return affinity(board.cpus, words=which)
         if name in ("nvmlDeviceGetUUID", "nvmlDeviceGetName"):
             return board.uuid if name.endswith("UUID") else board.name
         if name == "nvmlDeviceGetMemoryInfo":

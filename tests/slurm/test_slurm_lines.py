@@ -31,8 +31,8 @@ SRUN = {
 
 @pytest.fixture
 def gpus(submitting: Submitting) -> Submitting:
-    """A study on GPUs, eight cores each, whose batch divides among sixteen ranks."""
-    host = {"device": "cuda", "cores_per_rank": 8}
+    """A study on GPUs that names no cores, whose batch divides among sixteen ranks."""
+    host = {"device": "cuda"}
     study = small_study(scales=["1x4", "4x4"], host=host, allocations="scales")
     submitting.configure(study)
     return submitting
@@ -44,7 +44,7 @@ def test_what_sbatch_is_told_by_scale(gpus: Submitting, tmp_path: Path) -> None:
 
 def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> None:
     """Three launches of five minutes each, on the devices of the largest."""
-    host = {"device": "cuda", "cores_per_rank": 8}
+    host = {"device": "cuda"}
     gpus.configure(small_study(scales=["1x2", "1x4"], host=host))
     assert told(gpus, tmp_path) == {"1x4": BLOCK}
 

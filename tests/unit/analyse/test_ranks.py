@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isnan, nan
 from typing import Any
 
@@ -56,4 +57,38 @@ def test_ranks_across_memory_nodes_are_held_against_the_others(
     found.steps.loc[found.steps["rank"] == 1, "data_time_s"] += 0.002
     steady = steady_steps(found)
     row = numa_of_ranks(found.record, steady)
-    assert row == {"numa_ranks": named, "numa_excess_s": pytest.approx(excess_s, nan_ok=True)}
+    excess = pytest.approx(excess_s, nan_ok=True)
+    assert row == {"numa_ranks": named, "far_ranks": "[]", "numa_excess_s": excess}
+
+
+def on_gpus(cores: list[list[int]], hardware: dict[str, Any]) -> Observation:
+    """Two ranks on GPUs; rank 1 takes 2 ms longer to get its batch."""
+    found = ranks(cores=cores, environment={"hardware": hardware})
+    found.steps.loc[found.steps["rank"] == 1, "data_time_s"] += 0.002
+    of_gpus = tuple(rank.model_copy(update={"device": "NVIDIA H100"}) for rank in found.record.ranks)
+    return replace(found, record=found.record.model_copy(update={"ranks": of_gpus}))
+
+
+GPUS = {
+    "cpu": {"cpus_of_sockets": {"0": "0-3,8", "1": "4-7"}, "numa_nodes": {"0": "0-3,8", "1": "4-7"}},
+    "gpu": {"devices": [{"cpus": "0-3,8"}, {"cpus": "4-7"}]},
+}
+
+
+def test_a_rank_off_the_socket_of_its_gpu_is_held_against_one_on_it() -> None:
+    found = on_gpus([[0, 1], [2, 3]], GPUS)
+    row = numa_of_ranks(found.record, steady_steps(found))
+    far = '[[1, 1, "0", "1"]]'
+    assert row == {"numa_ranks": "[]", "far_ranks": far, "numa_excess_s": pytest.approx(0.002)}
+    well = on_gpus([[0, 1], [4, 5]], GPUS)
+    assert numa_of_ranks(well.record, steady_steps(well))["far_ranks"] == "[]"
+
+
+def test_records_that_do_not_know_the_socket_of_a_gpu_name_no_rank() -> None:
+    """Of earlier releases, of a driver that does not say, and of ranks on CPUs."""
+    silent = {"cpu": GPUS["cpu"], "gpu": {"devices": [{"cpus": None}] * 2}}
+    for hardware in ({"cpu": {}, "gpu": {"devices": [{}, {}]}}, {"cpu": GPUS["cpu"]}, silent):
+        found = on_gpus([[0, 1], [2, 3]], hardware)
+        assert numa_of_ranks(found.record, steady_steps(found))["far_ranks"] == "[]"
+    of_cpus = ranks(cores=[[0, 1], [2, 3]], environment={"hardware": GPUS})
+    assert numa_of_ranks(of_cpus.record, steady_steps(of_cpus))["far_ranks"] == "[]"

@@ -43,6 +43,14 @@ def test_a_launch_asks_for_what_its_scale_needs(content: dict[str, Any], device:
     assert single["devices"] == (0 if device == "cpu" else 1)
 
 
+def test_a_launch_asks_for_eight_cores_a_gpu_where_the_study_names_none(content: dict[str, Any]) -> None:
+    plan = plan_of(content, scales=["1x4"], host={"device": "cuda"})
+    assert {spec.world_size: request(spec)["cores"] for spec in plan.runs.values()} == {1: 8, 4: 32}
+    on_cpus = plan_of(content, scales=["1x4"], host={"device": "cpu"})
+    assert {spec.world_size: request(spec)["cores"] for spec in on_cpus.runs.values()} == {1: 1, 4: 4}
+    refuse_what_does_not_fit(plan, cores=4, gpus=4)  # one core each is possible, and warned of
+
+
 def test_every_run_is_of_one_rule(content: dict[str, Any]) -> None:
     plan = plan_of(content, max_repeats=4)
     kinds = product((True, False), repeat=2)

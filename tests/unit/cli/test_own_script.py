@@ -8,11 +8,14 @@ from typing import Any
 
 import pytest
 import yaml
-from scalestudy.cli.own_script import name_of, quoted, study_text, without_launcher, write_study
+from nvml import Board, FakeNvml
+from scalestudy.cli.own_script import cores_or_unset, name_of, quoted, study_text, without_launcher, write_study
 from scalestudy.cli.own_study import scaling_of
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.look import Seen
+from scalestudy.record.host.nvml import nvml_session, visible_gpus
 from scalestudy.study.config.load import parse_study
+from scalestudy.tune import devices
 
 LINES = {
     "train.py --lr 0.1": ("train.py --lr 0.1", "", ""),
@@ -122,6 +125,30 @@ def test_a_study_has_twelve_lines_at_most_and_is_one() -> None:
     study = parse_study(yaml.safe_load(full), source="test")
     assert study.variants["single"].launcher == "torchrun"
     assert study.most_repeats == 3
+
+
+@pytest.mark.parametrize(
+    ("device", "boards", "elsewhere", "cores"),
+    [
+        ("cpu", 1, True, 1),
+        ("cuda", 0, False, None),
+        ("auto", 1, False, None),
+        ("auto", 0, False, 1),
+        ("auto", 0, True, None),
+    ],
+)
+def test_cores_are_left_to_the_node_where_it_has_gpus(
+    device: str, boards: int, elsewhere: bool, cores: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All cores of this host over the ranks are those of other GPUs too."""
+    nvml = FakeNvml(*(Board(f"GPU-{number}") for number in range(boards)))
+    monkeypatch.setattr(devices, "nvml_session", lambda: nvml_session(nvml))
+    monkeypatch.setattr(devices, "visible_gpus", lambda environment: visible_gpus(environment, nvml))
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    found = cores_or_unset(64, device=device, elsewhere=elsewhere)
+    assert found == cores
+    study = parse_study(yaml.safe_load(text_of(device=device, cores_per_rank=found)), source="test")
+    assert study.host.cores_per_rank == cores
 
 
 def test_another_study_is_not_overwritten(tmp_path: Path) -> None:

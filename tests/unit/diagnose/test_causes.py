@@ -202,6 +202,12 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
     ),
     "hardly more samples": (SLOW, {"samples_excess": 0.01, "heaviest_rank": 1}, {}, ["comm-bound"]),
     "a rank on two memory nodes": (SLOW, {"numa_ranks": "[1]", "numa_excess_s": 0.0033}, {}, ["numa"]),
+    "a rank off the socket of its GPU": (
+        SLOW,
+        {"far_ranks": '[[1, 1, "0", "1"]]', "numa_excess_s": 0.0033},
+        {},
+        ["numa"],
+    ),
     "on two memory nodes to no effect": (
         SLOW,
         {"numa_ranks": "[1]", "numa_excess_s": 1e-6},
@@ -274,6 +280,18 @@ def test_two_modes_lead_where_the_verdict_hangs_on_them(content: dict[str, Any])
     assert causes(diagnose(content, HEALTHY, unsteady | wide)) == ["two-modes"]
     waiting = limits("data_time_s", 0.0020)
     assert causes(diagnose(content, HEALTHY, unsteady | wide | waiting)) == ["input-bound", "two-modes"]
+
+
+def test_a_rank_off_the_socket_of_its_gpu_is_named_with_both_sockets(content: dict[str, Any]) -> None:
+    seen = {"far_ranks": '[[1, 1, "0", "1"]]', "numa_excess_s": 0.0033}
+    (finding,) = (one for one in diagnose(content, SLOW, seen).findings if one.cause == "numa")
+    said = "rank 1 on GPU 1 runs on socket 0, its GPU is attached to socket 1"
+    assert finding.explanation.startswith(f"R{said[1:]}. ")
+    assert [(one.id, one.name, one.value) for one in finding.evidence][:2] == [
+        ("far_ranks", said, 1),
+        ("extra_host_work", "host work of these ranks beyond that of the others", pytest.approx(3.3)),
+    ]
+    assert "cores of each GPU's socket" in finding.recommendations[0].change
 
 
 def test_a_step_that_does_not_shrink_is_launch_bound(content: dict[str, Any]) -> None:

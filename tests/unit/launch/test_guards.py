@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,14 +12,16 @@ from typing import Any
 import pynvml
 import pytest
 from conftest import handlers_kept
+from machines import Machine, machine
 from nvml import Board, FakeNvml
 from scalestudy.launch import run as launch_run
 from scalestudy.launch import starters
-from scalestudy.launch.guards.gpu import check_gpus, few_cores
+from scalestudy.launch.command import rank_environment
+from scalestudy.launch.guards.gpu import check_gpus
 from scalestudy.launch.guards.host import (
     Guard,
-    bound_cpus,
     busy_host,
+    far_cores,
     free_memory_gib,
     little_memory,
     look,
@@ -28,11 +31,19 @@ from scalestudy.launch.guards.host import (
     too_many_threads,
 )
 from scalestudy.launch.run import measure_run
+from scalestudy.record.host.affinity import Portions
+from scalestudy.record.host.portions import tell, told
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.study.spec import RunSpec
 
 ONE, TWO = Board("GPU-1111-aaaa"), Board("GPU-2222-bbbb")
+
+
+@pytest.fixture
+def dgx(tmp_path: Path) -> Machine:
+    """2 x 56 cores with two threads each and 8 GPUs, four on each socket."""
+    return machine(tmp_path, sockets=2, cores=56, gpus=[0] * 4 + [1] * 4)
 
 
 def spec_of(content: dict[str, Any], **host: Any) -> RunSpec:
@@ -62,7 +73,7 @@ def test_too_few_visible_devices_are_refused_with_what_would_be_right(
 ) -> None:
     spec = spec_of(content, device="cuda")
     environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
-    refused, _ = check_gpus(spec, environment, FakeNvml(ONE, TWO))
+    refused, _ = check_gpus(spec, environment, FakeNvml(ONE, TWO), cores=8)
     if count == 2:
         assert refused is None
         return
@@ -88,7 +99,7 @@ SLICES = [Board("MIG-aaaa", name="NVIDIA H100 MIG 3g.40gb"), Board("MIG-bbbb", n
 )
 def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], visible: str, count: int) -> None:
     spec, nvml = spec_of(content, device="cuda"), FakeNvml(ONE, TWO, slices=SLICES)
-    refused, warnings = check_gpus(spec, {"CUDA_VISIBLE_DEVICES": visible}, nvml)
+    refused, warnings = check_gpus(spec, {"CUDA_VISIBLE_DEVICES": visible}, nvml, cores=8)
     assert (refused is None) == (count == 2)
     if refused:
         assert f"{count} visible through CUDA_VISIBLE_DEVICES='{visible}'" in refused
@@ -98,9 +109,9 @@ def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], 
 
 def test_only_a_study_that_insists_on_cuda_is_refused(content: dict[str, Any]) -> None:
     """Under auto it is torch that knows whether CUDA can be used at all."""
-    assert check_gpus(spec_of(content, device="auto"), {}, FakeNvml(ONE)) == (None, [])
+    assert check_gpus(spec_of(content, device="auto"), {}, FakeNvml(ONE), cores=8) == (None, [])
     occupied = FakeNvml(Board("GPU-1", pids=[7]))
-    assert check_gpus(spec_of(content, device="cpu"), {}, occupied) == (None, [])
+    assert check_gpus(spec_of(content, device="cpu"), {}, occupied, cores=8) == (None, [])
 
 
 @pytest.mark.parametrize(
@@ -116,16 +127,16 @@ def test_without_nvml_the_ranks_decide_and_the_record_says_so(
     content: dict[str, Any], error: int, said: str
 ) -> None:
     broken = FakeNvml(failing=error)
-    refused, (warning,) = check_gpus(spec_of(content, device="cuda"), {}, broken)
+    refused, (warning,) = check_gpus(spec_of(content, device="cuda"), {}, broken, cores=8)
     assert refused is None
     assert warning["kind"] == "GPUs not checked"
     assert warning["text"].endswith(f"NVML does not answer: {said}")
-    assert check_gpus(spec_of(content, device="auto"), {}, broken) == (None, [])
+    assert check_gpus(spec_of(content, device="auto"), {}, broken, cores=8) == (None, [])
 
 
 def test_an_occupied_device_is_named_with_what_is_used_and_by_whom(content: dict[str, Any]) -> None:
     nvml = FakeNvml(ONE, Board("GPU-2", used_gib=12.34, pids=[4711, 4712]), Board("GPU-3", pids=[1]))
-    refused, warnings = check_gpus(spec_of(content, device="cuda"), {}, nvml)
+    refused, warnings = check_gpus(spec_of(content, device="cuda"), {}, nvml, cores=8)
     assert refused is None
     assert warnings == [
         {
@@ -135,32 +146,57 @@ def test_an_occupied_device_is_named_with_what_is_used_and_by_whom(content: dict
         }
     ], "the third device is no rank's"
     hidden = FakeNvml(ONE, Board("GPU-2", used_gib=3.0))
-    _, (warning,) = check_gpus(spec_of(content), {}, hidden)
+    _, (warning,) = check_gpus(spec_of(content), {}, hidden, cores=8)
     assert "GPU 1 (NVIDIA H100 80GB HBM3) had 3.0 GiB" in warning["text"]
     assert nvml.running == hidden.running == 0
 
 
 def test_the_driver_s_own_memory_is_nobody_s(content: dict[str, Any]) -> None:
     roomy = [Board("GPU-1", reserved_gib=1.5), Board("GPU-2", reserved_gib=1.5)]
-    assert check_gpus(spec_of(content), {}, FakeNvml(*roomy)) == (None, [])
+    assert check_gpus(spec_of(content), {}, FakeNvml(*roomy), cores=8) == (None, [])
 
 
 def test_ranks_on_unlike_gpus_are_warned_of(content: dict[str, Any]) -> None:
-    _, (warning,) = check_gpus(spec_of(content), {}, FakeNvml(ONE, Board("GPU-2", name="NVIDIA A100")))
+    _, (warning,) = check_gpus(spec_of(content), {}, FakeNvml(ONE, Board("GPU-2", name="NVIDIA A100")), cores=8)
     assert warning["text"].endswith("different models: NVIDIA A100, NVIDIA H100 80GB HBM3")
 
 
 def test_fewer_than_four_cores_for_a_gpu_are_warned_of(content: dict[str, Any]) -> None:
-    spec, nvml = spec_of(content, device="cuda", cores_per_rank=3), FakeNvml(ONE, TWO)
-    warning = few_cores(spec, {}, nvml)
-    assert warning.startswith("every rank on a GPU is bound to 3 core(s); fewer than 4 ")
-    assert {"kind": "few cores for a GPU", "text": warning} in look(spec, {}, nvml=nvml).environment["warnings"]
-    assert few_cores(spec_of(content, device="auto"), {}, nvml) != ""
-    assert few_cores(spec_of(content, device="cuda", cores_per_rank=4), {}, nvml) == ""
-    assert few_cores(spec_of(content, device="cuda", pin=False), {}, nvml) == "", "not bound"
-    assert few_cores(spec_of(content, device="cpu"), {}, nvml) == ""
-    assert few_cores(spec_of(content), {"CUDA_VISIBLE_DEVICES": ""}, nvml) == ""
-    assert few_cores(spec, {}, FakeNvml(failing=pynvml.NVML_ERROR_NO_PERMISSION)) == ""
+    spec, nvml = spec_of(content, device="cuda"), FakeNvml(ONE, TWO)
+    refused, (warning,) = check_gpus(spec, {}, nvml, cores=3)
+    assert refused is None
+    assert warning["kind"] == "few cores for a GPU"
+    assert warning["text"].startswith("every rank on a GPU is bound to 3 core(s); fewer than 4 ")
+    assert check_gpus(spec_of(content, device="auto"), {}, nvml, cores=3) == (None, [warning])
+    assert check_gpus(spec, {}, nvml, cores=4) == (None, [])
+    assert check_gpus(spec_of(content, device="cuda", pin=False), {}, nvml, cores=3) == (None, []), "not bound"
+    assert check_gpus(spec_of(content, device="cpu"), {}, nvml, cores=3) == (None, [])
+    assert check_gpus(spec_of(content), {"CUDA_VISIBLE_DEVICES": ""}, nvml, cores=3) == (None, [])
+    denied = FakeNvml(failing=pynvml.NVML_ERROR_NO_PERMISSION)
+    assert check_gpus(spec_of(content), {}, denied, cores=3) == (None, [])
+
+
+def test_a_look_counts_physical_cores_as_the_ranks_are_bound(content: dict[str, Any], dgx: Machine) -> None:
+    """Eight threads of four cores are four cores; six are three."""
+    for threads, warned in ((8, False), (6, True)):
+        half = [cpu for core in range(threads // 2) for cpu in (core, core + 112)]
+        placed = dgx.placed(1, visible="0", usable=half, cores_per_rank=threads)
+        assert placed.cpus == (tuple(sorted(half)),)
+        kinds = [warning["kind"] for warning in looked_at(content, dgx, placed)]
+        assert ("few cores for a GPU" in kinds) == warned
+
+
+def test_a_rank_far_from_its_gpu_is_warned_of(content: dict[str, Any], dgx: Machine) -> None:
+    placed = dgx.placed(2, visible="0,4", usable=range(56))
+    assert {"kind": "cores far from their GPU", "text": far_cores(placed)} in looked_at(content, dgx, placed)
+    assert far_cores(placed).startswith("cores of rank 1 are on socket 0, and its GPU is attached to socket 1: ")
+    assert far_cores(dgx.placed(8)) == ""
+
+
+def looked_at(content: dict[str, Any], there: Machine, placed: Portions) -> list[dict[str, str]]:
+    """Warnings of a launch whose ranks were told where they run."""
+    guard = look(spec_of(content, device="cuda"), tell(placed), nvml=there.nvml, system=there.root / "system")
+    return guard.environment["warnings"]
 
 
 def test_a_core_that_somebody_uses_is_seen() -> None:
@@ -194,10 +230,22 @@ def test_little_memory_and_a_tight_quota_are_warned_of(content: dict[str, Any]) 
     assert "a CPU quota of 1.5 cores" in quota
 
 
-def test_ranks_are_bound_portion_by_portion(content: dict[str, Any]) -> None:
-    spec = spec_of(content, cores_per_rank=2)
-    assert bound_cpus(spec, [0, 2, 4, 6, 8]) == [(0, 2), (4, 6)]
-    assert bound_cpus(spec_of(content, pin=False), [0, 1]) == [(0, 1), (0, 1)]
+def test_the_look_and_the_ranks_use_what_was_decided_once(content: dict[str, Any], dgx: Machine) -> None:
+    """The launcher decides; ranks, scripts and guards read it from the environment."""
+    placed = dgx.placed(2, visible="0,4")
+    environment = tell(placed)
+    code = (
+        "import json; from scalestudy.attach.portions import portion; print(json.dumps([portion(0), portion(1)]))"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, check=True
+    )
+    assert tuple(map(tuple, json.loads(said.stdout))) == placed.cpus
+    host = rank_environment(spec_of(content, device="cuda"), dgx.nvml)
+    decided = told(host)
+    assert decided is not None
+    assert len(decided.cpus) == 2
+    assert host["OMP_NUM_THREADS"] == str(decided.cores_per_rank)
 
 
 def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
@@ -213,13 +261,13 @@ def test_two_ranks_on_threads_of_one_core_are_warned_of() -> None:
 
 
 def test_more_threads_than_cores_are_warned_of_where_ranks_are_not_bound(content: dict[str, Any]) -> None:
-    warning = too_many_threads(spec_of(content, pin=False, cores_per_rank=4), range(4))
+    warning = too_many_threads(spec_of(content, pin=False), 4, range(4))
     assert warning.startswith("2 ranks x 4 threads are 8 threads on 4 cores; with host.cores_per_rank: 2")
     environment = {"OMP_NUM_THREADS": "3"}
-    warning = too_many_threads(spec_of(content, pin=False, environment=environment), range(4))
+    warning = too_many_threads(spec_of(content, pin=False, environment=environment), 1, range(4))
     assert warning.startswith("2 ranks x 3 threads are 6 threads on 4 cores")
-    assert too_many_threads(spec_of(content, pin=False, cores_per_rank=2), range(4)) == ""
-    assert too_many_threads(spec_of(content, cores_per_rank=4), range(4)) == ""
+    assert too_many_threads(spec_of(content, pin=False), 2, range(4)) == ""
+    assert too_many_threads(spec_of(content), 4, range(4)) == ""
 
 
 def test_a_look_at_this_host_gives_hardware_and_warnings_by_kind(content: dict[str, Any]) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from scalestudy.errors import UserError
 from scalestudy.launch.slurm import job as slurm_job
-from scalestudy.launch.slurm.job import Job, parse_job, read_ended_job, what_became
+from scalestudy.launch.slurm.job import Job, parse_job, read_ended_job, step_command, what_became
 from scalestudy.launch.starters import LEAST_S, Slurm
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.limits import WRITING_S, Limits
@@ -80,6 +80,29 @@ def test_devices_that_a_job_holds_for_a_launch(
     cores = granted.replace(" ", ",").split(",")[0].removeprefix("cpu=")
     line = f"JobId=7 JobState=RUNNING NodeList=node[1-2] NumNodes=2 NumCPUs={cores} AllocTRES={granted}"
     assert parse_job("7", line, hosts=expand).held_devices(spec) == held
+
+
+@pytest.mark.parametrize(
+    ("named", "cores", "gpus", "granted"),
+    [
+        (None, 32, 4, 8),
+        (None, 128, 4, 8),  # a whole node
+        (None, 16, 4, 4),  # an allocation of somebody's own: more would be refused by srun
+        (None, 2, 4, 1),
+        (None, 0, 4, 8),  # SLURM does not say
+        (3, 32, 4, 3),
+        (12, 32, 4, 12),
+    ],
+)
+def test_cores_of_a_step_for_each_gpu(
+    content: dict[str, Any], named: int | None, cores: int, gpus: int, granted: int
+) -> None:
+    """The same for one process as for each of two ranks."""
+    host = {"device": "cuda"} | ({"cores_per_rank": named} if named else {})
+    job = Job("7", "RUNNING", ("a",), has_gpus=True, gpus=gpus, cores=cores)
+    for spec in make_plan(parse_study(content | {"host": host}, source="x")).runs.values():
+        line = step_command(spec, job, job.nodes)
+        assert f"--cpus-per-task={granted * spec.world_size}" in line
 
 
 def test_devices_of_a_job_that_slurm_has_forgotten_are_not_known(content: dict[str, Any]) -> None:

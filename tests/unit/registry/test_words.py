@@ -9,7 +9,7 @@ import pytest
 from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.record.observation import Outcome
 from scalestudy.registry.codes import LAUNCH_ENDS, Refused
-from scalestudy.registry.words.points import memory_growth, numa_ranks, outcomes, steadiness, unsteady
+from scalestudy.registry.words.points import far_ranks, memory_growth, numa_ranks, outcomes, steadiness, unsteady
 from scalestudy.registry.words.refusals import REASONS, no_forecast
 
 MODES = {"steadiness": "two_modes", "fast_mode_s": 0.0031, "slow_mode_s": 0.00562, "slow_mode_share": 0.38}
@@ -56,6 +56,19 @@ def test_memory_that_grows() -> None:
 @pytest.mark.parametrize(("ranks", "said"), [("[1]", "rank 1"), ("[0, 3]", "rank 0, 3")])
 def test_ranks_on_several_memory_nodes(ranks: str, said: str) -> None:
     assert numa_ranks({"numa_ranks": ranks}) == said
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ({"far_ranks": '[[1, 1, "0", "1"]]'}, "rank 1 on GPU 1 runs on socket 0, its GPU is attached to socket 1"),
+        ({"far_ranks": "[]"}, ""),
+        ({}, ""),  # a table of an earlier release
+        ({"far_ranks": nan}, ""),
+    ],
+)
+def test_ranks_off_the_socket_of_their_gpu(column: dict[str, Any], said: str) -> None:
+    assert far_ranks(column) == said
 
 
 FORECAST: dict[str, Any] = {"world_size": 16, "devices_per_node": 8, "global_batch": 2048}

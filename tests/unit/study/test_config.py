@@ -48,7 +48,7 @@ REFUSED = [
     ),
     ("variants.ddp.base", "plain", "variants.ddp.base: 'plain' is no single variant; the study has single"),
     ("host", threads("4"), "host.environment.OMP_NUM_THREADS: 4 threads are more than the cores"),
-    ("host", threads("4"), "(host.cores_per_rank: 1); 1 or less would do, or host.cores_per_rank: 4"),
+    ("host", threads("4"), "(host.cores_per_rank: unset); 1 or less would do, or host.cores_per_rank: 4"),
     ("host", threads("many"), "host.environment.OMP_NUM_THREADS: 'many' is no number of threads"),
     ("host", threads("0", pin=False), "a whole number of 1 or more would do"),
     ("workloads.mlp.batch_size", 33, "32 or 34 would"),

@@ -99,8 +99,28 @@ def test_a_damaged_plan_has_no_defaults(text: str, tmp_path: Path, monkeypatch: 
 
 
 def test_the_key_defaults_changes_no_run_id(content: dict[str, Any]) -> None:
+    content = content | {"host": {"device": "cpu"}}
     plans = [make_plan(parse_study(given, source="x")) for given in (content, content | {"defaults": 1})]
     assert list(plans[0].runs) == list(plans[1].runs)
+
+
+def test_cores_that_no_study_named_are_one_in_what_was_measured_before(
+    content: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default was 1. It still is on a CPU, and in a study that was planned by then."""
+    monkeypatch.chdir(tmp_path)
+
+    def runs(host: dict[str, Any]) -> list[str]:
+        return list(make_plan(parse_study(with_planned_defaults(content | {"host": host}), source="x")).runs)
+
+    named = {device: runs({"device": device, "cores_per_rank": 1}) for device in ("auto", "cpu", "cuda")}
+    assert runs({"device": "cpu"}) == runs({"device": "cpu", "cores_per_rank": None}) == named["cpu"]
+    assert not {*runs({"device": "cuda"}), *runs({})} & {*named["cuda"], *named["auto"]}, "they may have eight"
+    folder = tmp_path / "results" / content["study"]
+    folder.mkdir(parents=True)
+    (folder / "plan.json").write_text(json.dumps({"study": {"study": content["study"], "defaults": 3}}))
+    assert runs({"device": "cuda"}) == named["cuda"]
+    assert runs({}) == named["auto"]
 
 
 def test_what_a_user_allows_a_script_changes_no_run_id() -> None:

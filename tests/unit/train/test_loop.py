@@ -14,6 +14,8 @@ import pynvml
 import pytest
 import torch
 from nvml import Board, FakeNvml
+from scalestudy.record.host.affinity import Portions
+from scalestudy.record.host.portions import tell
 from scalestudy.study.config.conditions import Host
 from scalestudy.train.data.batches import Share
 from scalestudy.train.loop import block_sizes
@@ -232,18 +234,37 @@ def test_ranks_are_bound_to_cores_of_their_own() -> None:
         "from scalestudy.study.config.conditions import Host\n"
         "from scalestudy.train.place.placement import bind_cores\n"
         "bound = bind_cores(Host(), local_rank=int(sys.argv[1]), local_world_size=2)\n"
-        "print(bound, sorted(os.sched_getaffinity(0)))"
+        "print(*bound, sorted(os.sched_getaffinity(0)))"
     )
     lines = [
         subprocess.run([sys.executable, "-c", code, rank], capture_output=True, text=True, check=True).stdout
         for rank in ("0", "1")
     ]
     first, second = sorted(os.sched_getaffinity(0))[:2]
-    assert lines == [f"({first},) [{first}]\n", f"({second},) [{second}]\n"]
+    assert lines == [f"({first},) 1 [{first}]\n", f"({second},) 1 [{second}]\n"]
+
+
+@pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core only")
+def test_a_rank_is_bound_to_what_the_launcher_decided() -> None:
+    """Ranks do not ask NVML where they run: the launcher did, once for all of a host."""
+    first, second = sorted(os.sched_getaffinity(0))[:2]
+    decided = Portions(1, ((second,), (first,)))
+    code = (
+        "import os\n"
+        "from scalestudy.train.place.placement import place_rank\n"
+        "from scalestudy.study.config.conditions import Host\n"
+        "place = place_rank(Host())\n"
+        "print(place.cores, place.threads, sorted(os.sched_getaffinity(0)))"
+    )
+    environment = os.environ | tell(decided) | {"LOCAL_RANK": "0", "LOCAL_WORLD_SIZE": "2"}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"({second},) 1 [{second}]\n"
 
 
 def test_unpinned_ranks_share_what_there_is() -> None:
     available = tuple(sorted(os.sched_getaffinity(0)))
     host = Host.model_validate({"pin": False, "cores_per_rank": 64})
-    assert placement.bind_cores(host, local_rank=0, local_world_size=2) == available
+    assert placement.bind_cores(host, local_rank=0, local_world_size=2) == (available, 64)
     assert tuple(sorted(os.sched_getaffinity(0))) == available

@@ -16,6 +16,7 @@ from .failure import told_of
 from .journal import Journal
 from .libraries import of_modules, of_programs, of_torch
 from .paths import Paths
+from .portions import portion
 from .said import SaidByScript
 
 ATTACH, DIRECT = "SCALESTUDY_ATTACH", "SCALESTUDY_DIRECT"
@@ -45,12 +46,9 @@ def begin() -> None:
         with open(os.path.join(folder, f"{os.getpid()}.started"), "w", encoding="utf-8") as file:
             file.write(os.environ.get("RANK", "0"))
         # A script that starts its ranks itself is not bound to cores, since they would inherit it: they are later.
-        if asked["pin"] and (local_rank is not None or asked["ranks"] == 1):
-            each = asked["cores_per_rank"]
-            cores = asked["cores"] or sorted(os.sched_getaffinity(0))
-            mine = cores[int(local_rank or 0) * each : (int(local_rank or 0) + 1) * each]
-            if len(mine) == each:
-                os.sched_setaffinity(0, mine)
+        bound = asked["pin"] and (local_rank is not None or asked["ranks"] == 1)
+        if bound and (mine := portion(int(local_rank or 0))):
+            os.sched_setaffinity(0, mine)
     global said_by_script
     attachment = Attachment(folder, asked, direct=direct)
     said_by_script = SaidByScript(lambda: attachment.rank)

@@ -17,6 +17,7 @@ from .ending import Ending
 from .facts import at_the_end, bucket_bytes, has_gradients, of_first_step, of_loader, of_model, place_of, tried
 from .failure import told_of
 from .journal import LATE_S, Journal
+from .portions import portion
 from .probes import Probes, block_steps, phases_of, time_collectives
 from .report import Report
 from .row import Row
@@ -186,10 +187,8 @@ class Rank:
         self.ending.listen(self.rank, self.world_size, lambda: self.report.steps)
 
     def pin(self, local_rank: int) -> None:
-        """Bind this process to its cores, as our own ranks are: rank r has the r-th portion."""
-        each, available = self.asked["cores_per_rank"], self.asked["cores"] or sorted(os.sched_getaffinity(0))
-        cores = available[local_rank * each : (local_rank + 1) * each]
-        if len(cores) == each:
+        """Bind this process to its cores, as our own ranks are: to the portion that the launcher decided on."""
+        if cores := portion(local_rank):
             for thread in os.listdir("/proc/self/task"):  # torch and gloo have begun theirs
                 os.sched_setaffinity(int(thread), cores)
 

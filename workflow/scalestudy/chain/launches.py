@@ -35,7 +35,7 @@ def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, in
     devices = 0 if spec.host.device == "cpu" else ranks
     return {
         "nodes": place.nodes,
-        "cores": ranks * spec.host.cores_per_rank,
+        "cores": ranks * spec.host.cores_asked,
         "devices": devices,
         "gres": f"gpu:{devices}" if devices else "",
         "memory_mb": ranks * MEMORY_PER_RANK_MB,
@@ -75,10 +75,11 @@ def refuse_what_does_not_fit(plan: Plan, *, cores: int | None, gpus: int | None)
                 f"scales[{index}]: {scale} needs {nodes} nodes; {starter.nodes} on offer here. Submit it with"
                 " `--profile slurm`, run it in an allocation of so many nodes, or name hosts (SCALESTUDY_HOSTS)"
             )
-        need = ranks * host.cores_per_rank
+        each = host.cores_per_rank or 1  # unset: as many as the host has for each GPU
+        need = ranks * each
         if not starter.remote and cores is not None and host.pin and need > cores:
             raise UserError(
-                f"scales[{index}]: {scale} needs {ranks} ranks x {host.cores_per_rank} cores = {need} cores"
+                f"scales[{index}]: {scale} needs {ranks} ranks x {each} cores = {need} cores"
                 f" on one host; {cores} are on offer. Use a smaller scale, raise --cores, or lower"
                 " host.cores_per_rank"
             )

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import MODULE, Asked, cores_for_each, name_of, quoted, without_launcher
+from scalestudy.cli.own_script import MODULE, Asked, cores_or_unset, name_of, quoted, without_launcher
 from scalestudy.cli.own_study import LOOK_LIMIT_S, needs_torchrun
 from scalestudy.cli.revisions import Place
 from scalestudy.errors import UserError
@@ -181,7 +181,7 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
         },
         "host": {
             "device": wanted.device,
-            "cores_per_rank": wanted.cores_per_rank or cores_for_each(world_size(scale)),
+            "cores_per_rank": wanted.cores_per_rank or cores_or_unset(world_size(scale), device=wanted.device),
         },
     }
     return parse_study(content, source="scalestudy guard")

@@ -144,6 +144,19 @@ def cores_for_each(ranks: int) -> int:
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
+def cores_or_unset(ranks: int, *, device: str, elsewhere: bool = False) -> int | None:
+    """Cores of this host for each of so many ranks; None on GPUs, where each node finds the number itself.
+
+    elsewhere: on a cluster, which is asked for GPUs unless the device is `cpu`.
+    """
+    from scalestudy.study.config.conditions import Host
+    from scalestudy.tune.devices import runs_on_cuda
+
+    if device != "cpu" and (elsewhere or runs_on_cuda(Host.model_validate({"device": device}))):
+        return None
+    return cores_for_each(ranks)
+
+
 def quoted(words: Sequence[str]) -> str:
     """Words as YAML has them in one line: as in a shell, braces as they are."""
     shell = " ".join(word if re.fullmatch(r"[\w{}@%+=:,./-]+", word) else _single(word) for word in words)
@@ -167,7 +180,7 @@ def study_text(
     base_launcher: str,
     repeats: int | None,
     device: str,
-    cores_per_rank: int,
+    cores_per_rank: int | None,
     run_to_end: bool,
     epochs: int,
     environment: Sequence[tuple[str, str]] = (),
@@ -192,7 +205,7 @@ def study_text(
         *([f"    environment: {json.dumps(dict(environment), ensure_ascii=False)}"] if environment else []),
         *([ALLOW_SHARED] if allow_shared else []),
         f"    scaling: [{', '.join(scaling)}]",
-        f"host: {{device: {device}, cores_per_rank: {cores_per_rank}}}",
+        f"host: {{device: {device}{f', cores_per_rank: {cores_per_rank}' if cores_per_rank else ''}}}",
     ]
     return "\n".join(lines) + "\n"
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.cli.own_script import cores_for_each, name_of, study_text, without_launcher, write_study
+from scalestudy.cli.own_script import cores_or_unset, name_of, study_text, without_launcher, write_study
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -79,7 +79,8 @@ def make_study_of(words: Sequence[str], wishes: Wishes, *, elsewhere: bool) -> P
             "base_launcher": "python",
             "repeats": wishes.repeats,
             "device": wishes.device,
-            "cores_per_rank": wishes.cores_per_rank or cores_for_each(most),
+            "cores_per_rank": wishes.cores_per_rank
+            or cores_or_unset(most, device=wishes.device, elsewhere=elsewhere),
             "run_to_end": wishes.run_to_end,
             "epochs": wishes.epochs,
             "environment": asked.environment,

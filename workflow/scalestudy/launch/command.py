@@ -7,10 +7,14 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import pynvml
 
 from scalestudy.launch.foreign.start import script_command, script_environment
 from scalestudy.launch.forked import client
 from scalestudy.record.fingerprint import PACKAGE
+from scalestudy.record.host.portions import portions_here, tell
 from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, CommandSpec, RunSpec
 
@@ -78,10 +82,18 @@ def parent_key(spec: RunSpec, directory: Path, environment: Mapping[str, str]) -
     return hashlib.sha256(json.dumps(shared).encode()).hexdigest()[:16]
 
 
-def rank_environment(spec: RunSpec) -> dict[str, str]:
-    """The environment of the ranks: ours, threads per rank, and what the study sets."""
-    threads = dict.fromkeys(THREAD_VARIABLES, str(spec.host.cores_per_rank))
-    return os.environ | threads | {"PYTHONUNBUFFERED": "1"} | spec.host.environment
+def starter_environment(spec: RunSpec) -> dict[str, str]:
+    """The environment of what starts the ranks on other nodes: ours, and what the study sets."""
+    return os.environ | {"PYTHONUNBUFFERED": "1"} | spec.host.environment
+
+
+def rank_environment(spec: RunSpec, nvml: Any = pynvml) -> dict[str, str]:
+    """The environment of the ranks on this node: ours, what the study sets, their CPUs, and threads per rank."""
+    environment = starter_environment(spec)
+    of_script = spec.environment if isinstance(spec, CommandSpec) else {}
+    decided = portions_here(spec.host, spec.devices_per_node, environment | of_script, nvml)
+    threads = dict.fromkeys(THREAD_VARIABLES, str(decided.cores_per_rank))
+    return environment | threads | tell(decided) | spec.host.environment
 
 
 def launch_environment(spec: RunSpec, directory: Path) -> dict[str, str]:

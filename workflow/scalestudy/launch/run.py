@@ -145,7 +145,8 @@ def _launch(
     starter = make_starter(forks=spec.host.start == "fork")
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
-        guard = starter.look(spec, starter.environment(spec, partial))
+        surroundings = starter.environment(spec, partial)
+        guard = starter.look(spec, surroundings)
         if guard:
             _warn(spec, guard.environment)
         refused = starter.refuse(spec) or (guard.refused if guard else None)
@@ -154,7 +155,7 @@ def _launch(
             remember(spec, partial, results)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
-        ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data)
+        ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data, surroundings)
         wall_time_s = time.monotonic() - begin
         shared = record_touched(spec, partial, results) if isinstance(spec, CommandSpec) else []
     processes: list[Process] = []
@@ -234,8 +235,10 @@ def _refuse(partial: Path, sentence: str) -> _Ended:
     return _Ended(refused=sentence)
 
 
-def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: Path) -> _Ended:
-    """Start all processes and wait until they have ended."""
+def _run(
+    spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: Path, environment: dict[str, str]
+) -> _Ended:
+    """Start all processes and wait until they have ended. environment: of the ranks, or of what starts them."""
     progress = Progress(partial, name=spec.run_id)
     arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
@@ -253,7 +256,7 @@ def _run(spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: P
     try:
         exit_code, timed_out = run_group(
             starter.command(spec, partial, data, limits),
-            environment=starter.environment(spec, partial),
+            environment=environment,
             log=partial / "log.txt",
             time_limit_s=limits.time_limit_min * 60,
             watch=watch,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from scalestudy.errors import UserError
-from scalestudy.launch.command import launch_environment, rank_command, rank_environment
+from scalestudy.launch.command import launch_environment, rank_command, rank_environment, starter_environment
 from scalestudy.launch.guards.host import Guard, look
 from scalestudy.launch.nodes.arrivals import read_nodes, starter_command
 from scalestudy.launch.nodes.hosts import HOSTS, parse_hosts
@@ -49,7 +49,7 @@ class Starter:
 
     def environment(self, spec: RunSpec, directory: Path) -> dict[str, str]:
         """The environment of the ranks, or of what starts them. directory: of the launch."""
-        return rank_environment(spec) if self.remote else launch_environment(spec, directory)
+        return starter_environment(spec) if self.remote else launch_environment(spec, directory)
 
     def limits(self, asked: Limits) -> Limits:
         """What is left of the asked limits. Raises UserError where that is nothing."""

@@ -112,7 +112,12 @@ RANKS = (
     Column("heaviest_rank", "rank with most samples"),
     Column("samples_excess", "share by which it has more samples than the mean rank"),
     Column("numa_ranks", "ranks whose cores lie on several NUMA nodes, as a JSON list"),
-    Column("numa_excess_s", "host work of a step on those ranks beyond that of the others", "s"),
+    Column(
+        "far_ranks",
+        "ranks on GPUs with cores off the socket of their GPU, as a JSON list of [rank, GPU, sockets of the cores,"
+        " socket of the GPU]",
+    ),
+    Column("numa_excess_s", "host work of a step on ranks of numa_ranks and far_ranks beyond that of others", "s"),
 )
 NOISE = (
     Column(

@@ -38,6 +38,7 @@ CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = (
     ChangedDefault(2, "repeats", before=5),
     ChangedDefault(2, "measure.until", before="precise"),
     ChangedDefault(3, "allocations", before="scales"),
+    ChangedDefault(4, "host.cores_per_rank", before=1),
 )
 DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
 """Version of the defaults that a new study gets."""

@@ -64,7 +64,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     if place.rank == 0:
         print(place.choice, flush=True)
         print(
-            f"{place.world_size} rank(s), {spec.host.cores_per_rank} core(s) each,"
+            f"{place.world_size} rank(s), {place.threads} core(s) each,"
             f" {spec.batch_per_rank} samples a rank and step, {spec.precision}",
             flush=True,
         )

@@ -180,6 +180,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **{name: first[name] for name in OF_THE_MODEL},
         **{name: good[name].median() for name in ("heaviest_rank", "samples_excess")},
         **first_of(good, good["numa_ranks"] != NO_RANKS, {"numa_ranks": NO_RANKS}),
+        **first_of(good, good["far_ranks"] != NO_RANKS, {"far_ranks": NO_RANKS}),
         "numa_excess_s": good["numa_excess_s"].median(),
         **{name: first[name] for name in ("bytes_sent_per_step", "flops_per_sample", "device")},
         **{name: " ".join(sorted({str(value) for value in good[name]})) for name in ("hosts", "torch")},

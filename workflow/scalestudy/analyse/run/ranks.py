@@ -1,12 +1,14 @@
 """How the ranks of one launch differ from each other: in samples, and in where they are bound."""
 
 import json
+from collections.abc import Mapping
 from math import nan
 from typing import Any
 
 import numpy as np
 
 from scalestudy.analyse.run.grid import Grid
+from scalestudy.record.host.affinity import far_ranks
 from scalestudy.record.host.cpus import cpu_list
 from scalestudy.record.observation import RunRecord
 
@@ -30,21 +32,43 @@ def samples_of_ranks(steady: Grid) -> dict[str, float]:
 
 def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
     """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes, as a list of JSON ('[0, 3]');
-    numa_excess_s, what the host's parts of a step take longer on them than on the others.
+    far_ranks, those with cores off the socket of their GPU ('[[3, 3, "0", "1"]]': rank, GPU, both sockets);
+    numa_excess_s, what the host's parts of a step take longer on either than on the others.
 
     nan where all ranks are bound alike, or nothing is known of the host.
     """
     # Of ranks of other hosts it is taken that those have the same nodes.
-    nodes = (record.environment.get("hardware") or {}).get("cpu", {}).get("numa_nodes") or {}
+    hardware = record.environment.get("hardware") or {}
+    nodes = hardware.get("cpu", {}).get("numa_nodes") or {}
     node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
     across = [
         rank.rank for rank in record.ranks if len({node_of[core] for core in rank.cores if core in node_of}) > 1
     ]
-    found = {"numa_ranks": json.dumps(across), "numa_excess_s": nan}
-    if across and len(steady):
+    far = _far_from_gpu(record, hardware)
+    found = {"numa_ranks": json.dumps(across), "far_ranks": json.dumps(far), "numa_excess_s": nan}
+    badly = {*across, *(rank for rank, *_ in far)}
+    if badly and len(steady):
         parts_s = [steady[part].mean(axis=1) for part in HOST_PARTS]
         host_s = sum(part_s for part_s in parts_s if not np.isnan(part_s).all())  # not all is seen of a script
-        is_across = np.isin(steady["rank"][:, 0], across)
-        if not is_across.all():
-            found["numa_excess_s"] = float(host_s[is_across].mean() - host_s[~is_across].mean())
+        is_badly = np.isin(steady["rank"][:, 0], sorted(badly))
+        if not is_badly.all():
+            found["numa_excess_s"] = float(host_s[is_badly].mean() - host_s[~is_badly].mean())
     return found
+
+
+def _far_from_gpu(record: RunRecord, hardware: Mapping[str, Any]) -> list[tuple[int, int, str, str]]:
+    """(rank, GPU, sockets of the cores, socket of the GPU) of ranks with cores off the socket of their GPU.
+
+    Empty for ranks on CPUs, and for records of releases that did not note what a GPU is attached to.
+    """
+    of_sockets = hardware.get("cpu", {}).get("cpus_of_sockets") or {}
+    sockets = {cpu: socket for socket, cpus in of_sockets.items() for cpu in cpu_list(cpus)}
+    near = [
+        cpu_list(gpu["cpus"]) if gpu.get("cpus") else None for gpu in hardware.get("gpu", {}).get("devices", ())
+    ]
+    on_gpus = [rank for rank in record.ranks if rank.device != "cpu"]
+    gpus = [rank.rank % record.spec.devices_per_node for rank in on_gpus]
+    far = far_ranks(
+        [rank.cores for rank in on_gpus], [near[gpu] if gpu < len(near) else None for gpu in gpus], sockets
+    )
+    return [(on_gpus[one.rank].rank, gpus[one.rank], one.sockets, one.gpu_sockets) for one in far]

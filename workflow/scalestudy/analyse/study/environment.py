@@ -119,9 +119,16 @@ def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[Fact, Any]
         yield fact(key), _links(value) or None
     elif key == "numa_nodes":
         yield fact(key), len(value) or None
-        yield fact("cpus_of_numa_nodes"), "; ".join(f"{node}: {cpus}" for node, cpus in value.items()) or None
+        yield fact("cpus_of_numa_nodes"), _by_number(value)
+    elif key == "cpus_of_sockets":
+        yield fact(key), _by_number(value)
     else:
         yield fact(key), value or None
+
+
+def _by_number(cpus: Mapping[str, str]) -> str | None:
+    """'0: 0-15; 1: 16-31': the CPUs of each socket or NUMA node."""
+    return "; ".join(f"{number}: {of_it}" for number, of_it in cpus.items()) or None
 
 
 def _links(links: dict[str, str]) -> str:

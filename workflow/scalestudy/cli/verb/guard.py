@@ -48,7 +48,9 @@ class Guard(Verb):
 @click.option("--scale", metavar="NODESxDEVICES", help="Scale of the script. Default: one process.")
 @click.option("--batch-size", type=click.IntRange(min=1), help="Samples of a step of one process of the script.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
-@click.option("--cores-per-rank", type=click.IntRange(min=1), help="Default: cores of this host over its ranks.")
+@click.option(
+    "--cores-per-rank", type=click.IntRange(min=1), help="Default: this host's cores over ranks; on GPUs up to 8."
+)
 @click.option("--epochs", type=click.IntRange(min=0), default=0, help="What is put in for {epochs}.")
 @click.option("--run-to-end", is_flag=True, help="Let the script run to its own end.")
 @click.option("--allow-shared", is_flag=True, help="Let runs of a script share files outside {out}.")

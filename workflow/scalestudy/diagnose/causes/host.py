@@ -13,10 +13,18 @@ from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
-from scalestudy.registry.words.points import numa_ranks
+from scalestudy.registry.words.points import far_ranks, numa_ranks
 
 THREADS_PER_CORE = 1.0
 NUMA_SHARE = 0.02  # of a step
+ON_ONE_NODE = (
+    "Bind every rank to cores of one NUMA node, that of its GPU: host.pin with cores_per_rank that divides a"
+    " node, or srun --cpu-bind=ldoms."
+)
+NEAR_THE_GPU = (
+    "Give the job cores of each GPU's socket: host.pin binds ranks to them where the job has enough. On SLURM"
+    " ask for whole nodes, or use --gres-flags=enforce-binding."
+)
 CHECKPOINTS = 0.05  # of a step
 TEN_TIMES = 10  # how much rarer something is to be done
 RARER = "if nothing takes the place of what is saved; the base case may gain likewise"
@@ -48,9 +56,10 @@ def oversubscribed(case: Case) -> Seen | None:
     )
 
 
-@cause("numa", Stage.HOST, refuted_by="the same difference when every rank is bound to the cores of one node")
+@cause("numa", Stage.HOST, refuted_by="the same difference when every rank has cores of one node, near its GPU")
 def numa(case: Case) -> Seen | None:
-    """Ranks with cores on several NUMA nodes, whose host work takes >= 2 % of the step longer.
+    """Ranks with cores on several NUMA nodes, or off the socket of their GPU, whose host work takes >= 2 % of the
+    step longer.
 
     Only where other ranks of the launch are bound better: they are what these are compared with.
     """
@@ -59,22 +68,29 @@ def numa(case: Case) -> Seen | None:
     support = beyond(case, lost_s, least_s)
     if not (found or is_possible(support)):
         return None
-    ranks = numa_ranks(case.point)
-    name = f"host work of {ranks} beyond that of the others"
+    across, far = numa_ranks(case.point), far_ranks(case.point)
+    name = f"host work of {across if across and not far else 'these ranks'} beyond that of the others"
+    on_several = (
+        f"Cores of {across} lie on several NUMA nodes; reading and copying there takes longer than on ranks"
+    )
+    said = (
+        f"{on_several} that stay on one." if across else "",
+        f"{far[0].upper()}{far[1:]}. Its copies cross the link between the sockets." if far else "",
+    )
+    off_socket = (Evidence.of("far_ranks", far, far.count(";") + 1, "ranks", "0"),) if far else ()
     return Seen(
-        f"Cores of {ranks} lie on several NUMA nodes; reading and copying there takes"
-        " longer than on ranks that stay on one.",
+        " ".join(filter(None, said)),
         (
+            *off_socket,
             Evidence.of("extra_host_work", name, excess_s, "ms a step"),
             case.share_evidence(excess_s, NUMA_SHARE),
         ),
         (
             Recommendation(
                 id="bind_to_numa_node",
-                change="Bind every rank to cores of one NUMA node, that of its GPU: host.pin with cores_per_rank"
-                " that divides a node, or srun --cpu-bind=ldoms.",
+                change=ON_ONE_NODE if not far else NEAR_THE_GPU,
                 patch=None if case.study.host.pin else {"host": {"pin": True}},
-                prediction=saving(case, lost_s, "if all ranks become as fast as those that stay on one node"),
+                prediction=saving(case, lost_s, "if all ranks become as fast as the better placed ones"),
             ),
         ),
         lost_s,

@@ -75,8 +75,6 @@ def prepare(spec: CommandSpec, directory: Path) -> None:
     attached.mkdir(exist_ok=True)
     asked = {
         "pin": spec.host.pin,
-        "cores": sorted(os.sched_getaffinity(0)) if spec.nodes == 1 else [],
-        "cores_per_rank": spec.host.cores_per_rank,
         "nodes": spec.nodes,
         "devices_per_node": spec.devices_per_node,
         "ranks": spec.world_size,

@@ -6,19 +6,17 @@ from typing import Any
 import pynvml
 
 from scalestudy.record.host.nvml import Gpu, NvmlError, ask, nvml_session, visible_gpus
+from scalestudy.study.config.conditions import LEAST_CORES
 from scalestudy.study.spec import RunSpec
 
 USED_MEMORY_GIB = 1.0
 """Memory in use, beyond what the driver keeps for itself, from which a device counts as occupied."""
 
-LEAST_CORES = 4
-"""Cores for each GPU below which a launch is warned of: for Python, the backward pass, NCCL and the loader."""
-
 
 def check_gpus(
-    spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml
+    spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml, *, cores: int
 ) -> tuple[str | None, list[dict[str, str]]]:
-    """(refusal or None, warnings) for ranks with this environment.
+    """(refusal or None, warnings) for ranks with this environment. cores: physical ones of each rank.
 
     Only a study that insists on CUDA is refused here: `auto` may fall back to the CPU, and it is torch that knows.
     """
@@ -29,6 +27,7 @@ def check_gpus(
             gpus = visible_gpus(environment, nvml)
             used = gpus[: spec.devices_per_node]
             found = [*(("GPU in use", occupied(gpu, nvml)) for gpu in used), ("unlike GPUs", unlike(used))]
+            found.append(("few cores for a GPU", few_cores(spec, cores) if gpus else ""))
     except NvmlError as error:
         # Without NVML there may still be CUDA; the ranks refuse themselves where there is none.
         text = f"the GPUs could not be looked at before this launch: {error}"
@@ -49,21 +48,13 @@ def too_few(spec: RunSpec, gpus: list[Gpu], environment: Mapping[str, str]) -> s
     )
 
 
-def few_cores(spec: RunSpec, environment: Mapping[str, str], nvml: Any = pynvml) -> str:
-    """Ranks on GPUs that are bound to fewer than LEAST_CORES cores; empty where NVML shows no GPU to them."""
-    cores = spec.host.cores_per_rank
-    if spec.host.device == "cpu" or not spec.host.pin or cores >= LEAST_CORES:
-        return ""
-    try:
-        with nvml_session(nvml):
-            count = len(visible_gpus(environment, nvml))
-    except NvmlError:
-        return ""
-    if not count:
+def few_cores(spec: RunSpec, cores: int) -> str:
+    """Ranks on GPUs that are bound to fewer than LEAST_CORES physical cores."""
+    if not spec.host.pin or cores >= LEAST_CORES:
         return ""
     return (
         f"every rank on a GPU is bound to {cores} core(s); fewer than {LEAST_CORES} may keep the GPU waiting for"
-        f" its input and its launches. host.cores_per_rank: {LEAST_CORES} or more would do"
+        f" its input and its launches. Ask for {LEAST_CORES} or more for each GPU (host.cores_per_rank)"
     )
 
 

@@ -11,10 +11,12 @@ from typing import Any
 import psutil
 import pynvml
 
-from scalestudy.launch.guards.gpu import check_gpus, few_cores
+from scalestudy.launch.guards.gpu import check_gpus
+from scalestudy.record.host.affinity import Portions, physical_cores
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
-from scalestudy.record.host.cpus import core_threads
+from scalestudy.record.host.cpus import SYSTEM, core_threads
 from scalestudy.record.host.environment import hardware_facts
+from scalestudy.record.host.portions import portions_here, told
 from scalestudy.study.config.conditions import threads_per_rank
 from scalestudy.study.spec import RunSpec
 
@@ -35,30 +37,44 @@ class Guard:
     """`hardware`, and `warnings`: a list of {"kind": ..., "text": ...}."""
 
 
-def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml) -> Guard:
-    """Look at the host; `environment` is that of the ranks. It takes a quarter of a second."""
+def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, system: Path = SYSTEM) -> Guard:
+    """Look at the host; `environment` is that of the ranks. It takes a quarter of a second.
+
+    system: the kernel's folder of CPUs.
+    """
     available = sorted(os.sched_getaffinity(0))
-    ranks_cpus = bound_cpus(spec, available)
-    used = sorted({cpu for cpus in ranks_cpus for cpu in cpus})
-    refused, gpu_warnings = check_gpus(spec, environment, nvml)
+    portions = told(environment) or portions_here(spec.host, spec.devices_per_node, environment, nvml)
+    used = sorted({cpu for cpus in portions.cpus for cpu in cpus})
+    threads = core_threads(system)
+    refused, gpu_warnings = check_gpus(spec, environment, nvml, cores=_least_cores(portions, threads))
     found = {
         "busy host": busy_host(others_cores(used)),
-        "more threads than cores": too_many_threads(spec, available),
-        "shared physical core": shared_cores(ranks_cpus, core_threads()),
+        "more threads than cores": too_many_threads(spec, portions.cores_per_rank, available),
+        "shared physical core": shared_cores(portions.cpus, threads),
         "CPU quota": tight_quota(cpu_quota_cores(), used),
-        "few cores for a GPU": few_cores(spec, environment, nvml),
+        "cores far from their GPU": far_cores(portions),
         "little memory": little_memory(spec, free_memory_gib()),
     }
     warnings = [{"kind": kind, "text": text} for kind, text in found.items() if text] + gpu_warnings
     return Guard(refused, {"hardware": hardware_facts(environment, nvml), "warnings": warnings})
 
 
-def bound_cpus(spec: RunSpec, available: Sequence[int]) -> list[tuple[int, ...]]:
-    """The CPUs of every rank as train/place/placement.py binds them: rank r the r-th portion."""
-    count = spec.host.cores_per_rank
-    if not spec.host.pin:
-        return [tuple(available)] * spec.devices_per_node
-    return [tuple(available[rank * count : (rank + 1) * count]) for rank in range(spec.devices_per_node)]
+def _least_cores(portions: Portions, threads: Mapping[int, tuple[int, ...]]) -> int:
+    """Physical cores of the rank that has fewest."""
+    return min(physical_cores(cpus, threads) for cpus in portions.cpus)
+
+
+def far_cores(portions: Portions) -> str:
+    """Ranks with CPUs off the socket of their GPU: every copy to it crosses the link between the sockets."""
+    if not portions.far:
+        return ""
+    first, more = portions.far[0], len(portions.far) - 1
+    others = f", and so do those of {more} other rank(s)" if more else ""
+    return (
+        f"cores of rank {first.rank} are on socket {first.sockets}, and its GPU is attached to socket"
+        f" {first.gpu_sockets}{others}: too few cores of that socket are this job's. Ask for more cores, or for"
+        " cores near the GPUs (SLURM: --gres-flags=enforce-binding)"
+    )
 
 
 def others_cores(cpus: Sequence[int], *, sample_s: float = SAMPLE_S) -> float:
@@ -93,10 +109,10 @@ def busy_host(cores: float) -> str:
     return f"the host is busy: {cores:.1f} cores in use by others just before this launch"
 
 
-def too_many_threads(spec: RunSpec, available: Sequence[int]) -> str:
+def too_many_threads(spec: RunSpec, cores_per_rank: int, available: Sequence[int]) -> str:
     """Ranks that are not bound may be more threads than cores; bound ones cannot."""
     host, ranks = spec.host, spec.devices_per_node
-    threads = threads_per_rank(host.environment, cores_per_rank=host.cores_per_rank)
+    threads = threads_per_rank(host.environment, cores_per_rank=cores_per_rank)
     if host.pin or ranks * threads <= len(available):
         return ""
     return (

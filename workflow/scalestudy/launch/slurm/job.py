@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from scalestudy.errors import UserError
 from scalestudy.record.observation import Outcome
+from scalestudy.study.config.conditions import CORES_OF_A_GPU
 from scalestudy.study.spec import RunSpec
 
 ASK_S = 30  # a controller that has not answered by then is down
@@ -66,7 +67,7 @@ class Job:
         """
         on_gpus = self.has_gpus and spec.host.device != "cpu"
         held = self.gpus if on_gpus else self.cores
-        groups = held if on_gpus else held // spec.host.cores_per_rank
+        groups = held if on_gpus else held // spec.host.cores_asked
         return max(groups, spec.world_size) if held else None
 
 
@@ -120,7 +121,7 @@ def node_address(node: str) -> str:
 
 def step_command(spec: RunSpec, job: Job, nodes: tuple[str, ...]) -> list[str]:
     """The srun line of a launch: exactly one task a node, each with the cores and devices of its ranks."""
-    cores = spec.devices_per_node * spec.host.cores_per_rank
+    cores = spec.devices_per_node * cores_granted(spec, job)
     gpus = job.has_gpus and spec.host.device != "cpu"
     return [
         "srun",
@@ -136,6 +137,13 @@ def step_command(spec: RunSpec, job: Job, nodes: tuple[str, ...]) -> list[str]:
         "--export=ALL",
         "--input=none",
     ]
+
+
+def cores_granted(spec: RunSpec, job: Job) -> int:
+    """CPUs of a step for each of its ranks: the study's number, else 8 for a GPU, or what the job has for each."""
+    if spec.host.cores_per_rank is None and job.gpus and job.cores:
+        return max(1, min(CORES_OF_A_GPU, job.cores // job.gpus))
+    return spec.host.cores_asked
 
 
 def end_step(job: str, step: str, signal: str) -> None:

@@ -26,6 +26,7 @@ from scalestudy.record.protocol import Measured, older_runs
 from scalestudy.registry.codes import Goal, Wrapper
 from scalestudy.registry.words.points import BASES
 from scalestudy.study.config.commands import CommandWorkload
+from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
 from scalestudy.study.twins import twin_name
 
@@ -87,7 +88,7 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "confidence": f"{study.report.confidence:.0%}",
         "accuracy_margin": labels.points(study.report.accuracy_margin),
         "target_efficiency": f"{study.report.target_efficiency:.0%}",
-        "cores": labels.counted(study.host.cores_per_rank, "CPU core"),
+        "cores": _cores(study, summary),
         "intervals": labels.intervals(study, set(summary["interval"])),
         "base": _base(summary),
         "steps": STEPS_OF_SCRIPTS if _is_of_scripts(plan) else STEPS,
@@ -95,6 +96,17 @@ def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:
         "devices": ", ".join(sorted({str(device) for device in summary["device"].dropna()})) or DASH,
         "version": __version__,
     }
+
+
+def _cores(study: Study, summary: pd.DataFrame) -> str:
+    """Cores of a rank: the study's number, or the smallest and the largest that hosts gave where it names none."""
+    if study.host.cores_per_rank is not None:
+        return labels.counted(study.host.cores_per_rank, "CPU core")
+    given = sorted({int(threads) for threads in summary["threads_per_rank"].dropna()})
+    if not given:
+        return "an unknown number of CPU cores"
+    several = f"{given[0]} to {given[-1]}" if len(given) > 1 else given[0]
+    return labels.counted(several, "CPU core")
 
 
 def _is_of_scripts(plan: Plan) -> bool:

@@ -1,5 +1,6 @@
 """The processor as the kernel describes it: what it consists of, its clock, and which threads share a core."""
 
+import os
 import platform
 from collections.abc import Iterable
 from pathlib import Path
@@ -25,6 +26,7 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
         "physical_cores": len(set(cores.values())) or None,
         "threads_per_core": max(threads, default=None),
         "numa_nodes": numa_nodes(system),
+        "cpus_of_sockets": cpus_of_sockets(system),
         "max_clock_mhz": clock_max,
         "current_clock_mhz": clock,
         "governor": ", ".join(sorted({governor for governor in governors if governor is not None})) or None,
@@ -59,6 +61,20 @@ def numa_nodes(system: Path = SYSTEM) -> dict[str, str]:
     return {node: cpus for node, cpus in found.items() if cpus}
 
 
+def sockets(system: Path = SYSTEM) -> dict[int, str]:
+    """For every CPU that is up, the number of its socket; {} where that is not readable."""
+    found = {_number(folder): read_file(folder / "topology/physical_package_id") for folder in _folders(system)}
+    return {cpu: socket for cpu, socket in found.items() if socket is not None}
+
+
+def cpus_of_sockets(system: Path = SYSTEM) -> dict[str, str]:
+    """The CPUs of every socket, as the kernel writes a list of them."""
+    of_socket: dict[str, list[int]] = {}
+    for cpu, socket in sockets(system).items():
+        of_socket.setdefault(socket, []).append(cpu)
+    return {socket: in_short(cpus) for socket, cpus in sorted(of_socket.items())}
+
+
 def cpu_clock_mhz(cpus: Iterable[int], system: Path = SYSTEM) -> float | None:
     """Mean clock of these CPUs; None where the kernel has no cpufreq, as in most virtual machines."""
     return _mean_mhz(cpus, system, "scaling_cur_freq")
@@ -71,6 +87,17 @@ def cpu_list(text: str) -> tuple[int, ...]:
         first, _, last = part.partition("-")
         cpus += range(int(first), int(last or first) + 1)
     return tuple(cpus)
+
+
+def in_short(cpus: Iterable[int]) -> str:
+    """(0, 1, 2, 8) -> '0-2,8', as the kernel writes a list of CPUs."""
+    parts: list[list[int]] = []
+    for cpu in sorted(cpus):
+        if parts and cpu == parts[-1][-1] + 1:
+            parts[-1] = [parts[-1][0], cpu]
+        else:
+            parts.append([cpu])
+    return ",".join("-".join(map(str, part)) for part in parts)
 
 
 def _mean_mhz(cpus: Iterable[int], system: Path, name: str) -> float | None:
@@ -87,6 +114,11 @@ def cpuinfo_mhz() -> float | None:
         # It is read while training runs, and a clock is never worth a launch.
         return None
     return frequency.current if frequency else None
+
+
+def all_cpus(system: Path = SYSTEM) -> int:
+    """CPUs of the host, those of other jobs and those that are off included: the largest number of one plus 1."""
+    return max([os.cpu_count() or 1, *(_number(folder) + 1 for folder in _folders(system))])
 
 
 def _folders(system: Path) -> list[Path]:

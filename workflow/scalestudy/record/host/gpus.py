@@ -6,7 +6,8 @@ from typing import Any
 
 import pynvml
 
-from scalestudy.record.host.nvml import Gpu, NvmlError, ask, nvml_session, visible_gpus
+from scalestudy.record.host.cpus import all_cpus, in_short
+from scalestudy.record.host.nvml import Gpu, NvmlError, ask, cpu_affinity, nvml_session, visible_gpus
 
 # As `nvidia-smi topo -m` spells them.
 ANCESTORS = {
@@ -40,6 +41,7 @@ def _device(gpu: Gpu, nvml: Any) -> dict[str, Any]:
     handle = gpu.handle
     memory = ask(nvml.nvmlDeviceGetMemoryInfo, handle)
     capability = ask(nvml.nvmlDeviceGetCudaComputeCapability, handle)
+    near = cpu_affinity(gpu, all_cpus(), nvml)
     limit_mw = ask(nvml.nvmlDeviceGetEnforcedPowerLimit, handle)
     return {
         "name": gpu.name,
@@ -58,6 +60,7 @@ def _device(gpu: Gpu, nvml: Any) -> dict[str, Any]:
         "current_temperature_c": ask(nvml.nvmlDeviceGetTemperature, handle, pynvml.NVML_TEMPERATURE_GPU),
         "persistence_mode": _on_or_off(ask(nvml.nvmlDeviceGetPersistenceMode, handle)),
         "ecc_mode": _on_or_off(ask(nvml.nvmlDeviceGetEccMode, handle)),
+        "cpus": None if near is None else in_short(near),
         "mig_mode": _on_or_off(ask(nvml.nvmlDeviceGetMigMode, handle)),
     }
 

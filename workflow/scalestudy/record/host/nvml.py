@@ -7,6 +7,9 @@ from typing import Any
 
 import pynvml
 
+WORD_BITS = 64
+"""Of NVML's masks of CPUs: pynvml's c_ulonglong."""
+
 
 class NvmlError(RuntimeError):
     """NVML does not answer; the text is a sentence that says why."""
@@ -72,6 +75,26 @@ def visible_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> list[Gpu
             return []
         chosen.append(found)
     return [Gpu(index, *found) for index, found in enumerate(chosen)]
+
+
+def cpu_affinity(gpu: Gpu, cpus: int, nvml: Any = pynvml) -> tuple[int, ...] | None:
+    """The CPUs of the NUMA node that a device is attached to; None where NVML does not say.
+
+    cpus: of the host, the largest number of one plus 1. NVML answers in words of 64 bits
+    (https://docs.nvidia.com/deploy/nvml-api/group__nvmlAffinity.html). An instance of MIG has no place of its own
+    on the PCIe bus: its GPU is asked.
+    """
+    board = ask(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, gpu.handle) or gpu.handle
+    words = ask(nvml.nvmlDeviceGetCpuAffinity, board, -(-cpus // WORD_BITS))
+    if words is None:
+        return None
+    near = [
+        number * WORD_BITS + bit
+        for number, word in enumerate(words)
+        for bit in range(WORD_BITS)
+        if int(word) >> bit & 1
+    ]
+    return tuple(near) or None
 
 
 def _present(nvml: Any) -> Iterator[tuple[str, str, Any]]:

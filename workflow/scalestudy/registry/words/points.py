@@ -59,5 +59,18 @@ def memory_growth(row: Row) -> str:
 
 
 def numa_ranks(row: Row) -> str:
-    """'rank 0, 3': those with cores on several memory nodes."""
-    return f"rank {', '.join(map(str, json.loads(row['numa_ranks'])))}"
+    """'rank 0, 3': those with cores on several memory nodes; empty for none."""
+    ranks = json.loads(row["numa_ranks"])
+    return f"rank {', '.join(map(str, ranks))}" if ranks else ""
+
+
+def far_ranks(row: Row) -> str:
+    """'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; empty for none.
+
+    Tables of earlier releases lack the column.
+    """
+    known = row.get("far_ranks", None)
+    return "; ".join(
+        f"rank {rank} on GPU {gpu} runs on socket {here}, its GPU is attached to socket {there}"
+        for rank, gpu, here, there in json.loads(known if isinstance(known, str) else "[]")
+    )

@@ -22,6 +22,12 @@ THREAD_VARIABLES = (
 )
 
 
+CORES_OF_A_GPU = 8
+"""Cores that a rank on a GPU gets if the study names no number and the host has that many for each of its GPUs."""
+LEAST_CORES = 4
+"""Cores for each GPU below which a launch is warned of: for Python, the backward pass, NCCL and the loader."""
+
+
 class Measure(Entry):
     """How long is measured, and in what portions."""
 
@@ -84,8 +90,10 @@ class Host(Entry):
 
     device: Literal["auto", "cpu", "cuda"] = "auto"
     """`auto` takes CUDA where a CUDA device is visible, else the CPU; the run's log says which."""
-    cores_per_rank: int = Field(1, ge=1)
-    """CPU cores, and threads, of every rank: one process and each of N ranks get the same."""
+    cores_per_rank: int | None = Field(None, ge=1)
+    """CPU cores, and threads, of every rank: one process and each of N ranks get the same. If unset it is 1 on a
+    CPU. On CUDA it is then the smallest of 8, the host's physical cores / its GPUs, and the job's physical cores /
+    the job's GPUs, found on the node where the ranks start. On CUDA a rank is bound to cores near its GPU."""
     pin: bool = True
     """Bind every rank to cores of its own, and fail where there are too few. Without it the ranks share what there
     is, and the report says so when they are more threads than cores."""
@@ -100,6 +108,19 @@ class Host(Entry):
     """Environment variables set for every rank, recorded with the run (`NCCL_DEBUG: INFO`). A number of threads
     (`OMP_NUM_THREADS`) may not be above `cores_per_rank` while `pin` is true."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _one_core_on_a_cpu(cls, content: Any) -> Any:
+        """On a CPU an unset number is 1: no node has to be asked, and the ids of runs stay the same."""
+        if isinstance(content, dict) and content.get("device") == "cpu" and content.get("cores_per_rank") is None:
+            return content | {"cores_per_rank": 1}
+        return content
+
+    @property
+    def cores_asked(self) -> int:
+        """CPU cores that a scheduler is asked for, for each rank. GPUs are asked for unless `device` is cpu."""
+        return self.cores_per_rank or CORES_OF_A_GPU
+
 
 def refuse_threads(host: Host) -> None:
     """ValueError, with the key path, where a thread variable of the environment cannot be.
@@ -112,11 +133,12 @@ def refuse_threads(host: Host) -> None:
         path, value = f"host.environment.{name}", host.environment[name]
         if not (value.isascii() and value.isdigit() and int(value) > 0):
             raise ValueError(f"{path}: '{value}' is no number of threads; a whole number of 1 or more would do")
-        if host.pin and int(value) > host.cores_per_rank:
+        cores = host.cores_per_rank or 1
+        if host.pin and int(value) > cores:
+            known = "unset" if host.cores_per_rank is None else cores
             raise ValueError(
                 f"{path}: {value} threads are more than the cores that a rank is bound to"
-                f" (host.cores_per_rank: {host.cores_per_rank}); {host.cores_per_rank} or less would do, or"
-                f" host.cores_per_rank: {value}"
+                f" (host.cores_per_rank: {known}); {cores} or less would do, or host.cores_per_rank: {value}"
             )
 
 

@@ -11,6 +11,7 @@ import torch
 
 from scalestudy.record.host.environment import NODE
 from scalestudy.record.host.nvml import NvmlError, ask, nvml_session, visible_gpus
+from scalestudy.record.host.portions import portions_here, told
 from scalestudy.study.config.conditions import Host
 
 NO_DEVICES = ("", "-1", "NoDevFiles")
@@ -85,8 +86,8 @@ def place_rank(host: Host) -> Placement:
     """
     local_rank = int(os.environ.get("LOCAL_RANK", 0))
     local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
-    cores = bind_cores(host, local_rank=local_rank, local_world_size=local_world_size)
-    torch.set_num_threads(host.cores_per_rank)
+    cores, threads = bind_cores(host, local_rank=local_rank, local_world_size=local_world_size)
+    torch.set_num_threads(threads)
     device, choice = choose_device(host, local_rank=local_rank, local_world_size=local_world_size)
     if device.type == "cuda":
         torch.cuda.set_device(device)
@@ -104,21 +105,26 @@ def place_rank(host: Host) -> Placement:
     )
 
 
-def bind_cores(host: Host, *, local_rank: int, local_world_size: int) -> tuple[int, ...]:
-    """Give this rank `cores_per_rank` cores of its own (rank r the r-th portion) and return them."""
-    available = sorted(os.sched_getaffinity(0))
+def bind_cores(
+    host: Host, *, local_rank: int, local_world_size: int, nvml: Any = pynvml
+) -> tuple[tuple[int, ...], int]:
+    """(the cores of this rank, its threads): it is bound to what the launcher decided for it.
+
+    A rank that no launcher started decides by the same function. Raises PlacementError where cores are too few.
+    """
+    decided = told(os.environ) or portions_here(host, local_world_size, os.environ, nvml)
+    each = decided.cores_per_rank
     if not host.pin:
-        return tuple(available)
-    need = local_world_size * host.cores_per_rank
-    if need > len(available):
+        return decided.cpus[local_rank], each
+    if any(len(cpus) < each for cpus in decided.cpus):
         raise PlacementError(
-            f"{local_world_size} ranks x {host.cores_per_rank} cores need {need} cores on this host;"
-            f" this job may use {len(available)}. Ask for more cores, use fewer ranks, or set host.pin: false"
+            f"{local_world_size} ranks x {each} cores need {local_world_size * each} cores on this host;"
+            f" this job may use {len(os.sched_getaffinity(0))}. Ask for more cores, use fewer ranks, or set"
+            " host.pin: false"
         )
-    first = local_rank * host.cores_per_rank
-    cores = tuple(available[first : first + host.cores_per_rank])
+    cores = decided.cpus[local_rank]
     os.sched_setaffinity(0, cores)
-    return cores
+    return cores, each
 
 
 def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str, str]:
