@@ -11,7 +11,7 @@ from typing import Any
 
 import pynvml
 
-from scalestudy.record.host.affinity import Cpus, Facts, Far, Portions, portions
+from scalestudy.record.host.affinity import Facts, Far, Portions, portions
 from scalestudy.record.host.cgroup import cpu_quota_cores
 from scalestudy.record.host.cpus import SYSTEM, all_cpus, core_threads, read_file, sockets
 from scalestudy.record.host.nvml import NvmlError, cpu_affinity, nvml_session, visible_gpus
