@@ -61,8 +61,8 @@ def portions(facts: Facts, ranks: int, *, cores_per_rank: int | None, pin: bool)
     gets CPUs of the NUMA node of its GPU, else of the GPU's socket, one hardware thread of a physical core before
     the second one, and no two ranks share a physical core. Portions are laid out for all GPUs of the host where
     they fit, else for all visible ones. So one process is bound as rank 0 of N is, and somebody else on another
-    GPU has other cores. Where the GPU's socket has too few CPUs, a rank gets
-    others too (`far`). Where whole physical cores are too few, portions are those of CPUs.
+    GPU has other cores. Where the GPU's socket has too few CPUs, a rank gets others too (`far`). Where whole
+    physical cores are too few, rank r gets the r-th portion of the usable CPUs, as on CPUs.
     """
     count = cores_per_rank or chosen_cores(facts, ranks)
     if not pin:
