@@ -3,7 +3,7 @@ counts."""
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -157,6 +157,19 @@ def test_documents_say_both_and_that_they_differ() -> None:
         assert " within launches, " in said and said.endswith(" over launches of the base case")
         assert "in whose processes the base case takes turns" in study_view(plan, summary)["intervals"]
     assert results_of(plan, runs, summary).findings
+
+
+def test_cores_of_a_rank_are_those_that_hosts_gave_where_the_study_names_none() -> None:
+    for host, threads, said in (
+        ({"device": "cuda", "cores_per_rank": 4}, [8.0], "4 CPU cores"),
+        ({"device": "cuda"}, [8.0], "8 CPU cores"),
+        ({"device": "cuda"}, [8.0, 6.0], "6 to 8 CPU cores"),
+        ({"device": "cuda"}, [nan], "an unknown number of CPU cores"),
+    ):
+        plan = plan_of(host=host)
+        summary = summary_frame(plan, runs_of(plan, OWN))
+        summary["threads_per_rank"] = [threads[row % len(threads)] for row in range(len(summary))]
+        assert study_view(plan, summary)["cores"] == said
 
 
 def test_a_point_that_never_had_memory_for_turns_is_not_launched_again() -> None:

@@ -59,7 +59,19 @@ def test_one_socket_with_four_gpus_and_no_nvlink(single_socket: Machine) -> None
 def test_gpus_in_another_order_take_their_sockets_with_them(dgx: Machine) -> None:
     placed = dgx.placed(2, visible="5,0")
     assert [dgx.sockets_of(cpus) for cpus in placed.cpus] == [{1}, {0}]
-    assert placed.cpus == ((*range(56, 64),), (*range(8),))
+    assert placed.cpus == dgx.placed(8).cpus[5::-5]
+
+
+def test_somebody_else_on_another_gpu_has_other_cores(dgx: Machine) -> None:
+    """Two users of a workstation share its GPUs by CUDA_VISIBLE_DEVICES, and nothing divides the CPUs."""
+    one, other = dgx.placed(2, visible="0,1"), dgx.placed(2, visible="2,GPU-3")
+    assert one.cpus + other.cpus == dgx.placed(4).cpus
+
+
+def test_more_ranks_than_gpus_share_the_cores_out(dgx: Machine) -> None:
+    """An acceptance on one GPU has two ranks on it, over gloo."""
+    placed = dgx.placed(2, visible="0", usable=range(8))
+    assert placed == Portions(4, ((0, 1, 2, 3), (4, 5, 6, 7)))
 
 
 def test_a_rank_on_an_instance_of_mig_is_near_the_board(tmp_path: Path) -> None:

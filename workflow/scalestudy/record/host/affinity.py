@@ -23,6 +23,10 @@ class Facts:
     """CPU -> the number of its socket; {} where the kernel does not say."""
     near: tuple[Cpus | None, ...] = ()
     """For each GPU that the ranks see, in their order, the CPUs of its NUMA node; None where NVML does not say."""
+    boards: tuple[Cpus | None, ...] = ()
+    """The same for all GPUs that NVML shows, those hidden by CUDA_VISIBLE_DEVICES included, in NVML's order."""
+    visible: tuple[int, ...] = ()
+    """For each GPU that the ranks see, its place in `boards`; () for instances of MIG."""
     gpus: int = 0
     """GPUs of the host, those of other jobs included; 0 where they could not be counted."""
     quota_cores: float | None = None
@@ -55,14 +59,16 @@ def portions(facts: Facts, ranks: int, *, cores_per_rank: int | None, pin: bool)
 
     cores_per_rank: None chooses the number. On CPUs rank r gets the r-th portion of the usable CPUs. On GPUs it
     gets CPUs of the NUMA node of its GPU, else of the GPU's socket, one hardware thread of a physical core before
-    the second one, and no two ranks share a physical core. Portions are laid out for all visible GPUs where they
-    fit, so that one process is bound as rank 0 of N is. Where the GPU's socket has too few CPUs, a rank gets
-    others too (`far`). Where whole physical cores are too few, portions are those of CPUs.
+    the second one, and no two ranks share a physical core. Portions are laid out for all GPUs of the host where
+    they fit, else for all visible ones. So one process is bound as rank 0 of N is, and somebody else on another
+    GPU has other cores. Where the GPU's socket has too few CPUs, a rank gets others too (`far`). Where whole
+    physical cores are too few, rank r gets the r-th portion of the usable CPUs, as on CPUs.
     """
     count = cores_per_rank or chosen_cores(facts, ranks)
     if not pin:
         return Portions(count, (facts.usable,) * ranks)
-    shares = _near_gpus(facts, facts.near, count) or _near_gpus(facts, facts.near[:ranks], count)
+    shares = _near_boards(facts, count)
+    shares = shares or _near_gpus(facts, facts.near, count) or _near_gpus(facts, facts.near[:ranks], count)
     shares = shares or _anywhere(facts, ranks, count)
     if shares is None or len(shares) < ranks:
         shares = [facts.usable[rank * count : (rank + 1) * count] for rank in range(ranks)]
@@ -84,7 +90,7 @@ def chosen_cores(facts: Facts, ranks: int) -> int:
     if facts.quota_cores is not None:
         usable_cores = min(usable_cores, int(facts.quota_cores))
     host_cores = len(set(facts.cores.values())) or len(facts.usable)
-    shares = (host_cores // max(facts.gpus, gpus), usable_cores // (gpus or max(facts.gpus, ranks)))
+    shares = (host_cores // max(facts.gpus, gpus), usable_cores // max(gpus or facts.gpus, ranks))
     count = max(1, min(CORES_OF_A_GPU, *shares))
     fitting = (
         fewer
@@ -120,6 +126,12 @@ def _physical(cpus: Iterable[int], cores: Mapping[int, Cpus]) -> list[Cpus]:
     for cpu in cpus:
         found.setdefault(cores.get(cpu, (cpu,)), []).append(cpu)
     return [tuple(threads) for threads in found.values()]
+
+
+def _near_boards(facts: Facts, count: int) -> list[Cpus] | None:
+    """Portions near the visible GPUs, laid out for all GPUs that NVML shows; None where they do not fit."""
+    shares = _near_gpus(facts, facts.boards, count) if facts.visible else None
+    return [shares[board] for board in facts.visible] if shares else None
 
 
 def _near_gpus(

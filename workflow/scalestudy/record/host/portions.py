@@ -11,7 +11,7 @@ from typing import Any
 
 import pynvml
 
-from scalestudy.record.host.affinity import Cpus, Facts, Far, Portions, portions
+from scalestudy.record.host.affinity import Facts, Far, Portions, portions
 from scalestudy.record.host.cgroup import cpu_quota_cores
 from scalestudy.record.host.cpus import SYSTEM, all_cpus, core_threads, read_file, sockets
 from scalestudy.record.host.nvml import NvmlError, cpu_affinity, nvml_session, visible_gpus
@@ -48,24 +48,36 @@ def read_facts(
     kernel if the study says `device: cuda`, since `auto` may mean the CPU then. usable: CPUs of the job; this
     process's own if None. system, pci: folders of the kernel.
     """
-    near: tuple[Cpus | None, ...] = ()
-    gpus = 0
+    gpus: dict[str, Any] = {}
     if host.device != "cpu":
         try:
             with nvml_session(nvml):
-                visible = visible_gpus(environment, nvml)
-                near = tuple(cpu_affinity(gpu, all_cpus(system), nvml) for gpu in visible)
-                gpus = max(nvml.nvmlDeviceGetCount(), present_gpus(pci)) if visible else 0
+                gpus = _gpus(environment, nvml, cpus=all_cpus(system), pci=pci)
         except NvmlError:
-            gpus = present_gpus(pci) if host.device == "cuda" else 0
+            gpus = {"gpus": present_gpus(pci)} if host.device == "cuda" else {}
     return Facts(
         usable=tuple(sorted(os.sched_getaffinity(0) if usable is None else usable)),
         cores=core_threads(system),
         sockets=sockets(system),
-        near=near,
-        gpus=gpus,
         quota_cores=cpu_quota_cores(),
+        **gpus,
     )
+
+
+def _gpus(environment: Mapping[str, str], nvml: Any, *, cpus: int, pci: Path) -> dict[str, Any]:
+    """The facts of the GPUs, within nvml_session; {} where none is visible. cpus: of the host."""
+    visible = visible_gpus(environment, nvml)
+    if not visible:
+        return {}
+    boards = {gpu.uuid: cpu_affinity(gpu, cpus, nvml) for gpu in visible_gpus({}, nvml)}
+    order = list(boards)
+    are_boards = all(gpu.uuid in boards for gpu in visible)
+    return {
+        "near": tuple(cpu_affinity(gpu, cpus, nvml) for gpu in visible),
+        "boards": tuple(boards.values()),
+        "visible": tuple(order.index(gpu.uuid) for gpu in visible) if are_boards else (),
+        "gpus": max(len(boards), present_gpus(pci)),
+    }
 
 
 def present_gpus(pci: Path = PCI) -> int:
