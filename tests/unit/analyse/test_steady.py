@@ -56,7 +56,7 @@ def test_short_series_of_one_mode_are_left_alone() -> None:
 
 
 def test_a_slow_wander_below_fast_noise_is_no_jump() -> None:
-    """Steps of two ranks that wait for each other look like this: nothing that the next step tells, and a wander."""
+    """Steps of two ranks that wait for each other look like this: noise of single steps, and a wander."""
     random = np.random.default_rng(5)
     slow = Truth(launch_cv=0, step_cv=0.12, correlation=0.95, hiccups=0)
     found = [
