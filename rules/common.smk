@@ -182,7 +182,14 @@ def get_request(wildcards):
     if workflow.local_exec:
         return request(spec)
     results = Path("results") / PLAN.study.name
-    return request(spec, allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results))
+    allocation = allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results)
+    return request(spec, allocation, gpu_type=get_gpu_type())
+
+
+def get_gpu_type():
+    """`gpu_type` of the default resources: what SLURM calls the GPUs; its number is that of each scale."""
+    given = (workflow.resource_settings.default_resources or {}).get("gpu_type", "")
+    return str(getattr(given, "raw", given) or "")
 
 
 def get_cores(wildcards):

@@ -102,6 +102,16 @@ def test_slurm_jobs_ask_for_what_the_scale_needs(checkout: Checkout) -> None:
             assert resource in block, block
 
 
+def test_slurm_jobs_ask_for_gpus_by_type(checkout: Checkout) -> None:
+    checkout.configure(tiny_study() | {"host": {"device": "auto"}, "allocations": "scales"})
+    arguments = ("--profile", "slurm", "--cores", "64", "--default-resources", "gpu_type=a100")
+    output = checkout.run("snakemake", "-n", *arguments).stdout
+    for rule, gres in (("train_baseline", "gres=gpu:a100:1"), ("train_distributed", "gres=gpu:a100:2")):
+        blocks = [block for block in output.split("\nrule ") if block.startswith(rule)]
+        assert blocks
+        assert all(gres in block for block in blocks), output
+
+
 def test_launches_follow_the_shuffled_order_of_the_plan(finished: Checkout) -> None:
     from scalestudy.study.plan import Plan
 

@@ -51,6 +51,14 @@ def test_a_launch_asks_for_eight_cores_a_gpu_where_the_study_names_none(content:
     refuse_what_does_not_fit(plan, cores=4, gpus=4)  # one core each is possible, and warned of
 
 
+def test_gpus_of_a_type_are_asked_for_in_the_number_of_each_scale(content: dict[str, Any]) -> None:
+    plan = plan_of(content, scales=["1x2", "1x4"], host={"device": "cuda"}, batch_size=32)
+    asked = {spec.world_size: request(spec, gpu_type="a100")["gres"] for spec in plan.runs.values()}
+    assert asked == {1: "gpu:a100:1", 2: "gpu:a100:2", 4: "gpu:a100:4"}
+    on_cpus = next(iter(plan_of(content, host={"device": "cpu"}).runs.values()))
+    assert request(on_cpus, gpu_type="a100")["gres"] == ""
+
+
 def test_every_run_is_of_one_rule(content: dict[str, Any]) -> None:
     plan = plan_of(content, max_repeats=4)
     kinds = product((True, False), repeat=2)

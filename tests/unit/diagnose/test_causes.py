@@ -226,6 +226,18 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         {},
         ["healthy", "thermal"],
     ),
+    "a hot GPU": (
+        HEALTHY,
+        {"launches_hot": 2, "thermal_slowdown_share": 0.9},
+        {},
+        ["healthy", "thermal"],
+    ),
+    "a GPU at its power limit, hot in one launch": (
+        HEALTHY,
+        {"launches_hot": 1, "thermal_slowdown_share": 0.1, "power_cap_share": 1.0},
+        {},
+        ["healthy"],
+    ),
     "no steady state, and clocks that stay": (
         HEALTHY,
         SLOWING,
@@ -395,3 +407,21 @@ def test_a_summary_without_measurements_of_a_kind_is_no_evidence_of_it(content: 
         ("data_time_s", "logging_time_s", "late_share", "all_reduce_bus_gib_per_s", "buckets"), nan
     )
     assert causes(diagnose(content, SLOW, empty)) == ["comm-bound"]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({}, "the clock falls with it: power or heat."),
+        (
+            {"thermal_slowdown_share": 0.0, "power_cap_share": 0.75},
+            "the driver tells heat in 0% of the readings and power limit in 75% of the readings.",
+        ),
+    ],
+)
+def test_why_a_clock_falls_is_what_the_driver_tells(
+    content: dict[str, Any], shares: dict[str, float], said: str
+) -> None:
+    found = diagnose(content, HEALTHY, SLOWING | {"launches_throttled": 3} | shares)
+    (thermal,) = (finding for finding in found.named if finding.cause == "thermal")
+    assert said in thermal.explanation

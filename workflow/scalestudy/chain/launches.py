@@ -20,11 +20,12 @@ MEMORY_PER_RANK_MB = 8000
 """torch with CUDA, a batch and a copy of a medium-sized model; `--set-resources` has the last word."""
 
 
-def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, int | str]:
+def request(spec: RunSpec, allocation: Allocation | None = None, *, gpu_type: str = "") -> dict[str, int | str]:
     """What the launch of a run asks for, by name: of each of its hosts, but for the number of nodes.
 
     allocation: the job of a cluster that it shares with others. All of them ask for the whole job, since Snakemake
-    refuses to join jobs that ask for different things.
+    refuses to join jobs that ask for different things. gpu_type: SLURM's name of the GPUs, such as 'a100'; '' for
+    any.
 
     `nodes` is also the number of its tasks, one on each. `devices` are GPUs, 0 if the study runs on CPUs; `gres`
     is how SLURM is asked for them, empty for none. `mpi` keeps the SLURM executor from a step of its own around
@@ -37,7 +38,7 @@ def request(spec: RunSpec, allocation: Allocation | None = None) -> dict[str, in
         "nodes": place.nodes,
         "cores": ranks * spec.host.cores_asked,
         "devices": devices,
-        "gres": f"gpu:{devices}" if devices else "",
+        "gres": ":".join(filter(None, ("gpu", gpu_type, str(devices)))) if devices else "",
         "memory_mb": ranks * MEMORY_PER_RANK_MB,
         "mpi": "srun" if place.nodes > 1 else "",
     }

@@ -69,6 +69,9 @@ BLOCK_COLUMNS = (
     "gpu_sm_clock_mhz",
     "gpu_temperature_c",
     "cpu_clock_mhz",
+    "gpu_slowdown_reasons",
+    "gpu_energy_j",
+    "cpu_energy_j",
 )
 BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
 COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s", "enqueue_s")

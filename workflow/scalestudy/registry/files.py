@@ -19,6 +19,7 @@ from scalestudy.registry.runs import (
     RANKS,
     RUNS,
     SCRIPT,
+    SLOWDOWNS,
     STEADINESS,
     WHERE,
 )
@@ -55,6 +56,8 @@ def _of_a_point() -> tuple[Column, ...]:
         *STEADINESS,
         Column("launches_unsteady", "launches that no single step time describes"),
         Column("launches_throttled", "launches that became slower with a clock that fell"),
+        Column("launches_hot", "launches in which heat held a GPU's clock back in most readings"),
+        *SLOWDOWNS,
         Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
         Column("launches_of_two_modes", "launches with two modes of step times"),
         Column(

@@ -42,6 +42,13 @@ BLOCKS: tuple[Column, ...] = (
     Column("gpu_sm_clock_mhz", "clock of the GPU's multiprocessors at its end", "MHz"),
     Column("gpu_temperature_c", "temperature of the GPU at its end", "°C"),
     Column("cpu_clock_mhz", "mean clock of the rank's cores at its end", "MHz"),
+    Column("gpu_slowdown_reasons", "why the GPU's clock is held back at its end: NVML's bit mask of reasons"),
+    Column("gpu_energy_j", "energy of the GPU since its driver was loaded, at its end; the whole board", "J"),
+    Column(
+        "cpu_energy_j",
+        "energy of all processor packages of the host (RAPL) since the rank began, at its end; one rank a host",
+        "J",
+    ),
 )
 BUCKETS: tuple[Column, ...] = (
     *_PLACE,

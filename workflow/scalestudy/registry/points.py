@@ -106,6 +106,20 @@ POINT_COLUMNS: tuple[Column, ...] = (
         limits="interval",
         header="Samples",
     ),
+    _same(
+        "energy_per_sample_j",
+        "energy of a sample: of all GPUs, whole boards, geometric mean over launches",
+        "J",
+        limits="interval",
+        header="Energy per sample",
+    ),
+    _same(
+        "cpu_energy_per_sample_j",
+        "energy of a sample: of all processor packages of the hosts, geometric mean over launches",
+        "J",
+        limits="interval",
+        header="CPU energy",
+    ),
     count("repeats_compared", "repeats that the speedup is made of"),
     count(
         "repeats_apart",

@@ -142,6 +142,31 @@ PARTS_OF_A_STEP = tuple(
     if part not in SPLIT
 )
 
+ENERGY = (
+    Column(
+        "energy_per_sample_j",
+        "energy of a sample: of all GPUs of the launch, whole boards, between steady blocks",
+        "J",
+    ),
+    Column(
+        "cpu_energy_per_sample_j",
+        "energy of a sample: of all processor packages of its hosts (RAPL), whatever else runs there",
+        "J",
+    ),
+)
+SLOWDOWNS = (
+    Column(
+        "thermal_slowdown_share", "share of readings in which heat held a GPU's clock back, maximum over ranks"
+    ),
+    Column(
+        "power_cap_share", "share of readings in which a power limit held a GPU's clock back, maximum over ranks"
+    ),
+    Column(
+        "hardware_slowdown_share",
+        "share of readings with NVML's HW slowdown, for heat or for power, maximum over ranks",
+    ),
+)
+
 RUNS: tuple[Column, ...] = (
     Column("run_id", "name of the run's folder"),
     *WHERE,
@@ -187,6 +212,8 @@ RUNS: tuple[Column, ...] = (
     Column("memory_grows", "whether memory grows over the steady steps"),
     Column("all_reduce_enqueue_s", "host's time to launch the smallest all-reduce; GPUs only", "s"),
     Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
+    *ENERGY,
+    *SLOWDOWNS,
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
     Column(
         "turns",

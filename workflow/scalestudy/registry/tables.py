@@ -44,7 +44,11 @@ _MEASURED: tuple[Column, ...] = (
 _BESIDE = ("ranks", "step_time_ms", "throughput_samples_per_s", "relative_throughput")
 
 TABLES: dict[Table, TableEntry] = {
-    "summary": TableEntry("Scaling of study {study}.", _MEASURED, file="summary_table"),
+    "summary": TableEntry(
+        "Scaling of study {study}.",
+        (*_MEASURED, "energy_per_sample_j", "cpu_energy_per_sample_j"),
+        file="summary_table",
+    ),
     "strong_scaling": TableEntry(
         "Strong scaling of study {study}: the global batch is held.",
         (*_MEASURED, "per_doubling_efficiency_percent"),
@@ -93,6 +97,7 @@ TABLES: dict[Table, TableEntry] = {
             "per_doubling_efficiency_percent",
             "peak_allocated_gib",
             "device_hours_per_million_samples",
+            "energy_per_sample_j",
         ),
     ),
 }

@@ -29,7 +29,11 @@ class Gauges:
 
     def __init__(self, place: Placement) -> None:
         self._cuda = place.device.type == "cuda"
-        self._sensors = Sensors(place.device.index if self._cuda else None)
+        self._sensors = Sensors(
+            place.device.index if self._cuda else None,
+            uuid=_uuid(place.device) if self._cuda else "",
+            cpu_energy=place.local_rank == 0,
+        )
         self._next_sensors = 0.0
         self._statm = os.open("/proc/self/statm", os.O_RDONLY)
         self.core_wait = CoreWait()
@@ -49,8 +53,8 @@ class Gauges:
             CLEAR_REFS.write_text(RESET_PEAK, encoding="ascii")
 
     def read(self) -> dict[str, float | None]:
-        """Read at the end of a block. Columns of blocks.parquet: memory in GiB; clocks, power and temperature
-        where it was time to ask."""
+        """Read at the end of a block. Columns of blocks.parquet: memory in GiB; clocks, power, temperature
+        and energy where it was time to ask."""
         state: dict[str, float | None] = {"resident_gib": self._keep("resident", self._resident_bytes())}
         of_block = self._current_peaks_gib()
         self._peaks_gib = {name: max(peak, self._peaks_gib.get(name, 0.0)) for name, peak in of_block.items()}
@@ -114,6 +118,11 @@ class Gauges:
     def _resident_bytes(self) -> int:
         """Resident set of this process; the file stays open, for opening it takes longer than reading."""
         return int(os.pread(self._statm, 64, 0).split()[1]) * PAGE
+
+
+def _uuid(device: torch.device) -> str:
+    """UUID of a CUDA device, without its 'GPU-'; '' in a release of torch that does not tell it."""
+    return str(getattr(torch.cuda.get_device_properties(device), "uuid", ""))
 
 
 def _peak_resident_gib() -> float:

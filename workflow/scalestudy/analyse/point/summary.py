@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 
 from scalestudy.analyse.point.accuracy import compare_accuracy
+from scalestudy.analyse.point.energy import energy_row
 from scalestudy.analyse.point.launches import (
     among,
     by_block,
@@ -141,6 +142,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **first_of(good, good["steadiness"].isin(UNSTEADY), STEADY if len(good) else NO_STEPS),
         "launches_unsteady": int(good["steadiness"].isin(UNSTEADY).sum()),
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
+        **energy_row(good, study),
         "enqueue_share": good["enqueue_share"].mean(),
         "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
         "launches_contended": int((good["turns"] == Turns.CONTENDED).sum()),

@@ -14,6 +14,7 @@ from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.run.alternation import alternation_of
 from scalestudy.analyse.run.batch_trial import trial_of
+from scalestudy.analyse.run.energy import energy_of
 from scalestudy.analyse.run.enqueued import enqueue_share
 from scalestudy.analyse.run.grid import Columns
 from scalestudy.analyse.run.memory import growth_of
@@ -82,6 +83,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **growth_of(blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         "clock_change": clock_change(blocks, steps["level_changed_at_step"]),
         "enqueue_share": enqueue_share(blocks, all_steps),
+        **energy_of(blocks, all_steps, spec=spec, warmup_steps=steps["warmup_steps"]),
         **alternation_of(observation, all_steps),
         **noise_of(observation.record, confidence=confidence),
         **trial_of(observation.record),

@@ -1,9 +1,12 @@
 """Causes that question the numbers themselves: steps that no single mean describes."""
 
+from math import isnan, nan
+
 from scalestudy.analyse.point.rows import in_most_launches
 from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
+from scalestudy.registry.column import Row
 from scalestudy.registry.words.points import steadiness
 
 
@@ -33,12 +36,37 @@ def two_modes(case: Case) -> Seen | None:
     refuted_by="clocks that stay the same on a cooler host, and steps that become slower all the same",
 )
 def thermal(case: Case) -> Seen | None:
-    """A step time that rises for good by 5 % or more in most launches, half of it by a clock that falls."""
+    """Heat that holds a GPU's clock back in half of the readings of most launches, by the driver's own reasons. Else
+    a step time that rises for good by 5 % or more in most launches, half of it by a clock that falls.
+
+    A power limit alone is not heat: large GPUs train at it, and it names no cause. It is said where a clock falls.
+    """
+    if case.point.get("launches_hot", 0) and in_most_launches(case.point, "launches_hot"):
+        return Seen(
+            "Heat holds the clock of a GPU back while it trains: its driver tells a thermal slowdown.",
+            (
+                *_affected(case, "launches_hot"),
+                Evidence.of(
+                    "thermal_slowdown_share",
+                    "readings of a launch with a thermal slowdown, median",
+                    case.point["thermal_slowdown_share"],
+                    "%",
+                    "50 %",
+                ),
+            ),
+            (
+                Recommendation(
+                    id="cooler",
+                    change="Measure again on a GPU that is cooled better, or at a lower power limit.",
+                    unpredicted="the clock of a cooler GPU is not known.",
+                ),
+            ),
+        )
     if not in_most_launches(case.point, "launches_throttled"):
         return None
     return Seen(
-        f"Training becomes slower while it runs ({steadiness(case.point)}), and the clock falls with it: power or"
-        " heat.",
+        f"Training becomes slower while it runs ({steadiness(case.point)}), and the clock falls with it:"
+        f" {_why_the_clock_falls(case.point)}.",
         _affected(case, "launches_throttled"),
         (
             Recommendation(
@@ -49,6 +77,17 @@ def thermal(case: Case) -> Seen | None:
             ),
         ),
     )
+
+
+def _why_the_clock_falls(point: Row) -> str:
+    """By the reasons that the driver told, where it told them."""
+    heat, power = (point.get(f"{name}_share", nan) for name in ("thermal_slowdown", "power_cap"))
+    if isnan(heat):
+        return "power or heat"
+    reasons = [
+        f"{name} in {share:.0%} of the readings" for name, share in (("heat", heat), ("power limit", power))
+    ]
+    return "the driver tells " + " and ".join(reasons)
 
 
 def _affected(case: Case, column: str) -> tuple[Evidence, ...]:

@@ -29,6 +29,7 @@ SOFTWARE = {"python": "Python"} | {
     f"version of {name}": name for name in ("torch", "cuda", "nccl", "cudnn", "numpy", "transformers", "snakemake")
 }
 UNITS = {
+    "J": r"\unit{\joule}",
     "ms": r"\unit{\milli\second}",
     "s": r"\unit{\second}",
     "h": r"\unit{\hour}",

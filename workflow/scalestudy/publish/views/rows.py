@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.point.energy import ENERGIES
 from scalestudy.analyse.point.rows import mostly_unsteady, waits_for_one
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.publish.numbers.keys import factor_key, point_key
@@ -69,6 +70,7 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         "outcomes": outcomes(row),
         "failure": failure_word(row),
         "has_speedup": not isnan(row["speedup"]),
+        **{f"has_{name}": not isnan(row[name]) for name in ENERGIES},
         "has_overhead": not isnan(row["overhead_s"]),
         "accuracy_kept": _accuracy_kept(numbers, point, row),
         "target_accuracy": f"{target:.0%}" if target else "",

@@ -97,6 +97,20 @@ def cpu_affinity(gpu: Gpu, cpus: int, nvml: Any = pynvml) -> tuple[int, ...] | N
     return tuple(near) or None
 
 
+def board_of(uuid: str, nvml: Any = pynvml) -> Any:
+    """NVML's handle of the whole GPU with this UUID, with or without its 'GPU-'; None for a MIG slice or none.
+
+    A process cannot use a GPU in MIG mode as a whole. torch may tell the UUID of the slice or that of its GPU.
+    """
+    plain = uuid.removeprefix("GPU-").lower()
+    handles = (found for known, _, found in _present(nvml) if known.removeprefix("GPU-").lower() == plain)
+    handle = next(handles, None)
+    if handle is None:
+        return None
+    mode = ask(nvml.nvmlDeviceGetMigMode, handle)  # (now, after the next reset); NVMLError where there is no MIG
+    return None if mode and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE else handle
+
+
 def _present(nvml: Any) -> Iterator[tuple[str, str, Any]]:
     """(UUID, name, handle) of every device that may be opened from here."""
     for number in range(nvml.nvmlDeviceGetCount()):

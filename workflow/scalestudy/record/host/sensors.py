@@ -1,4 +1,4 @@
-"""Clock, power and temperature at the edge of a block: read between timed portions, so it has to be quick."""
+"""Clock, power, heat and energy at the edge of a block: read between timed portions, so it has to be quick."""
 
 import contextlib
 import os
@@ -10,7 +10,8 @@ from typing import Any
 import pynvml
 
 from scalestudy.record.host.cpus import SYSTEM, cpuinfo_mhz
-from scalestudy.record.host.nvml import visible_gpus
+from scalestudy.record.host.nvml import board_of, visible_gpus
+from scalestudy.record.host.rapl import POWERCAP, CpuEnergy
 
 MOST_CPUS = 8
 """A rank that is not bound may run on hundreds; the mean of a few is read instead."""
@@ -26,21 +27,33 @@ off the bus or has otherwise become inaccessible", "The GPU requires a reset bef
 
 
 class Sensors:
-    """Sensors of one rank: its GPU, if it has one, and the cores it may run on when this is made."""
+    """Sensors of one rank: its GPU, if it has one, and the cores it may run on when this is made.
 
-    def __init__(self, device_index: int | None, *, nvml: Any = pynvml) -> None:
+    uuid: of the GPU, as torch tells it; '' where torch does not. CUDA may count GPUs in another order than NVML.
+    cpu_energy: whether this rank reads the energy of the host's processors; one rank of each host does.
+    """
+
+    def __init__(
+        self, device_index: int | None, *, uuid: str = "", cpu_energy: bool = False, nvml: Any = pynvml
+    ) -> None:
         self._nvml = nvml
-        self._handle = self._gpu(device_index)
+        self._handle = self._gpu(device_index, uuid)
+        self._reasons = self._question_of_reasons()
         self._clock = self._clock_source()
+        self._cpu_energy = CpuEnergy(POWERCAP) if cpu_energy else None
 
     def read(self) -> dict[str, float | None]:
         """All readings by name; None for what cannot be read. Never raises."""
         power_mw = self._ask("nvmlDeviceGetPowerUsage")
+        energy_mj = self._ask("nvmlDeviceGetTotalEnergyConsumption")  # since the driver was loaded; from Volta on
         return {
             "gpu_power_w": None if power_mw is None else power_mw / 1e3,
             "gpu_sm_clock_mhz": self._ask("nvmlDeviceGetClockInfo", pynvml.NVML_CLOCK_SM),
             "gpu_temperature_c": self._ask("nvmlDeviceGetTemperature", pynvml.NVML_TEMPERATURE_GPU),
             "cpu_clock_mhz": self._clock(),
+            "gpu_slowdown_reasons": self._ask(self._reasons) if self._reasons else None,
+            "gpu_energy_j": None if energy_mj is None else energy_mj / 1e3,
+            "cpu_energy_j": None if self._cpu_energy is None else self._cpu_energy.joules(),
         }
 
     def trouble(self) -> str:
@@ -56,16 +69,28 @@ class Sensors:
             pass  # it only watches
         return ""
 
-    def _gpu(self, device_index: int | None) -> Any:
-        """NVML's handle of CUDA device `device_index`; NVML stays open as long as the process lives."""
+    def _gpu(self, device_index: int | None, uuid: str) -> Any:
+        """NVML's handle of a CUDA device; NVML stays open as long as the process lives.
+
+        None for a slice of a GPU (MIG): the sensors are those of the whole board, which other slices share.
+        """
         if device_index is None:
             return None
         try:
             self._nvml.nvmlInit()
-            return visible_gpus(os.environ, self._nvml)[device_index].handle
+            if uuid:
+                return board_of(uuid, self._nvml)
+            return board_of(visible_gpus(os.environ, self._nvml)[device_index].uuid, self._nvml)
         except Exception:
             # Sensors only watch: whatever a driver does here, training goes on without them.
             return None
+
+    def _question_of_reasons(self) -> str:
+        """The function that tells why the clock is held back, by the name that this driver has; '' for none."""
+        for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
+            if self._ask(name) is not None:
+                return name
+        return ""
 
     def _ask(self, function: str, *which: int) -> float | None:
         if self._handle is None:
