@@ -36,8 +36,8 @@ def two_modes(case: Case) -> Seen | None:
     refuted_by="clocks that stay the same on a cooler host, and steps that become slower all the same",
 )
 def thermal(case: Case) -> Seen | None:
-    """Heat that holds a GPU's clock back in half of the readings of most launches, by the driver's own reasons. Else
-    a step time that rises for good by 5 % or more in most launches, half of it by a clock that falls.
+    """Heat that holds a GPU's clock back in half of the readings of most launches, by the driver's own reasons.
+    Else a step time that rises for good by 5 % or more in most launches, half of it by a clock that falls.
 
     A power limit alone is not heat: large GPUs train at it, and it names no cause. It is said where a clock falls.
     """
