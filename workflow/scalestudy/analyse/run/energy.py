@@ -10,8 +10,8 @@ from scalestudy.study.spec import RunSpec
 
 SHORTEST_S = 2.0
 """Time of steps that the counters have to cover. NVML's readings of power are updated every 20 to 100 ms (Yang et
-al., 2023, arXiv:2312.02741), and Zeus 0.6.1 has windows in which the energy counter is not updated. Over 2 s that is
-an error of 5 % or less."""
+al., 2023, arXiv:2312.02741), and Zeus 0.6.1 has windows in which the energy counter is not updated. Over 2 s that
+is an error of 5 % or less."""
 
 # nvml.h, nvmlClocksEventReason*.
 SW_POWER_CAP, HW_SLOWDOWN, SW_THERMAL, HW_THERMAL, HW_POWER_BRAKE = 0x04, 0x08, 0x20, 0x40, 0x80
@@ -28,8 +28,8 @@ def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: f
     """Columns of runs.csv: J for each sample, of all GPUs and of all hosts' processors; shares of readings.
 
     A reading is kept where its block ended after the warm-up, within the training. Energy is that between the
-    first and the last reading, over the samples of the steps between them. A spec with epochs validates after each,
-    so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the hosts,
+    first and the last reading, over the samples of the steps between them. A spec with epochs validates after
+    each, so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the hosts,
     does not tell, or the record is of an earlier release. blocks, steps: of one launch, with this spec.
     """
     if not (blocks and blocks.has("gpu_energy_j")):
