@@ -29,8 +29,8 @@ def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: f
 
     A reading is kept where its block ended after the warm-up, within the training. Energy is that between the
     first and the last reading, over the samples of the steps between them. A spec with epochs validates after
-    each, so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the hosts,
-    does not tell, or the record is of an earlier release. blocks, steps: of one launch, with this spec.
+    each, so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the
+    hosts, does not tell, or the record is of an earlier release. blocks, steps: of one launch, with this spec.
     """
     if not (blocks and blocks.has("gpu_energy_j")):
         return dict(UNKNOWN)
