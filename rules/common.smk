@@ -180,7 +180,7 @@ def get_request(wildcards):
     """What a launch asks for: on a cluster what its job does, which others share."""
     spec = PLAN.runs[wildcards.run]
     if workflow.local_exec:
-        return request(spec)
+        return request(spec, gpu_type=get_gpu_type())
     results = Path("results") / PLAN.study.name
     allocation = allocation_now(PLAN, ALLOCATION_OF[wildcards.run], results)
     return request(spec, allocation, gpu_type=get_gpu_type())
@@ -188,8 +188,10 @@ def get_request(wildcards):
 
 def get_gpu_type():
     """`gpu_type` of the default resources: what SLURM calls the GPUs; its number is that of each scale."""
-    given = (workflow.resource_settings.default_resources or {}).get("gpu_type", "")
-    return str(getattr(given, "raw", given) or "")
+    given = workflow.resource_settings.default_resources or {}
+    if "gpu_type" not in given:
+        return ""
+    return str(getattr(given["gpu_type"], "raw", given["gpu_type"]))
 
 
 def get_cores(wildcards):

@@ -49,8 +49,13 @@ def test_what_sbatch_is_told_of_a_repeat(gpus: Submitting, tmp_path: Path) -> No
     assert told(gpus, tmp_path) == {"1x4": BLOCK}
 
 
-def told(gpus: Submitting, tmp_path: Path) -> dict[str, str]:
-    """What sbatch is told of each job, by its nodes and devices."""
+def test_gpus_are_asked_for_by_type_in_the_number_of_each_scale(gpus: Submitting, tmp_path: Path) -> None:
+    typed = {scale: line.replace("gpu:", "gpu:a100:") for scale, line in SBATCH.items()}
+    assert told(gpus, tmp_path, "--default-resources", "gpu_type=a100") == typed
+
+
+def told(gpus: Submitting, tmp_path: Path, *arguments: str) -> dict[str, str]:
+    """What sbatch is told of each job, by its nodes and devices. arguments: of snakemake."""
     said = tmp_path / "said"
     recorder = tmp_path / "bin/sbatch"
     recorder.parent.mkdir()
@@ -64,7 +69,7 @@ def told(gpus: Submitting, tmp_path: Path) -> dict[str, str]:
             # behind `python`'s own folder, before SLURM's
             return before | {"PATH": f"{recorder.parent}:{before['PATH']}"}
 
-    Recording(gpus.root, gpus.cluster).submit(check=False)
+    Recording(gpus.root, gpus.cluster).submit(*arguments, check=False)
     lines = [line.split(" --wrap=")[0] for line in said.read_text().splitlines() if line.startswith("--parsable")]
     found = {}
     for line in lines:

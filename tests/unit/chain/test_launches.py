@@ -52,7 +52,7 @@ def test_a_launch_asks_for_eight_cores_a_gpu_where_the_study_names_none(content:
 
 
 def test_gpus_of_a_type_are_asked_for_in_the_number_of_each_scale(content: dict[str, Any]) -> None:
-    plan = plan_of(content, scales=["1x2", "1x4"], host={"device": "cuda"}, batch_size=32)
+    plan = plan_of(content, scales=["1x2", "1x4"], host={"device": "cuda"})
     asked = {spec.world_size: request(spec, gpu_type="a100")["gres"] for spec in plan.runs.values()}
     assert asked == {1: "gpu:a100:1", 2: "gpu:a100:2", 4: "gpu:a100:4"}
     on_cpus = next(iter(plan_of(content, host={"device": "cpu"}).runs.values()))

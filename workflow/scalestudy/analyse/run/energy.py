@@ -10,8 +10,8 @@ from scalestudy.study.spec import RunSpec
 
 SHORTEST_S = 2.0
 """Time of steps that the counters have to cover. NVML's readings of power are updated every 20 to 100 ms (Yang et
-al., 2023, arXiv:2312.02741), and Zeus 0.6.1 tells of windows without an update of the energy counter. Over 2 s
-that is an error of 5 % or less."""
+al., 2023, arXiv:2312.02741), and Zeus 0.6.1 has windows in which the energy counter is not updated. Over 2 s that
+is an error of 5 % or less."""
 
 # nvml.h, nvmlClocksEventReason*.
 SW_POWER_CAP, HW_SLOWDOWN, SW_THERMAL, HW_THERMAL, HW_POWER_BRAKE = 0x04, 0x08, 0x20, 0x40, 0x80
