@@ -50,13 +50,7 @@ def _topology(links: Mapping[tuple[int, int], Link]) -> Topology:
 
     rows = tuple((f"GPU{row}", *(cell(row, column) for column in gpus)) for row in gpus)
     occurring = {cell(*pair) for pair in links}
-    nvlinks = {link.code: _nvlinks(link) for link in sorted(links.values(), key=lambda link: -link.nvlinks)}
+    nvlinks = {link.code: link.nvlinks_named for link in sorted(links.values(), key=lambda link: -link.nvlinks)}
     meanings = {code: meaning for code, meaning in nvlinks.items() if code not in MEANINGS} | MEANINGS
     legend = tuple((code, meaning) for code, meaning in meanings.items() if code in occurring)
     return Topology(("", *(f"GPU{gpu}" for gpu in gpus)), rows, legend)
-
-
-def _nvlinks(link: Link) -> str:
-    """'18 NVLinks 4.0', '1 NVLink'."""
-    noun = "NVLink" if link.nvlinks == 1 else "NVLinks"
-    return f"{link.nvlinks} {noun} {link.version}".strip()

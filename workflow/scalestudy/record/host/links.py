@@ -27,6 +27,12 @@ class Link:
         """As a cell of `nvidia-smi topo -m`: 'NV18', 'SYS'; '?' where nothing is known."""
         return f"NV{self.nvlinks}" if self.nvlinks else self.ancestor or "?"
 
+    @property
+    def nvlinks_named(self) -> str:
+        """'18 NVLinks 4.0', '1 NVLink'."""
+        noun = "NVLink" if self.nvlinks == 1 else "NVLinks"
+        return f"{self.nvlinks} {noun} {self.version}".strip()
+
 
 def write_nvlinks(count: int, versions: Iterable[str]) -> str:
     """'NV18 (NVLink 4.0)': the text of NVLinks in a record."""
