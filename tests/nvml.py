@@ -174,3 +174,24 @@ class FakeNvml:
         if isinstance(answer, pynvml.NVMLError):
             raise answer
         return answer[which] if isinstance(answer, dict) else answer
+
+
+def switched(count: int = 8) -> list[Board]:
+    """HGX: 8 GPUs with 18 NVLinks each to switches; the CPUs are two sockets."""
+    return [Board(f"GPU-{number}", bus=number + 1, nvlinks=[None] * 18) for number in range(count)]
+
+
+def bridged() -> list[Board]:
+    """4 GPUs on PCIe in two pairs, each joined by a bridge of 12 NVLinks."""
+    return [Board(f"GPU-{number}", bus=number + 1, nvlinks=[(number ^ 1) + 1] * 12) for number in range(4)]
+
+
+def on_pcie(count: int = 4, generation: int = 4) -> list[Board]:
+    """GPUs without NVLink."""
+    answers = {"nvmlDeviceGetMaxPcieLinkGeneration": generation}
+    return [Board(f"GPU-{number}", bus=number + 1, name="NVIDIA L40S", answers=answers) for number in range(count)]
+
+
+def sliced() -> list[Board]:
+    """One GPU with MIG on."""
+    return [Board("GPU-0", bus=1, answers={"nvmlDeviceGetMigMode": [1, 1]})]

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from builders import WALL_TIME, observation, page_of, printed_of, results_of, study_of
-from nvml import Board, FakeNvml
+import pynvml
+import pytest
+from builders import WALL_TIME, book_of, observation, page_of, printed_of, results_of, study_of
+from nvml import Board, FakeNvml, bridged, on_pcie, sliced, switched
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.study.environment import study_environment
+from scalestudy.publish.documents.artifact import artifact_view
 from scalestudy.publish.templates import DIRECTORY, render
+from scalestudy.publish.topology import topologies
 from scalestudy.record.host.environment import hardware_facts
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -88,3 +95,90 @@ def test_warnings_are_listed_with_their_launches_and_absent_without(content: dic
     text, page = documents(content, {"warnings": []})
     assert "WARNINGS" not in text
     assert "Warnings" not in page
+
+
+TOPOLOGIES = {
+    "8 GPUs on switches": (switched(), pynvml.NVML_TOPOLOGY_SYSTEM, {"NV18": 56}, ["NV18  18 NVLinks 4.0"]),
+    "2 bridges": (
+        bridged(),
+        pynvml.NVML_TOPOLOGY_SYSTEM,
+        {"NV12": 4, "SYS": 8},
+        ["NV12  12 NVLinks 4.0", "SYS   the interconnect between NUMA nodes"],
+    ),
+    "PCIe only": (on_pcie(), pynvml.NVML_TOPOLOGY_NODE, {"NODE": 12}, ["NODE  host bridges of one NUMA node"]),
+}
+
+
+@pytest.mark.parametrize("name", TOPOLOGIES)
+def test_links_of_each_pair_are_a_table_in_text_page_and_latex(content: dict[str, Any], name: str) -> None:
+    boards, ancestor, cells, legend = TOPOLOGIES[name]
+    hardware = hardware_facts({}, FakeNvml(*boards, ancestor=ancestor))
+    text, page = documents(content, {"hardware": hardware})
+    table = text.split("HARDWARE\n--------\n\n")[1].split("\n\n")[1]
+    lines = table.splitlines()
+    assert lines[0].split() == [f"GPU{number}" for number in range(len(boards))]
+    rows = [line.split() for line in lines[1 : len(boards) + 1]]
+    assert [row[0] for row in rows] == lines[0].split()
+    assert all(row[1 + number] == "X" for number, row in enumerate(rows))
+    assert all(rows[a][1 + b] == rows[b][1 + a] for a in range(len(boards)) for b in range(len(boards)))
+    found = [cell for row in rows for cell in row[1:]]
+    assert {cell: found.count(cell) for cell in set(found)} == cells | {"X": len(boards)}
+    assert lines[len(boards) + 1 :] == legend
+    for cell, count in cells.items():
+        assert page.count(f"<td>{cell}</td>") == count
+    environment = study_environment([{"hardware": hardware}])
+    tables = {"rows": [], "topologies": topologies(environment.links), "study": {"name": "x", "version": "1"}}
+    tex = render(DIRECTORY / "environment_table.tex", **tables)
+    for cell, count in cells.items():
+        assert tex.count(f"& {cell}") == count
+
+
+@pytest.mark.parametrize("boards", [sliced(), switched(1), []], ids=["MIG", "one", "none"])
+def test_no_table_of_links_without_links(content: dict[str, Any], boards: list[Board]) -> None:
+    hardware = hardware_facts({}, FakeNvml(*boards))
+    text, page = documents(content, {"hardware": hardware})
+    assert "GPU0" not in text
+    assert 'class="topology"' not in page
+
+
+def test_launches_that_saw_fewer_of_the_same_gpus_add_no_table() -> None:
+    few, many = ({"hardware": hardware_facts({}, FakeNvml(*switched(count)))} for count in (2, 4))
+    assert [len(links) for links in study_environment([few, many, few]).links] == [6]
+    other = {"hardware": hardware_facts({}, FakeNvml(*on_pcie(2)))}
+    assert [len(links) for links in study_environment([many, other]).links] == [6, 1]
+    assert study_environment([{}, {"hardware": {}}]).links == ()
+
+
+def test_of_many_gpus_there_is_the_line_and_no_table() -> None:
+    links = study_environment([{"hardware": hardware_facts({}, FakeNvml(*switched(13)))}]).links
+    assert len(links[0]) == 78
+    assert topologies(links) == []
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="no pdflatex")
+@pytest.mark.parametrize("boards", [switched(12), bridged()], ids=["12 GPUs", "2 bridges"])
+def test_links_fit_the_column_of_a_paper_and_of_the_artifact_description(
+    content: dict[str, Any], boards: list[Board], tmp_path: Path
+) -> None:
+    hardware = hardware_facts({}, FakeNvml(*boards))
+    plan = make_plan(parse_study(content, source="x"))
+    times = {(s.workload, s.world_size, s.batch_per_rank): [0.001, 0.0011] for s in plan.runs.values()}
+    runs = study_of(plan, times)
+    environment = study_environment([{"hardware": hardware}])
+    results = results_of(plan, runs, summary_frame(plan, runs), findings=[], environment=environment)
+    printed = printed_of(plan, results)
+    view = artifact_view(plan, results, printed, book=book_of(plan, results), command="")
+    artifact = render(DIRECTORY / "artifact_description.tex", **view)
+    assert "Links between GPUs" in artifact
+    assert artifact.count("& NV12" if len(boards) == 4 else "& NV18") == (4 if len(boards) == 4 else 132)
+    tables = {name: printed[name] for name in ("study", "topologies")}
+    table = render(DIRECTORY / "environment_table.tex", rows=printed["hardware"], **tables)
+    (tmp_path / "table.tex").write_text(table + "\n\\appendix\n" + artifact, encoding="utf-8")
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass[conference]{IEEEtran}\n\\usepackage{booktabs,siunitx}\n\\begin{document}\n"
+        "\\input{table.tex}\n\\end{document}\n"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "Overfull \\hbox" not in done.stdout

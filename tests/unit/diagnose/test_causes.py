@@ -41,7 +41,7 @@ def diagnose(
     for name, value in seen.items():
         if isinstance(value, str):
             summary[name] = summary[name].astype(object)
-        summary.loc[row, name] = value
+        summary.loc[summary.index if name == "device" else row, name] = value
     found = next(d for d in diagnosed(plan, summary) if d.scaling == "strong")
     for finding in found.findings:
         for advice in finding.recommendations:
@@ -63,6 +63,27 @@ NETWORK = {
     "buckets": 1,
 }
 SLOW_LINK = {"all_reduce_gib_per_s": 0.05, "all_reduce_bus_gib_per_s": 0.05}
+
+
+def bus(gib_per_s: float) -> dict[str, float]:
+    """A bus bandwidth, in all launches and by the line through all sizes."""
+    names = ("all_reduce_gib_per_s", "all_reduce_bus_gib_per_s", "all_reduce_bus_gib_per_s_max")
+    return dict.fromkeys(names, gib_per_s)
+
+
+NVLINK = (
+    NETWORK
+    | bus(9.0)
+    | {
+        "device": "NVIDIA H100 80GB HBM3",
+        "slowest_link": "nvlink",
+        "slowest_link_name": "18 NVLinks 4.0",
+        "link_bus_gib_per_s": 345.3,
+        "all_reduce_largest_bytes": 256 * 2**20,
+        "gradient_bytes": 3e7,
+    }
+)
+PCIE = {"slowest_link": "pcie", "slowest_link_name": "PCIe 4.0 x16", "link_bus_gib_per_s": 22.4}
 LATE = {"late_rank": 1.0, "late_share": 0.95, "lateness_s": 0.003}
 TWO_MODES = {
     "steadiness": "two_modes",
@@ -121,6 +142,32 @@ CASES: dict[str, tuple[dict, dict[str, Any], dict[str, Any], list[str]]] = {
         NETWORK | SLOW_LINK | {"gradient_bytes": 1e5, "all_reduce_bus_gib_per_s_max": 0.06},
         {},
         ["transport"],
+    ),
+    "NVLink that NCCL does not use": (SLOW, NVLINK | {"nccl_transport": "shm"}, {}, ["transport"]),
+    "NVLink that NCCL uses, and that is slow": (SLOW, NVLINK | {"nccl_transport": "p2p"}, {}, ["transport"]),
+    "NVLink as it should be": (
+        SLOW,
+        NVLINK | bus(200.0) | {"nccl_transport": "p2p"},
+        {},
+        ["comm-bound"],
+    ),
+    "sockets inside a node": (
+        SLOW,
+        NVLINK | PCIE | bus(1.5) | {"nccl_transport": "net_socket", "all_reduce_small_share": 0.9},
+        {},
+        ["transport"],
+    ),
+    "host memory between GPUs on PCIe": (
+        SLOW,
+        NVLINK | PCIE | bus(9.0) | {"nccl_transport": "shm"},
+        {},
+        ["comm-bound"],
+    ),
+    "a small message says nothing of NVLink": (
+        SLOW,
+        NVLINK | {"all_reduce_largest_bytes": 2**20},
+        {},
+        ["comm-bound"],
     ),
     "one size that was slow, not a slow link": (
         SLOW,
@@ -425,3 +472,23 @@ def test_why_a_clock_falls_is_what_the_driver_tells(
     found = diagnose(content, HEALTHY, SLOWING | {"launches_throttled": 3} | shares)
     (thermal,) = (finding for finding in found.named if finding.cause == "thermal")
     assert said in thermal.explanation
+
+
+def test_what_nccl_took_is_named_beside_what_is_there(content: dict[str, Any]) -> None:
+    found = diagnose(content, SLOW, NVLINK | {"nccl_transport": "shm"}).findings[0]
+    assert found.explanation == (
+        "The link is slow by itself: 9 GiB/s with nothing else on it, and 18 NVLinks 4.0 between the GPUs give up"
+        " to 345. NVLink joins the GPUs, and NCCL says that it sends through host memory (SHM). A larger batch"
+        " would hide that and not mend it."
+    )
+    assert "NCCL_P2P_DISABLE" in found.recommendations[0].change
+    evidence = {one.id: one for one in found.evidence}
+    assert evidence["bus_bandwidth"].threshold == "< 121 (35% of the links)"
+    assert evidence["link_bandwidth"].value == 345.3
+
+
+def test_a_table_of_an_earlier_release_says_nothing_of_links(content: dict[str, Any]) -> None:
+    found = diagnose(content, SLOW, NETWORK | SLOW_LINK | {"gradient_bytes": 1e5}).findings[0]
+    assert found.cause == "transport"
+    assert "NVLink" not in found.explanation
+    assert "NCCL" not in found.explanation + found.recommendations[0].change

@@ -10,7 +10,9 @@ from typing import Any
 from scalestudy.accept.options import variant_of
 from scalestudy.accept.pairs import Row
 from scalestudy.study.config.load import parse_study
+from scalestudy.study.config.study import Study
 from scalestudy.study.limits import Limits
+from scalestudy.study.plan import Plan, make_plan
 from scalestudy.study.spec import WORKER, RunSpec
 from scalestudy.study.specs import make_spec
 
@@ -27,6 +29,7 @@ DATA = {"type": "synthetic-vectors", "samples": 4096, "features": 64, "classes":
 SGD, ADAM = {"type": "sgd", "learning_rate": 0.01}, {"type": "adam", "learning_rate": 1e-4}
 BATCH = 8
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_LINKS = {"NCCL_P2P_DISABLE": "1", "NCCL_SHM_DISABLE": "1"}
 GIVES_BACK = {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": "65536"}
 """Has glibc give freed memory back at once. Else the resident memory of a rank also has what it keeps for later:
 0.9 GiB instead of 0.44 GiB for the large model with FSDP, 0.64 instead of 0.61 GiB with DDP."""
@@ -50,7 +53,12 @@ class Launches:
     devices: int
     shared: bool = False
 
-    def spec(
+    def spec(self, variant: Mapping[str, Any], *, name: str, model: str = "tiny", **given: Any) -> RunSpec:
+        """The spec of the launch of a variant. given: as of `study`."""
+        study = self.study(variant, name=name, model=model, **given)
+        return make_spec(study, model, name, f"1x{self.devices}", BATCH, 1)
+
+    def study(
         self,
         variant: Mapping[str, Any],
         *,
@@ -60,9 +68,9 @@ class Launches:
         fails: str = "",
         environment: Mapping[str, str] = NOTHING,
         measure: Mapping[str, Any] = NOTHING,
-    ) -> RunSpec:
-        """The spec of a variant. worker: the module of a rank, if not the usual one. fails: a fault of
-        demo/failing.py. On CUDA launches start cold: forks from a parent were not tried there."""
+    ) -> Study:
+        """The study of a variant beside one process. worker: the module of a rank, if not the usual one. fails: a
+        fault of demo/failing.py. On CUDA launches start cold: forks from a parent were not tried there."""
         variables = dict(environment)
         if self.shared:
             variables |= {SHARED: "1", WORKER: LOOP_RANK}
@@ -85,8 +93,7 @@ class Launches:
             },
             "measure": {"probe_rounds": 0, "half_width": 0.5} | STEPS | dict(measure),
         }
-        study = parse_study(content, source=name)
-        return make_spec(study, model, name, f"1x{self.devices}", BATCH, 1)
+        return parse_study(content, source=name)
 
     def combination(self, row: Row, number: int) -> RunSpec:
         """The launch of a row of the covering array."""
@@ -102,6 +109,12 @@ class Launches:
         return self.spec(
             {"strategy": "ddp"}, name=f"probed-{number}", model="link", worker=LOOP_RANK, measure=probes
         )
+
+    def without_links(self) -> Plan:
+        """The plan of DDP with all probes, whose NCCL may use neither peer-to-peer nor host memory."""
+        probes = {"probe_rounds": 4, "probe_steps": 6}
+        given: dict[str, Any] = {"model": "link", "environment": NO_LINKS, "measure": probes}
+        return make_plan(self.study({"strategy": "ddp"}, name="no-links", **given))
 
     def large(self, strategy: str) -> RunSpec:
         """A model whose memory can be told from that of the process."""

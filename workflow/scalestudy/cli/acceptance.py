@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from scalestudy import __version__
-from scalestudy.accept import checks
+from scalestudy.accept import checks, links, nccl_tests
 from scalestudy.accept.model import NAMES, AcceptanceFile, Check, Impossible, Stage, check, unproven
 from scalestudy.accept.options import OPTIONS, cost_s, refusals, words_of
 from scalestudy.accept.page import FILE, page_text
@@ -177,10 +177,32 @@ class Acceptance:
             found = [*checks.probe_checks(observation), checks.bandwidth_check(observation, loop)]
             if all(one.word == "green" for one in found):
                 break  # what other load does to a few milliseconds is no error of ours
-        no_links = "no links between GPUs here" if self.device == "cpu" or self.devices < 2 else ""
-        for name in ("nccl-tests", "NCCL without P2P and shared memory gives transport"):
-            found.append(unproven(name, no_links or "not made by this release; see docs/gpu.md"))
-        return found
+        if self.device == "cpu" or self.devices < 2:
+            return [
+                *found,
+                *(unproven(name, "no links between GPUs here") for name in (nccl_tests.NAME, links.NAME)),
+            ]
+        return [*found, self.nccl_tests(observation), self.without_links()]
+
+    def nccl_tests(self, observation: Observation) -> Check:
+        """all_reduce_perf at the largest message of the probe, with the host to itself."""
+        program = nccl_tests.find_program(os.environ, shutil.which)
+        size, _ = nccl_tests.largest_message(observation)
+        if program is None or not size:
+            missing = f"{nccl_tests.PROGRAM} is neither in {nccl_tests.HOME} nor on PATH"
+            return unproven(nccl_tests.NAME, missing if program is None else "no all-reduce was measured")
+        command = nccl_tests.command(program, size, self.devices)
+        with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
+            try:
+                done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=300)
+            except (OSError, subprocess.TimeoutExpired) as error:
+                return unproven(nccl_tests.NAME, " ".join(str(error).split()))
+        return nccl_tests.nccl_tests_check(observation, done.returncode, done.stdout or done.stderr)
+
+    def without_links(self) -> Check:
+        """A small study whose NCCL may not use the links, analysed as every study is."""
+        plan = self.launches.without_links()
+        return links.transport_check(plan, [self.launch(spec) for spec in plan.runs.values()])
 
     def faults(self) -> list[Check]:
         """Stage 5."""

@@ -1,12 +1,25 @@
-"""What NCCL warned of in the log of a launch.
+"""What NCCL said in the log of a launch: what it warned of, and over what it sends.
 
 NCCL prints a line `HOST:PID:TID [DEVICE] FILE:LINE NCCL WARN TEXT` where NCCL_DEBUG is WARN or more; newer
-versions put a time in front (NVIDIA/nccl, src/debug.cc). Lines of NCCL INFO are chatter and stay in the log.
+versions put a time in front (NVIDIA/nccl, src/debug.cc). With INFO it prints a line for each channel and peer that
+ends with its transport (src/transport/p2p.cc, shm.cc, net.cc). Other lines of NCCL INFO stay in the log unread.
 """
 
 import re
+from pathlib import Path
+
+from scalestudy.record.parts import NCCL_LOG_PREFIX, NCCL_LOG_SUFFIX
 
 WARNING = re.compile(r"\bNCCL WARN (.+)")
+VIA = re.compile(
+    r"\bNCCL INFO (?:Channel|Ring) \d+(?:/\d+)? : \d+\S* -> \d+\S* (?:\[(?:send|receive)\] )?via ([^\n]+)"
+)
+"""`Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM`; up to NCCL 2.9
+`Ring 00 : 0[0] -> 1[1] via direct shared memory`."""
+OLD_SHM = "direct shared memory"
+NETWORK = re.compile(r"NET/(.+?)/\d+")
+"""`NET/IB/0/GDRDMA`, `NET/AWS Libfabric/1(2)`: the name of the plugin, and the number of its device."""
+P2P, SHM, SOCKET = "P2P", "SHM", "NET/Socket"
 LIMIT = 600
 """Characters of all warnings together in a reason. The log has the rest."""
 
@@ -22,3 +35,32 @@ def with_nccl_warnings(reason: str, log: str) -> str:
     if not text:
         return reason
     return f"{reason}; NCCL warned: {text if len(text) <= LIMIT else text[: LIMIT - 3] + '...'}"
+
+
+def nccl_transport(log: str) -> str | None:
+    """The slowest transport that a channel takes: P2P, SHM, NET/IB or another network, NET/Socket.
+
+    None where no line says it: NCCL was not asked (NCCL_DEBUG), or there is no other rank.
+    """
+    found = {_transport(text) for text in VIA.findall(log)} - {None}
+    return max(found, key=_slowness, default=None)
+
+
+def _transport(via: str) -> str | None:
+    if via.startswith((P2P, "direct pointer")):
+        return P2P
+    if via.startswith((SHM, OLD_SHM)):
+        return SHM
+    network = NETWORK.match(via)
+    return f"NET/{network[1]}" if network else None
+
+
+def _slowness(transport: str | None) -> int:
+    """Order of transports inside a node: peer to peer, host memory, a network adapter, the host's sockets."""
+    return {P2P: 0, SHM: 1, SOCKET: 3}.get(transport or "", 2)
+
+
+def read_nccl_logs(directory: Path) -> str:
+    """What NCCL wrote into files of a launch (train/place/nccl_log.py), one after another; empty without any."""
+    files = sorted(directory.glob(f"{NCCL_LOG_PREFIX}*{NCCL_LOG_SUFFIX}"))
+    return "".join(file.read_text(encoding="utf-8", errors="replace") for file in files)

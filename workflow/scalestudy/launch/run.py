@@ -17,6 +17,7 @@ from scalestudy.launch.foreign.judge import batch_warnings, flaw
 from scalestudy.launch.foreign.shared import record_touched, refuse_shared
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.touched import remember
+from scalestudy.launch.nccl_log import nccl_transport, read_nccl_logs
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -33,7 +34,14 @@ from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
-from scalestudy.record.observation import HELD_DEVICES, PROBES_LEFT_OUT, RunRecord, most_steps, read_record
+from scalestudy.record.observation import (
+    HELD_DEVICES,
+    NCCL_TRANSPORT,
+    PROBES_LEFT_OUT,
+    RunRecord,
+    most_steps,
+    read_record,
+)
 from scalestudy.record.parts import PLANNED, describe, first_diverged, publish, read_parts, vouch, write_data
 from scalestudy.record.probes_failed import probes_failed, warnings_of_probes
 from scalestudy.record.say import say
@@ -169,12 +177,13 @@ def _launch(
         if taken is None:
             raise ended.interrupted
     log = (partial / "log.txt").read_text(encoding="utf-8", errors="replace")
+    said_by_nccl = f"{log}\n{read_nccl_logs(partial)}"
     outcome, reason = judge(
         spec,
         Evidence(
             reports=parts.reports,
             exit_code=ended.exit_code,
-            log=log,
+            log=said_by_nccl,
             limits=limits,
             timed_out=ended.timed_out,
             refused=ended.refused or read_refusal(partial) or read_early_error(partial / ATTACHED),
@@ -193,6 +202,8 @@ def _launch(
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
+    if transport := nccl_transport(said_by_nccl):
+        place |= {NCCL_TRANSPORT: transport}
     if not probed:
         place |= {PROBES_LEFT_OUT: True}
     if not guard:

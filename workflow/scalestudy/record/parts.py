@@ -39,6 +39,8 @@ TRACES = "*.pt.trace.json.gz"
 VOUCHER = "run.sha256"
 PLANNED = "planned.json"
 """The spec of the run in its partial directory. Beside it `spec.json` is what its ranks are asked for."""
+NCCL_LOG_PREFIX, NCCL_LOG_SUFFIX = "nccl-", ".log"
+"""Of files in which NCCL says over what it sends, one a rank."""
 LOG_TAIL_LINES = 20
 _SUMMED = ("rank", "step", "step_time_s", "samples")
 
@@ -174,6 +176,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
     patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt", PROBES_FAILED]
+    patterns.append(f"{NCCL_LOG_PREFIX}*{NCCL_LOG_SUFFIX}")
     for folder in ("checkpoints", "attached"):
         shutil.rmtree(directory / folder, ignore_errors=True)
     with contextlib.suppress(OSError):

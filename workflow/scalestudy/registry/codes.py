@@ -40,6 +40,11 @@ fail; `no` while more are made."""
 Methods = StrEnum("Methods", "NONE AGREE DISAGREE NOT_COMPARED_FSDP NOT_COMPARED_ONE_ROUND")
 """What methods of measuring communication say of each other."""
 
+SlowestLink = StrEnum("SlowestLink", "NONE NVLINK PCIE")
+"""The slowest hop of the best ring through the GPUs of a launch."""
+NcclTransport = StrEnum("NcclTransport", "NONE P2P SHM NET NET_IB NET_SOCKET")
+"""The slowest transport that NCCL said it took; `net`: a network of a plugin."""
+
 LateBy = StrEnum("LateBy", "NONE BUCKETS BLOCKS STEPS")
 """By what it was seen which rank is late: timestamps of gradient buckets, blocks of steps without synchronisation,
 or the time that steps take outside of the backward pass."""

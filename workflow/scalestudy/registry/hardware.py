@@ -37,6 +37,7 @@ HARDWARE_NAMES = {
     "nccl": "NCCL",
     "cudnn": "cuDNN",
     "hardware gpu links": "links between GPUs",
+    "nccl_transport": "slowest transport of NCCL",
     "hardware gpu pcie generation": "PCIe generation",
     "hardware gpu pcie width": "PCIe width",
     "hardware gpu cpus": "CPUs near the GPUs",

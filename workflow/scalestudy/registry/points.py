@@ -193,6 +193,7 @@ POINT_COLUMNS: tuple[Column, ...] = (
     ),
     _same("all_reduce_gib_per_s", "bandwidth of the largest idle all-reduce", "GiB/s"),
     _same("all_reduce_bus_gib_per_s", "bus bandwidth of the largest idle all-reduce", "GiB/s"),
+    _same("link_bus_gib_per_s", "bus bandwidth that the slowest link of the ring gives NCCL", "GiB/s"),
     *_memory(),
     percent(
         "accuracy",

@@ -76,6 +76,14 @@ def _probes() -> Iterator[Column]:
         yield Column(f"{name}_s", meaning, "s", "interval")
 
 
+LINKS = (
+    Column("slowest_link", "nvlink, pcie or none: slowest hop of the best ring through the GPUs, inside a node"),
+    Column("slowest_link_name", "that hop in words; none where it is not known"),
+    Column("link_bus_gib_per_s", "bus bandwidth that NCCL counts on with that hop", "GiB/s"),
+    Column(
+        "nccl_transport", "p2p, shm, net, net_ib, net_socket or none: slowest transport that NCCL said it took"
+    ),
+)
 COMMUNICATION = (
     *_probes(),
     Column("methods", "agree, disagree or not_compared_*: whether the methods of measuring communication agree"),
@@ -95,6 +103,8 @@ COMMUNICATION = (
     Column("buffer_broadcast_s", "broadcast of the model's buffers on the idle network", "s"),
     Column("all_reduce_gib_per_s", "bandwidth of the all-reduce on the idle network, fitted", "GiB/s"),
     Column("all_reduce_bus_gib_per_s", "bus bandwidth of the all-reduce at the largest message", "GiB/s"),
+    Column("all_reduce_largest_bytes", "size of that message", "bytes"),
+    *LINKS,
     Column(
         "all_reduce_small_share", "time of an all-reduce of 1/8 of the largest message over that of the largest"
     ),

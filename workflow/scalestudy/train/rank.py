@@ -26,6 +26,7 @@ from scalestudy.train.gauges import Gauges
 from scalestudy.train.loop import DivergedError, StoppedError, Trainer
 from scalestudy.train.place.device_work import asks_stream
 from scalestudy.train.place.memory_limit import is_out_of_memory, lift_limit, limit_memory
+from scalestudy.train.place.nccl_log import log_transports
 from scalestudy.train.place.own_device import refuse_shared_gpu
 from scalestudy.train.place.placement import Placement, PlacementError, place_rank
 from scalestudy.train.place.watchdog import Watchdog
@@ -157,6 +158,7 @@ def _train(
         # Before the limit: what it loads is no part of the training.
         watchdog.busy = asks_stream(place.device)
         refuse_shared_gpu(place, timeout_s=group_timeout_s(watchdog.limit_s))
+        log_transports(place, recorder.directory)
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)

@@ -12,6 +12,7 @@ from scalestudy.record.tables import Table
 GIB = 2**30
 BUS_BANDWIDTH = "all_reduce_bus_gib_per_s"
 BANDWIDTHS = ("all_reduce_gib_per_s", BUS_BANDWIDTH)
+LARGEST = "all_reduce_largest_bytes"
 SMALL_SHARE = "all_reduce_small_share"
 SMALL = 1 / 8  # of the largest message
 TIMES = ("all_reduce_latency_s", "buffer_broadcast_s")
@@ -109,7 +110,7 @@ def network_of(found: Mapping[str, np.ndarray] | pd.DataFrame) -> dict[str, floa
     names, all_sizes, all_times_s = (np.asarray(found[name]) for name in ("collective", "bytes", "time_s"))
     reduces, broadcast = (names == name for name in ("all-reduce", "broadcast"))
     if not reduces.any():
-        return dict.fromkeys((*TIMES, *BANDWIDTHS, SMALL_SHARE), nan)
+        return dict.fromkeys((*TIMES, *BANDWIDTHS, LARGEST, SMALL_SHARE), nan)
     sizes, times_s = all_sizes[reduces], all_times_s[reduces]
     small = times_s[sizes <= SMALL * sizes[-1]]
     latency, bandwidth = latency_and_bandwidth(sizes, times_s)
@@ -117,6 +118,7 @@ def network_of(found: Mapping[str, np.ndarray] | pd.DataFrame) -> dict[str, floa
         "all_reduce_latency_s": latency,
         "all_reduce_gib_per_s": bandwidth / GIB,
         BUS_BANDWIDTH: float(np.asarray(found["bus_bandwidth_gib_per_s"])[reduces][-1]),
+        LARGEST: float(sizes[-1]),
         SMALL_SHARE: float(small[-1] / times_s[-1]) if len(small) else nan,
         "buffer_broadcast_s": float(all_times_s[broadcast][-1]) if broadcast.any() else nan,
     }

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from scalestudy.analyse.communication.arrivals import WAITS, waits_by_round
-from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, SMALL_SHARE, TIMES
+from scalestudy.analyse.communication.collectives import BANDWIDTHS, BUS_BANDWIDTH, LARGEST, SMALL_SHARE, TIMES
 from scalestudy.analyse.run.grid import Columns, Grid, firsts, means
 from scalestudy.analyse.statistics.intervals import NOTHING, difference, mean
 from scalestudy.measure.stopping import probe_looks
@@ -138,7 +138,7 @@ def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
     The largest bus bandwidth of a launch too: other work on a host takes from a link, and nothing adds to it.
     """
-    columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, SMALL_SHARE)}
+    columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, LARGEST, SMALL_SHARE)}
     columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
     for name in TIMES:
         columns |= mean(good[name].dropna().to_numpy(dtype=float), confidence=confidence).columns(name)

@@ -5,10 +5,11 @@ from typing import Any
 
 import pandas as pd
 
+from scalestudy.analyse.communication.links import LINK, NO_RING, NO_TRANSPORT, TRANSPORT
 from scalestudy.analyse.communication.probes import HOOK_DIFFERENCE, LIMITS, QUANTITIES, communication_row
 from scalestudy.analyse.point.launches import first_of, launches_of
 from scalestudy.analyse.statistics.intervals import mean
-from scalestudy.registry.codes import LateBy, Methods, Wrapper
+from scalestudy.registry.codes import LateBy, Methods, NcclTransport, SlowestLink, Wrapper
 from scalestudy.study.config.study import Study
 
 WRAPPER = "wrapper_time_s"
@@ -36,4 +37,6 @@ def probed_row(good: pd.DataFrame, *, ranks: int, confidence: float) -> dict[str
         for name in (*QUANTITIES, HOOK_DIFFERENCE):
             columns |= {f"{name}_s{end}": nan for end in LIMITS}
         columns["methods"] = Methods.NONE
-    return columns | wrapper
+    links = first_of(good, good[LINK] != SlowestLink.NONE, NO_RING)
+    links |= first_of(good, good[TRANSPORT] != NcclTransport.NONE, NO_TRANSPORT)
+    return columns | wrapper | links

@@ -10,6 +10,7 @@ import pandas as pd
 
 from scalestudy.analyse.communication.arrivals import buckets_grid, late_rank
 from scalestudy.analyse.communication.collectives import collectives_of, enqueue_of, network_of
+from scalestudy.analyse.communication.links import links_of
 from scalestudy.analyse.communication.probes import communication_of
 from scalestudy.analyse.point.accuracy import time_to_accuracy
 from scalestudy.analyse.run.alternation import alternation_of
@@ -77,6 +78,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         "buckets": len(np.unique(buckets.table["bucket"])) or nan,
         **script_columns(observation, all_steps, late_rank(buckets)),
         **network_of(collectives),
+        **links_of(observation.record),
         "all_reduce_enqueue_s": enqueue_of(tables["collectives"]),
         **samples_of_ranks(steady),
         **numa_of_ranks(observation.record, steady),

@@ -41,6 +41,9 @@ class StudyEnvironment(Document):
     """Facts that are readings of the moment before a launch: no two are alike, so their range is told."""
     warnings: tuple[WarningCount, ...] = ()
     """The most frequent first."""
+    links: tuple[dict[str, str], ...] = ()
+    """What joins each pair of GPUs ('0-1'), as record/host/links.py writes it: the distinct sets, those left out
+    that a larger one includes."""
 
 
 class Fact(NamedTuple):
@@ -77,6 +80,7 @@ def study_environment(environments: Sequence[Environment]) -> StudyEnvironment:
         variables={fact.of: fact.name for fact in known if fact.kind == "variable"},
         readings=tuple(fact.name for fact in known if fact.is_reading),
         warnings=_warnings(environments),
+        links=_distinct_links(environments),
     )
 
 
@@ -88,6 +92,17 @@ def _warnings(environments: Sequence[Environment]) -> tuple[WarningCount, ...]:
             texts.setdefault(kind, []).append(text)
     found = [WarningCount(kind=kind, launches=len(said), example=said[0]) for kind, said in texts.items()]
     return tuple(sorted(found, key=lambda warning: (-warning.launches, warning.kind)))
+
+
+def _distinct_links(environments: Sequence[Environment]) -> tuple[dict[str, str], ...]:
+    """The links that the launches found. A launch that saw fewer of the same GPUs adds nothing."""
+    found: list[dict[str, str]] = []
+    for environment in {id(environment): environment for environment in environments}.values():
+        links = ((environment.get("hardware") or {}).get("gpu") or {}).get("links") or {}
+        if any(links.items() <= other.items() for other in found):
+            continue
+        found = [other for other in found if not other.items() <= links.items()] + [links]
+    return tuple(links for links in found if links)
 
 
 def _facts(environment: Environment) -> Iterator[tuple[Fact, Any]]:

@@ -13,6 +13,7 @@ from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.rounding import DASH, printed_of
 from scalestudy.publish.papers import paper_of
 from scalestudy.publish.tables.layout import set_table
+from scalestudy.publish.topology import topologies
 from scalestudy.publish.views.facts import study_view
 from scalestudy.publish.words.points import failure_word
 from scalestudy.registry.column import Row
@@ -65,7 +66,8 @@ def environment_table_view(plan: Plan, summary: pd.DataFrame, environment: Study
     """Values for report/templates/environment_table.tex."""
     facts = environment.facts
     software = [(name, as_text(facts[key])) for key, name in SOFTWARE.items() if facts.get(key)]
-    return {"study": study_view(plan, summary), "rows": [*hardware_view(facts), *software]}
+    rows = [*hardware_view(facts), *software]
+    return {"study": study_view(plan, summary), "rows": rows, "topologies": topologies(environment.links)}
 
 
 def pick(table: Table, rows: pd.DataFrame) -> pd.DataFrame:

@@ -12,6 +12,7 @@ from scalestudy.publish.numbers.ledger import EFFORT
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.numbers.rounding import DASH, Shown
 from scalestudy.publish.results import Results
+from scalestudy.publish.topology import topologies
 from scalestudy.publish.traces import traces_view
 from scalestudy.publish.views.diagnoses import diagnoses_view, leading
 from scalestudy.publish.views.floors import add_floor_notes, floors_view
@@ -65,6 +66,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "floors": floors_view(plan.study, results.floors, numbers),
         "forecasts": forecasts_view(results.forecasts, numbers),
         "hardware": hardware_view(results.environment.facts),
+        "topologies": topologies(results.environment.links),
         "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
         "protocols": older_runs(map(Measured, needed["protocol"], needed["strategy"])),

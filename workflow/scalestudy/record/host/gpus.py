@@ -7,6 +7,7 @@ from typing import Any
 import pynvml
 
 from scalestudy.record.host.cpus import all_cpus, in_short
+from scalestudy.record.host.links import UNREADABLE, write_nvlinks
 from scalestudy.record.host.nvml import Gpu, NvmlError, ask, cpu_affinity, nvml_session, visible_gpus
 
 # As `nvidia-smi topo -m` spells them.
@@ -20,7 +21,6 @@ ANCESTORS = {
 }
 # nvmlNvlinkVersion_t; older bindings answer with its numbers but have no names for them.
 NVLINK_VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
-UNREADABLE = "could not be read"
 
 
 def gpu_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, Any]:
@@ -77,8 +77,9 @@ def link(first: Gpu, second: Gpu, nvml: Any = pynvml) -> str:
     count = _direct_nvlinks(first, second, nvml) or min(_switched_nvlinks(gpu, nvml) for gpu in (first, second))
     if count:
         versions = {ask(nvml.nvmlDeviceGetNvLinkVersion, first.handle, number) for number in _active(first, nvml)}
-        spelled = [NVLINK_VERSIONS[version] for version in sorted(versions & NVLINK_VERSIONS.keys())]
-        return f"NV{count}" + (f" (NVLink {'/'.join(spelled)})" if spelled else "")
+        return write_nvlinks(
+            count, [NVLINK_VERSIONS[known] for known in sorted(versions & NVLINK_VERSIONS.keys())]
+        )
     level = ask(nvml.nvmlDeviceGetTopologyCommonAncestor, first.handle, second.handle)
     return ANCESTORS.get(level, UNREADABLE)
 

@@ -1,0 +1,56 @@
+"""The links between GPUs as a table, like that of `nvidia-smi topo -m`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scalestudy.record.host.links import Link, read_links
+
+MOST_GPUS = 12
+"""GPUs whose table fits into 80 columns of text; of more the line of the hardware table is all."""
+SELF, WIDTH = "X", 6
+MEANINGS = {
+    "PIX": "at most one PCIe switch",
+    "PXB": "several PCIe switches, no host bridge",
+    "PHB": "a PCIe host bridge (the CPU)",
+    "NODE": "host bridges of one NUMA node",
+    "SYS": "the interconnect between NUMA nodes",
+    "?": "could not be read",
+}
+"""Of the classes of `nvidia-smi topo -m`, in its order from near to far."""
+
+
+@dataclass(frozen=True)
+class Topology:
+    """A table: `header` and `rows` of texts, and what its cells mean."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    legend: tuple[tuple[str, str], ...]
+    """(cell, meaning) of the cells that occur."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The table as lines of text, in columns of WIDTH characters."""
+        return tuple("".join(f"{cell:<{WIDTH}}" for cell in row).rstrip() for row in (self.header, *self.rows))
+
+
+def topologies(links: Sequence[Mapping[str, str]]) -> list[Topology]:
+    """The tables of a study, one for each distinct set of links (StudyEnvironment.links)."""
+    tables = [_topology(read_links(pairs)) for pairs in links]
+    return [table for table in tables if len(table.rows) <= MOST_GPUS]
+
+
+def _topology(links: Mapping[tuple[int, int], Link]) -> Topology:
+    gpus = sorted({gpu for pair in links for gpu in pair})
+
+    def cell(row: int, column: int) -> str:
+        return SELF if row == column else links.get((min(row, column), max(row, column)), Link()).code
+
+    rows = tuple((f"GPU{row}", *(cell(row, column) for column in gpus)) for row in gpus)
+    occurring = {cell(*pair) for pair in links}
+    nvlinks = {link.code: link.nvlinks_named for link in sorted(links.values(), key=lambda link: -link.nvlinks)}
+    meanings = {code: meaning for code, meaning in nvlinks.items() if code not in MEANINGS} | MEANINGS
+    legend = tuple((code, meaning) for code, meaning in meanings.items() if code in occurring)
+    return Topology(("", *(f"GPU{gpu}" for gpu in gpus)), rows, legend)
