@@ -93,6 +93,9 @@ def transport(case: Case) -> Seen | None:
     name = "bus bandwidth of the all-reduce on the idle network"
     sending = "lost by that in sending the gradients"
     share = f"({LEAST_SHARE[point[LINK]]:.0%} of the links)" if of_links else "inside a node"
+    counted_on: tuple[Evidence, ...] = ()
+    if of_links:
+        counted_on = (Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s"),)
     evidence = (
         Evidence.of("bus_bandwidth", name, bus, "GiB/s", f"< {least:.3g} {share}"),
         *(
