@@ -117,17 +117,23 @@ def columns(content: dict[str, Any], **environment: Any) -> dict[str, Any]:
     return links_of(observation(spec, [[0.001] * 10] * 2, environment=environment).record)
 
 
-NOTHING = {"slowest_link": "none", "slowest_link_name": "none", "nccl_transport": "none"}
+NOTHING = {
+    "slowest_link": "none",
+    "slowest_link_name": "none",
+    "nccl_transport": "none",
+    "nccl_interfaces": "none",
+}
 
 
 def test_a_launch_over_nccl_has_its_slowest_link_and_its_transport(content: dict[str, Any]) -> None:
     hardware = hardware_facts({}, FakeNvml(*switched()))
-    found = columns(content, backend="nccl", hardware=hardware, nccl_transport="NET/Socket")
+    found = columns(content, backend="nccl", hardware=hardware, nccl_transport="NET/Socket", nccl_interfaces="lo")
     assert found.pop("link_bus_gib_per_s") == pytest.approx(370.8e9 / 2**30)
     assert found == {
         "slowest_link": "nvlink",
         "slowest_link_name": "18 NVLinks 4.0",
         "nccl_transport": "net_socket",
+        "nccl_interfaces": "lo",
     }
     assert columns(content, backend="nccl", nccl_transport="NET/AWS Libfabric")["nccl_transport"] == "net"
 

@@ -477,10 +477,13 @@ def test_why_a_clock_falls_is_what_the_driver_tells(
 def test_what_nccl_took_is_named_beside_what_is_there(content: dict[str, Any]) -> None:
     found = diagnose(content, SLOW, NVLINK | {"nccl_transport": "shm"}).findings[0]
     assert found.explanation == (
-        "The link is slow by itself: 9 GiB/s with nothing else on it, and 18 NVLinks 4.0 between the GPUs give up"
-        " to 345. NVLink joins the GPUs, and NCCL says that it sends through host memory (SHM). A larger batch"
-        " would hide that and not mend it."
+        "The link is slow by itself: 9 GiB/s with nothing else on it. With 18 NVLinks 4.0 as the slowest link NCCL"
+        " counts on 345 GiB/s. NVLink joins the GPUs, and NCCL says that it sends through host memory (SHM). A"
+        " larger batch would hide that and not mend it."
     )
+    sockets = NVLINK | bus(1.5) | {"nccl_transport": "net_socket", "nccl_interfaces": "lo"}
+    over = "sends through sockets (NET/Socket) over lo. "
+    assert over in diagnose(content, SLOW, sockets).findings[0].explanation
     assert "NCCL_P2P_DISABLE" in found.recommendations[0].change
     evidence = {one.id: one for one in found.evidence}
     assert evidence["bus_bandwidth"].threshold == "< 121 (35% of the links)"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import handlers_kept
 from launches import spec_of
-from scalestudy.launch.nccl_log import nccl_transport, read_nccl_logs
+from scalestudy.launch.nccl_log import facts_of_nccl, nccl_transport, read_nccl_logs
 from scalestudy.launch.run import measure_run
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import WORKER
@@ -158,3 +158,37 @@ def test_a_launch_records_the_transport_and_removes_the_files(tmp_path: Path) ->
     assert record.outcome == "ok"
     assert record.environment["nccl_transport"] == "SHM"
     assert not list((tmp_path / "runs" / record.run_id).glob("nccl-*"))
+
+
+# NVIDIA/nccl#1053; the line of adapters is of NCCL 2.31.
+INTERFACES = {
+    "loopback": (
+        "frodo:20:20 [0] NCCL INFO NET/IB : No device found.\n"
+        "frodo:20:20 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\n"
+        "frodo:20:21 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] [send] via NET/Socket/0\n",
+        {"nccl_transport": "NET/Socket", "nccl_interfaces": "lo"},
+    ),
+    "two interfaces, twice": (
+        "sam:9:9 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.2<0> [1]ib0:fe80::2%ib0<0>\n"
+        "rosie:9:9 [0] NCCL INFO NET/Socket : Using [0]eth0:10.0.0.3<0> [1]ib0:fe80::3%ib0<0>\n"
+        "sam:9:9 [0] NCCL INFO Channel 00 : 0[1e0] -> 1[1e0] [receive] via NET/Socket/0\n",
+        {"nccl_transport": "NET/Socket", "nccl_interfaces": "eth0, ib0"},
+    ),
+    "adapters": (
+        "sam:1:257 [0] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/RoCE [RO]; OOB enp71s0:10.0.0.7<0>\n"
+        "sam:1:257 [0] NCCL INFO Channel 00/0 : 1[0] -> 0[0] [receive] via NET/IB/0/GDRDMA\n",
+        {"nccl_transport": "NET/IB", "nccl_interfaces": "mlx5_0, mlx5_1"},
+    ),
+    "no network": (
+        "frodo:20:20 [0] NCCL INFO NET/Socket : Using [0]lo:127.0.0.1<0>\n"
+        "frodo:20:21 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n",
+        {"nccl_transport": "P2P"},
+    ),
+    "nothing": ("", {}),
+}
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_interfaces_are_named_without_addresses_where_a_network_is_used(name: str) -> None:
+    log, facts = INTERFACES[name]
+    assert facts_of_nccl(log) == facts

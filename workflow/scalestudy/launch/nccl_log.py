@@ -8,6 +8,7 @@ ends with its transport (src/transport/p2p.cc, shm.cc, net.cc). Other lines of N
 import re
 from pathlib import Path
 
+from scalestudy.record.observation import NCCL_INTERFACES, NCCL_TRANSPORT
 from scalestudy.record.parts import NCCL_LOG_PREFIX, NCCL_LOG_SUFFIX
 
 WARNING = re.compile(r"\bNCCL WARN (.+)")
@@ -19,6 +20,10 @@ VIA = re.compile(
 OLD_SHM = "direct shared memory"
 NETWORK = re.compile(r"NET/(.+?)/\d+")
 """`NET/IB/0/GDRDMA`, `NET/AWS Libfabric/1(2)`: the name of the plugin, and the number of its device."""
+USING = re.compile(r"\bNCCL INFO (NET/\w+) : Using ([^\n]+)")
+"""`NET/Socket : Using [0]eth0:10.0.0.2<0> [1]ib0:10.1.0.2<0>`,
+`NET/IB : Using [0]mlx5_0:1/IB [RO]; OOB eth0:..`"""
+INTERFACE = re.compile(r"\[\d+\]([^\s:;\[]+)")
 P2P, SHM, SOCKET = "P2P", "SHM", "NET/Socket"
 LIMIT = 600
 """Characters of all warnings together in a reason. The log has the rest."""
@@ -44,6 +49,24 @@ def nccl_transport(log: str) -> str | None:
     """
     found = {_transport(text) for text in VIA.findall(log)} - {None}
     return max(found, key=_slowness, default=None)
+
+
+def nccl_interfaces(log: str, transport: str) -> list[str]:
+    """Names of the interfaces or adapters that NCCL has for this network, each once; none of its addresses.
+
+    NCCL names those that it found; it may leave some of them idle.
+    """
+    lists = [text for network, text in USING.findall(log) if network == transport]
+    return list(dict.fromkeys(name for text in lists for name in INTERFACE.findall(text)))
+
+
+def facts_of_nccl(log: str) -> dict[str, str]:
+    """What a record has of NCCL's log: the transport, and the interfaces where it is a network."""
+    transport = nccl_transport(log)
+    if transport is None:
+        return {}
+    interfaces = ", ".join(nccl_interfaces(log, transport))
+    return {NCCL_TRANSPORT: transport} | ({NCCL_INTERFACES: interfaces} if interfaces else {})
 
 
 def _transport(via: str) -> str | None:

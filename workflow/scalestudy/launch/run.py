@@ -17,7 +17,7 @@ from scalestudy.launch.foreign.judge import batch_warnings, flaw
 from scalestudy.launch.foreign.shared import record_touched, refuse_shared
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.touched import remember
-from scalestudy.launch.nccl_log import nccl_transport, read_nccl_logs
+from scalestudy.launch.nccl_log import facts_of_nccl, read_nccl_logs
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
     NotAllCameError,
@@ -36,7 +36,6 @@ from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import (
     HELD_DEVICES,
-    NCCL_TRANSPORT,
     PROBES_LEFT_OUT,
     RunRecord,
     most_steps,
@@ -202,8 +201,7 @@ def _launch(
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
-    if transport := nccl_transport(said_by_nccl):
-        place |= {NCCL_TRANSPORT: transport}
+    place |= facts_of_nccl(said_by_nccl)
     if not probed:
         place |= {PROBES_LEFT_OUT: True}
     if not guard:

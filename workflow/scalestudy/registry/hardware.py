@@ -38,6 +38,7 @@ HARDWARE_NAMES = {
     "cudnn": "cuDNN",
     "hardware gpu links": "links between GPUs",
     "nccl_transport": "slowest transport of NCCL",
+    "nccl_interfaces": "interfaces of NCCL",
     "hardware gpu pcie generation": "PCIe generation",
     "hardware gpu pcie width": "PCIe width",
     "hardware gpu cpus": "CPUs near the GPUs",

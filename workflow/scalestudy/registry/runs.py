@@ -83,6 +83,7 @@ LINKS = (
     Column(
         "nccl_transport", "p2p, shm, net, net_ib, net_socket or none: slowest transport that NCCL said it took"
     ),
+    Column("nccl_interfaces", "interfaces that NCCL has for it, where it is a network; else none"),
 )
 COMMUNICATION = (
     *_probes(),

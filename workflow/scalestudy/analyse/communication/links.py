@@ -12,7 +12,7 @@ from math import inf, isnan, nan
 from typing import Any, NamedTuple
 
 from scalestudy.record.host.links import Link, read_links
-from scalestudy.record.observation import NCCL_TRANSPORT, RunRecord
+from scalestudy.record.observation import NCCL_INTERFACES, NCCL_TRANSPORT, RunRecord
 from scalestudy.registry.codes import NcclTransport, SlowestLink
 
 NVLINK_GB_PER_S = {"1.0": 18.0, "2.0": 20.0, "2.2": 20.0, "3.0": 20.0, "3.1": 12.0, "4.0": 20.6, "5.0": 40.1}
@@ -33,9 +33,10 @@ TRANSPORTS = {
     "NET/IB": NcclTransport.NET_IB,
     "NET/Socket": NcclTransport.NET_SOCKET,
 }
-LINK, LINK_NAME, LINK_BUS, TRANSPORT = "slowest_link", "slowest_link_name", "link_bus_gib_per_s", "nccl_transport"
+LINK, LINK_NAME, LINK_BUS = "slowest_link", "slowest_link_name", "link_bus_gib_per_s"
+TRANSPORT, INTERFACES = NCCL_TRANSPORT, NCCL_INTERFACES
 NO_RING: dict[str, Any] = {LINK: SlowestLink.NONE, LINK_NAME: "none", LINK_BUS: nan}
-NO_TRANSPORT = {TRANSPORT: NcclTransport.NONE}
+NO_TRANSPORT: dict[str, Any] = {TRANSPORT: NcclTransport.NONE, INTERFACES: "none"}
 
 
 class Hop(NamedTuple):
@@ -118,11 +119,14 @@ def links_of(record: RunRecord) -> dict[str, Any]:
     if environment.get("backend") != "nccl" or spec.world_size == 1:
         return NO_RING | NO_TRANSPORT
     said = environment.get(NCCL_TRANSPORT)
-    transport = TRANSPORTS.get(said, NcclTransport.NET) if said else NcclTransport.NONE
+    took = dict(NO_TRANSPORT)
+    if said:
+        took[TRANSPORT] = TRANSPORTS.get(said, NcclTransport.NET)
+        took[INTERFACES] = environment.get(NCCL_INTERFACES, took[INTERFACES])
     gpu = (environment.get("hardware") or {}).get("gpu") or {}
     hop = None
     if spec.nodes == 1:
         hop = slowest_hop(gpu.get("devices") or [], gpu.get("links") or {}, spec.devices_per_node)
     if hop is None:
-        return NO_RING | {TRANSPORT: transport}
-    return {LINK: hop.kind, LINK_NAME: hop.name, LINK_BUS: hop.gb_per_s * GB / GIB, TRANSPORT: transport}
+        return NO_RING | took
+    return {LINK: hop.kind, LINK_NAME: hop.name, LINK_BUS: hop.gb_per_s * GB / GIB} | took

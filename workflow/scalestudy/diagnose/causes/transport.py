@@ -3,7 +3,7 @@
 from math import isnan, nan
 
 from scalestudy.analyse.communication.collectives import BUS_BANDWIDTH, LARGEST, SMALL_SHARE, bus_factor
-from scalestudy.analyse.communication.links import LINK, LINK_BUS, LINK_NAME, TRANSPORT
+from scalestudy.analyse.communication.links import INTERFACES, LINK, LINK_BUS, LINK_NAME, NO_TRANSPORT, TRANSPORT
 from scalestudy.analyse.costs.collectives import RING
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -23,6 +23,7 @@ and 2 A100 (#149, #178), 0.47 on 2 H100 with a bridge (NVIDIA/nccl#1161). PCIe: 
 (NVIDIA/nccl#1639, where the memory of the host limits), 20 of 24 on 3 A100 (nccl-tests#178)."""
 LARGE_BYTES = 64 * 2**20
 """Message from which a bus bandwidth is compared with a link: train/probes/collectives.py makes them on CUDA."""
+COUNTED_ON = "bus bandwidth that NCCL counts on with {}"
 IN_WORDS = {
     NcclTransport.SHM: "host memory (SHM)",
     NcclTransport.NET: "a network (NET)",
@@ -92,21 +93,24 @@ def transport(case: Case) -> Seen | None:
     name = "bus bandwidth of the all-reduce on the idle network"
     sending = "lost by that in sending the gradients"
     share = f"({LEAST_SHARE[point[LINK]]:.0%} of the links)" if of_links else "inside a node"
+    counted_on: tuple[Evidence, ...] = ()
+    if of_links:
+        counted_on = (Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s"),)
     evidence = (
         Evidence.of("bus_bandwidth", name, bus, "GiB/s", f"< {least:.3g} {share}"),
         *(
-            (Evidence.of("link_bandwidth", f"what {point[LINK_NAME]} give NCCL", given, "GiB/s"),)
+            [Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s")]
             if of_links
-            else ()
+            else []
         ),
         Evidence.of("latency", "its latency", point["all_reduce_latency_s"], "us"),
         Evidence.of("lost_time", sending, lost_s, "ms a step", f">= {SHARE:.0%} of it"),
         Evidence.of("synchronisation", "synchronisation", cost, "ms a step"),
     )
-    slow = f"The link is slow by itself: {bus:.2g} GiB/s with nothing else on it"
+    slow = f"The link is slow by itself: {bus:.2g} GiB/s with nothing else on it. "
     if of_links:
-        slow += f", and {point[LINK_NAME]} between the GPUs give up to {given:.3g}"
-    said = f"{slow}. {fallen}A larger batch would hide that and not mend it."
+        slow += f"With {point[LINK_NAME]} as the slowest link NCCL counts on {given:.3g} GiB/s. "
+    said = f"{slow}{fallen}A larger batch would hide that and not mend it."
     return Seen(said, evidence, (advice,), cost, support=support, found=found)
 
 
@@ -130,6 +134,8 @@ def _fell_back(case: Case) -> str:
     took = IN_WORDS.get(case.point.get(TRANSPORT, NcclTransport.NONE))
     if case.point["nodes"] > 1 or took is None:
         return ""
+    if (interfaces := case.point.get(INTERFACES, NO_TRANSPORT[INTERFACES])) != NO_TRANSPORT[INTERFACES]:
+        took = f"{took} over {interfaces}"
     if case.point.get(LINK, SlowestLink.NONE) == SlowestLink.NVLINK:
         return f"NVLink joins the GPUs, and NCCL says that it sends through {took}. "
     if case.point.get(TRANSPORT, "") == NcclTransport.NET_SOCKET:

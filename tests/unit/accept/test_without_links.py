@@ -25,7 +25,7 @@ NEW = """\
 #
 frodo:1666603:1666610 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM
 #                                                              out-of-place                       in-place
-#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#       size         count      type   redop    root     time   algbw   busbw #wrong    time   algbw   busbw #wrong
 #        (B)    (elements)                               (us)  (GB/s)  (GB/s)             (us)  (GB/s)  (GB/s)
 frodo:1666603:1666610 [0] NCCL INFO comm 0x55cd1a0bf930 rank 0 nranks 2 cudaDev 0 busId 1000 - Destroy COMPLETE
    268435456      67108864     float     sum      -1    897.2  299.19  299.19      0   889.5  301.78  301.78      0
