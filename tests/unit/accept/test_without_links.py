@@ -33,7 +33,7 @@ frodo:1666603:1666610 [0] NCCL INFO comm 0x55cd1a0bf930 rank 0 nranks 2 cudaDev 
 # Avg bus bandwidth    : 300.485
 #
 # Collective test concluded: all_reduce_perf
-"""  # noqa: E501
+"""
 # NVIDIA/nccl-tests#107 and #44: no root, no operation.
 WITHOUT_ROOT = """\
 #                                                       out-of-place                       in-place
