@@ -55,7 +55,9 @@ def or_one_message(function, *arguments, **options):
 
 def make_checked_plan():
     """The plan of the config, whose files are read as strictly as by `scalestudy plan`."""
-    own = Path(workflow.main_snakefile).resolve().is_relative_to(root())  # or else its files say other things too
+    own = (
+        Path(workflow.main_snakefile).resolve().is_relative_to(root())
+    )  # or else its files say other things too
     for path in workflow.configfiles if own else []:
         read_yaml(Path(path))
     content = read_config(config, job=not workflow.is_main_process)

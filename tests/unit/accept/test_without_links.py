@@ -12,6 +12,7 @@ from nvml import FakeNvml, switched
 from scalestudy.accept.links import transport_check
 from scalestudy.accept.nccl_tests import bus_bandwidths, command, find_program, largest_message, nccl_tests_check
 from scalestudy.accept.studies import NO_LINKS, Launches
+from scalestudy.cli.acceptance import Acceptance
 from scalestudy.record.host.environment import hardware_facts
 from scalestudy.record.tables import Observation
 
@@ -148,3 +149,25 @@ def test_nccl_tests_stands_beside_the_probe() -> None:
     failed = nccl_tests_check(probed, 2, "libnccl.so.2: cannot open shared object file\n")
     assert failed.word == "unproven"
     assert "exit code 2: libnccl.so.2" in failed.found
+
+
+def test_nccl_tests_is_run_at_the_largest_message_of_the_probe(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The program is a script that notes its arguments and prints the table: there is no GPU for the real one."""
+    probed = max(launched(gb_per_s=300.0), key=lambda one: one.record.spec.world_size)
+    monkeypatch.setenv("NCCL_TESTS_HOME", str(tmp_path))
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    acceptance = Acceptance("cuda", 2, tmp_path)
+    absent = acceptance.nccl_tests(probed)
+    assert (absent.word, absent.found) == ("unproven", "all_reduce_perf is neither in NCCL_TESTS_HOME nor on PATH")
+    (tmp_path / "table").write_text(NEW)
+    program = tmp_path / "all_reduce_perf"
+    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/arguments\ncat {tmp_path}/table\n')
+    program.chmod(0o755)
+    assert acceptance.nccl_tests(probed).word == "green"
+    assert (tmp_path / "arguments").read_text() == "-b 268435456 -e 268435456 -g 2 -w 5 -n 20\n"
+    program.write_text("#!/bin/sh\necho no CUDA-capable device is detected >&2\nexit 3\n")
+    failed = acceptance.nccl_tests(probed)
+    assert failed.word == "unproven"
+    assert "exit code 3: no CUDA-capable device is detected" in failed.found

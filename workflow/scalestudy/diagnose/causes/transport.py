@@ -98,11 +98,7 @@ def transport(case: Case) -> Seen | None:
         counted_on = (Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s"),)
     evidence = (
         Evidence.of("bus_bandwidth", name, bus, "GiB/s", f"< {least:.3g} {share}"),
-        *(
-            [Evidence.of("link_bandwidth", COUNTED_ON.format(point[LINK_NAME]), given, "GiB/s")]
-            if of_links
-            else []
-        ),
+        *counted_on,
         Evidence.of("latency", "its latency", point["all_reduce_latency_s"], "us"),
         Evidence.of("lost_time", sending, lost_s, "ms a step", f">= {SHARE:.0%} of it"),
         Evidence.of("synchronisation", "synchronisation", cost, "ms a step"),
