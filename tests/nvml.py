@@ -83,10 +83,8 @@ class FakeNvml:
         *boards: Board,
         ancestor: int = pynvml.NVML_TOPOLOGY_SYSTEM,
         failing: int = 0,
-        slices: Sequence[Board] = (),
     ) -> None:
-        """slices: MIG devices. NVML counts none of them, and finds them by UUID."""
-        self.boards, self.slices = boards, slices
+        self.boards = boards
         self.ancestor = ancestor
         self.failing = failing
         self.running = 0
@@ -119,11 +117,6 @@ class FakeNvml:
             return "570.124.06"
         if name == "nvmlDeviceGetHandleByIndex":
             return self.boards[arguments[0]]
-        if name == "nvmlDeviceGetHandleByUUID":
-            named = [board for board in (*self.boards, *self.slices) if board.uuid == arguments[0]]
-            if not named:
-                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
-            return named[0]
         if name == "nvmlDeviceGetTopologyCommonAncestor":
             return self.ancestor
         if name == "nvmlDeviceGetHandleByUUID":
@@ -131,7 +124,9 @@ class FakeNvml:
             known: dict[str, Board | Instance] = {board.uuid: board for board in self.boards}
             for board in self.boards:
                 known |= {instance: Instance(instance, board) for instance in board.instances}
-            return known.get(uuid)
+            if uuid not in known:
+                raise pynvml.NVMLError(pynvml.NVML_ERROR_NOT_FOUND)
+            return known[uuid]
         if arguments and isinstance(arguments[0], Instance):
             return self._instance(name, arguments[0])
         board, *which = arguments

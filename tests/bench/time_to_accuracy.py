@@ -1,6 +1,6 @@
 """How long does training take to the same accuracy at twice and four times the batch? Predictions and measurement.
 
-    python -m bench.time_to_accuracy [--workloads NAME ...] [--minutes 40] [--folder F]
+    python -m bench.time_to_accuracy [--workloads NAME ...] [--repeats 8] [--minutes 40] [--folder F]
 
 A study holds a workload, and the same at twice and four times the batch, with the learning rate that advice of a
 larger batch has (SGD: in proportion; Adam: by the square root). The time at the larger batch is predicted from the
@@ -10,7 +10,9 @@ Each is held against the times of five launches with seeds of their own, in comm
 of ours: it is 95 % of the accuracy that one process has at its end. Crossings are interpolated between the ends of
 epochs.
 
-Rows are kept in docs/measurements/time_to_accuracy.csv; a workload that has rows is not measured again.
+Rows are kept in docs/measurements/time_to_accuracy.csv. A workload that has rows is not measured again. With
+--repeats the named workloads are launched more often, and their rows are of all launches: for limits that are
+wider than the study wants.
 """
 
 from __future__ import annotations
@@ -179,8 +181,7 @@ class Row:
     measured_low: float
     measured_high: float
     reached: int
-    """Launches that reached the target after their first epoch, before or after, whichever are fewer; of
-    REPEATS."""
+    """Launches that reached the target after their first epoch, before or after, whichever are fewer."""
 
     @property
     def equal_samples(self) -> float:
@@ -193,13 +194,13 @@ class Row:
         return self.times * self.before / self.gain
 
 
-def study_of(name: str) -> dict[str, Any]:
+def study_of(name: str, repeats: int = REPEATS) -> dict[str, Any]:
     """The workload at its batch, at twice and at four times that."""
     workload = WORKLOADS[name] | {"scaling": ["strong", "weak"]}
     content: dict[str, Any] = {
         "study": name,
         "seed": 500,
-        "repeats": REPEATS,
+        "repeats": repeats,
         "scales": ["1x2"],
         "variants": {"single": {"strategy": "single"}, "ddp": {"strategy": "ddp"}},
         "workloads": {name: workload},
@@ -218,11 +219,11 @@ def study_of(name: str) -> dict[str, Any]:
     return content
 
 
-def measured(name: str, folder: Path) -> list[Row]:
+def measured(name: str, folder: Path, repeats: int) -> list[Row]:
     """Run the study, as far as it is not finished."""
     write_news(folder / "news")
     write_cifar(folder / "cifar")
-    content = study_of(name)
+    content = study_of(name, repeats)
     plan, results = launch_all(content, folder)
     frames = (
         pd.read_csv(results / file)
@@ -334,7 +335,7 @@ def write(path: Path, rows: Sequence[Row]) -> None:
 
 def summary_of(rows: Sequence[Row]) -> list[str]:
     """What all rows say together. A launch that never reached the target is in no mean: such rows are counted."""
-    whole = [row for row in rows if row.reached == REPEATS and not isnan(row.predicted_low)]
+    whole = [row for row in rows if row.reached >= REPEATS and not isnan(row.predicted_low)]
     held = sum(row.predicted_low <= row.measured <= row.predicted_high for row in whole)
     widths = [max(row.predicted_high / row.predicted, row.predicted / row.predicted_low) for row in whole]
 
@@ -360,16 +361,23 @@ def summary_of(rows: Sequence[Row]) -> list[str]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workloads", nargs="+", choices=WORKLOADS, default=[*WORKLOADS])
+    parser.add_argument("--repeats", type=int, default=REPEATS, help="launches of each point; with --workloads")
     parser.add_argument("--minutes", type=float, default=inf, help="begin no workload after this many minutes")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where studies are")
     arguments = parser.parse_args()
     rows, begin = read(ROWS, Row), time.monotonic()
     for name in arguments.workloads:
-        if any(row.workload == name for row in rows) or time.monotonic() - begin > 60 * arguments.minutes:
+        known = any(row.workload == name for row in rows) and arguments.repeats == REPEATS
+        if known or time.monotonic() - begin > 60 * arguments.minutes:
             continue
         began = time.monotonic()
-        new = measured(name, arguments.folder.absolute())
-        rows += new
+        new = measured(name, arguments.folder.absolute(), arguments.repeats)
+        if any(row.workload == name for row in rows):
+            at = min(index for index, row in enumerate(rows) if row.workload == name)
+            rows = [row for row in rows if row.workload != name]
+            rows[at:at] = new
+        else:
+            rows += new
         write(ROWS, rows)
         print(f"{name} ({time.monotonic() - began:.0f} s)", *summary_of(new), sep="\n  ", flush=True)
     print("\n".join(summary_of(rows)))

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_too_few_visible_devices_are_refused_with_what_would_be_right(
     assert refused.endswith("Ask for more devices, use a smaller scale, or set host.device: cpu")
 
 
-SLICES = [Board("MIG-aaaa", name="NVIDIA H100 MIG 3g.40gb"), Board("MIG-bbbb", name="NVIDIA H100 MIG 3g.40gb")]
+SLICED = replace(ONE, instances=["MIG-aaaa", "MIG-bbbb"])
 
 
 @pytest.mark.parametrize(
@@ -98,7 +99,7 @@ SLICES = [Board("MIG-aaaa", name="NVIDIA H100 MIG 3g.40gb"), Board("MIG-bbbb", n
     ],
 )
 def test_slices_of_a_gpu_are_named_by_their_whole_uuid(content: dict[str, Any], visible: str, count: int) -> None:
-    spec, nvml = spec_of(content, device="cuda"), FakeNvml(ONE, TWO, slices=SLICES)
+    spec, nvml = spec_of(content, device="cuda"), FakeNvml(SLICED, TWO)
     refused, warnings = check_gpus(spec, {"CUDA_VISIBLE_DEVICES": visible}, nvml, cores=8)
     assert (refused is None) == (count == 2)
     if refused:
