@@ -55,12 +55,12 @@ def or_one_message(function, *arguments, **options):
 
 def make_checked_plan():
     """The plan of the config, whose files are read as strictly as by `scalestudy plan`."""
-    own = (
-        Path(workflow.main_snakefile).resolve().is_relative_to(root())
-    )  # or else its files say other things too
-    for path in workflow.configfiles if own else []:
+    job = not workflow.is_main_process
+    # A workflow that imports this one has files that say other things too; those of a job may have been edited since.
+    own = Path(workflow.main_snakefile).resolve().is_relative_to(root())
+    for path in workflow.configfiles if own and not job else []:
         read_yaml(Path(path))
-    content = read_config(config, job=not workflow.is_main_process)
+    content = read_config(config, job=job)
     return make_plan(parse_study(with_planned_defaults(content), source="config"))
 
 
