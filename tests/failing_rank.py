@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +44,7 @@ def lose_the_gpu() -> None:
     )
     FAULTS["lost device"] = raise_(error)
     if is_last():
-        gauges.Sensors = lambda _: Sensors(0, nvml=FakeNvml(Board("GPU-0", answers=answers)))
+        gauges.Sensors = lambda *_, **__: Sensors(0, nvml=FakeNvml(Board("GPU-0", answers=answers)))
 
 
 def talk_over(backend: str) -> None:
@@ -64,5 +65,5 @@ if __name__ == "__main__":
     if os.environ[FAILS] == "lost device":
         lose_the_gpu()
     fail_as_asked()
-    with strict_backend.HANDED_OUT:
+    with strict_backend.HANDED_OUT if os.environ[BACKEND] == strict_backend.NAME else nullcontext():
         run()

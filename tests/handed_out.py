@@ -14,6 +14,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.overrides import TorchFunctionMode
 
 TORCH = Path(torch.__file__).parent
@@ -27,12 +28,12 @@ ON_THE_WAY = {
 class HandedOut(TorchFunctionMode):
     """While it is entered, notes the storage of every tensor that is on the device.
 
-    It holds them all, since the address of one that is gone could be that of another; tests are short.
+    It refers to them weakly: what they hold is freed, and no other storage gets the address of one that is gone.
     """
 
     def __init__(self) -> None:
         super().__init__()
-        self._known: dict[int, torch.UntypedStorage] = {}
+        self._known: dict[int, StorageWeakRef] = {}
 
     def __torch_function__(
         self,
@@ -53,7 +54,8 @@ class HandedOut(TorchFunctionMode):
         for tensor in tensors(values):
             with torch._C.DisableTorchFunction():
                 storage = tensor.untyped_storage()
-            self._known[storage._cdata] = storage
+            if storage._cdata not in self._known:
+                self._known[storage._cdata] = StorageWeakRef(storage)
 
     def holds(self, tensor: Tensor) -> bool:
         """Whether a tensor is on the device."""

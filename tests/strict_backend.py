@@ -95,7 +95,11 @@ def _noted(of_bucket: Callable[[dist.GradBucket], Tensor]) -> Callable[[dist.Gra
 
 
 def register() -> None:
-    """From here on a group may be made of it, and what DDP hands to a hook counts as on the device."""
+    """From here on a group may be made of it, and what DDP hands to a hook counts as on the device.
+
+    Each collective has a thread here. Small stacks, for a rank whose memory is limited.
+    """
+    threading.stack_size(256 * 1024)
     dist.GradBucket.buffer = _noted(dist.GradBucket.buffer)
     dist.Backend.register_backend(
         NAME, lambda store, rank, size, _: StrictGroup(store, rank, size), devices=["cpu"]

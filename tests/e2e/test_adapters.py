@@ -117,6 +117,7 @@ def test_a_metric_that_lightning_does_not_synchronise_is_the_mean_over_ranks(tmp
     assert run.accuracies == pytest.approx([sum(first) / 2, sum(second) / 2], abs=6e-5)
 
 
+@pytest.mark.slow
 def test_validations_within_an_epoch_of_lightning_are_epochs_of_the_study(tmp_path: Path) -> None:
     run = launched("lightning", tmp_path, ("devices=", "val_check_interval=0.5, devices="))
     assert run.found.record.outcome == "ok", run.found.record.reason

@@ -138,6 +138,7 @@ def test_turns_leave_the_training_as_it_was(tmp_path: Path) -> None:
     assert losses[0] == losses[1]
 
 
+@pytest.mark.slow
 def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_path: Path) -> None:
     """The limit has room for what the training takes, and for most of the parameters beside it."""
     model = {"type": "mlp", "hidden_dim": 2048, "num_layers": 4}

@@ -121,6 +121,7 @@ def test_an_edited_trial_is_run_as_it_was_edited_and_under_its_name(place: Path,
     assert "ended=1" in in_shell("scalestudy verify --results results/small || echo ended=$?", tmp_path)
 
 
+@pytest.mark.slow
 def test_a_patch_of_ours_that_is_refused_is_one_line_and_loses_no_trial(place: Path, tmp_path: Path) -> None:
     """The first advice is refused by the schema, which is our mistake. The next one is tried, scored and kept."""
     folder = Path(

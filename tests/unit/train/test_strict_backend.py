@@ -7,6 +7,7 @@ import strict_backend
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
+from torch.multiprocessing.reductions import StorageWeakRef
 from torch.nn.parallel import DistributedDataParallel
 
 DEVICE = torch.device("cpu")
@@ -67,6 +68,14 @@ def test_a_hook_may_send_what_ddp_hands_to_it() -> None:
     model.register_comm_hook(None, hook)
     model(torch.ones(1, 2, device=DEVICE)).sum().backward()
     assert len(seen) == 1
+
+
+def test_what_is_known_is_not_kept() -> None:
+    """A rank that holds what its steps made would run out of memory."""
+    values = torch.ones(2, device=DEVICE)
+    freed = StorageWeakRef(values.untyped_storage())
+    del values
+    assert freed.expired()
 
 
 def test_gradients_of_ddp_are_its_own_matter() -> None:
