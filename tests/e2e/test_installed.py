@@ -143,6 +143,7 @@ def test_studies_are_written_planned_and_found_in_an_empty_folder(installed: Ins
     assert "scalestudy/_project/profiles/slurm" in slurm
 
 
+@pytest.mark.slow
 def test_a_script_of_one_s_own_runs_from_the_wheel_by_one_command(installed: Installed) -> None:
     before = installed.state()
     shutil.copy(SCRIPTS / "ddp_tutorial.py", installed.place / "train me.py")
