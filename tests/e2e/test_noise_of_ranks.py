@@ -15,7 +15,8 @@ from launches import spec_of
 from scalestudy.launch.command import rank_environment
 from scalestudy.study.spec import RunSpec, TrainSpec
 
-PROBES = {"probe_rounds": 2, "probe_steps": 3, "warmup_steps": 2}
+PROBES = {"probe_rounds": 2, "probe_steps": 3, "warmup_steps": 2, "batch_trial_share": 0}
+"""Without the trials of larger batches, which train the network again after all probes."""
 CONVNET: dict[str, Any] = {
     "model": {"type": "convnet", "channels": 12, "num_layers": 2},
     "optimizer": {"type": "adam", "learning_rate": 0.01},
