@@ -60,7 +60,7 @@ class Machine:
         return Facts(**(vars(found) | {"quota_cores": quota}))
 
     def placed(self, ranks: int, *, cores_per_rank: int | None = None, **job: Any) -> Portions:
-        """Where so many ranks of a job are bound."""
+        """Where the ranks of a job are bound."""
         return portions(self.facts(**job), ranks, cores_per_rank=cores_per_rank, pin=True)
 
     def sockets_of(self, cpus: Sequence[int]) -> set[int]:

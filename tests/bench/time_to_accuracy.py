@@ -181,7 +181,7 @@ class Row:
     measured_low: float
     measured_high: float
     reached: int
-    """Launches that reached the target after their first epoch, before or after, whichever are fewer."""
+    """Launches that reached the target after their first epoch: the smaller number of the two batches."""
 
     @property
     def equal_samples(self) -> float:

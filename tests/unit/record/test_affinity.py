@@ -170,7 +170,7 @@ def test_a_socket_with_too_few_cores_is_told_of(dgx: Machine) -> None:
     """The job has all of socket 0 and two cores of socket 1; rank 1 is on a GPU of socket 1."""
     placed = dgx.placed(2, visible="0,4", usable=[*range(56), 56, 57], cores_per_rank=8)
     assert {len(cpus) for cpus in placed.cpus} == {8}
-    assert {56, 57} <= set(placed.cpus[1]), "what there is on its own socket"
+    assert {56, 57} <= set(placed.cpus[1]), "the cores of its own socket"
     assert placed.far == (Far(1, "0, 1", "1"),)
     assert apart(dgx, placed)
     none = dgx.placed(1, visible="4", usable=range(56))

@@ -195,5 +195,5 @@ def test_a_larger_study_is_planned_where_it_is_meant(content: dict[str, Any]) ->
 
 def test_a_sweep_without_end_is_refused_before_it_is_written_out(content: dict[str, Any]) -> None:
     sweep = {f"ddp.key{n}": list(range(100)) for n in range(8)}
-    with pytest.raises(UserError, match=r"variants.ddp.sweep: stands for 10000000000000000 entries, and 1000 are"):
+    with pytest.raises(UserError, match=r"variants.ddp.sweep: gives 10000000000000000 entries, and 1000 are"):
         parse_study(changed(content, "variants.ddp.sweep", sweep), source="x")

@@ -1,4 +1,4 @@
-"""The backend that stands in for NCCL refuses what NCCL refuses."""
+"""The strict test backend refuses the tensors that NCCL refuses."""
 
 from collections.abc import Callable, Iterator
 

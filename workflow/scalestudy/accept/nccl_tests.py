@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 from pathlib import Path
 
 from scalestudy.accept.model import Check, check, unproven
-from scalestudy.analyse.communication.collectives import bus_factor
+from scalestudy.analyse.communication.collectives import (
+    BUS_BANDWIDTH,
+    GIB,
+    LARGEST,
+    collectives_of,
+    network_of,
+)
 from scalestudy.record.tables import Observation
 
 NAME = "nccl-tests"
@@ -52,14 +58,10 @@ def bus_bandwidths(text: str) -> dict[int, float]:
 
 def largest_message(observation: Observation) -> tuple[int, float]:
     """(bytes, bus bandwidth in GB/s) of the largest all-reduce that the probe measured; (0, nan) without any."""
-    calls = observation.collectives
-    mine = calls[calls["collective"] == "all-reduce"]
-    if mine.empty:
+    network = network_of(collectives_of(observation.tables["collectives"]))
+    if isnan(network[LARGEST]):
         return 0, nan
-    size = int(mine["bytes"].max())
-    time_s = mine[mine["bytes"] == size].groupby("call")["time_s"].max().median()
-    factor = bus_factor("all-reduce", observation.record.spec.world_size)
-    return size, size / float(time_s) * factor / 1e9
+    return int(network[LARGEST]), network[BUS_BANDWIDTH] * GIB / 1e9
 
 
 def nccl_tests_check(observation: Observation, exit_code: int, printed: str) -> Check:

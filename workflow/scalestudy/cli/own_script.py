@@ -140,12 +140,12 @@ def name_of(command: Sequence[str]) -> str:
 
 
 def cores_for_each(ranks: int) -> int:
-    """Cores of this host for each of so many ranks."""
+    """Cores of this host for each rank."""
     return max(1, len(os.sched_getaffinity(0)) // ranks)
 
 
 def cores_or_unset(ranks: int, *, device: str, elsewhere: bool = False) -> int | None:
-    """Cores of this host for each of so many ranks; None on GPUs, where each node finds the number itself.
+    """Cores of this host for each rank; None on GPUs, where each node finds the number itself.
 
     elsewhere: on a cluster, which is asked for GPUs unless the device is `cpu`.
     """

@@ -16,7 +16,7 @@ from scalestudy.record.host.affinity import Portions, physical_cores
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import SYSTEM, core_threads
 from scalestudy.record.host.environment import hardware_facts
-from scalestudy.record.host.portions import portions_here, told
+from scalestudy.record.host.portions import decided_for
 from scalestudy.study.config.conditions import threads_per_rank
 from scalestudy.study.spec import RunSpec
 
@@ -43,7 +43,7 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, s
     system: the kernel's folder of CPUs.
     """
     available = sorted(os.sched_getaffinity(0))
-    portions = told(environment) or portions_here(spec.host, spec.devices_per_node, environment, nvml)
+    portions = decided_for(spec.host, spec.devices_per_node, environment, nvml)
     used = sorted({cpu for cpus in portions.cpus for cpu in cpus})
     threads = core_threads(system)
     refused, gpu_warnings = check_gpus(spec, environment, nvml, cores=_least_cores(portions, threads))
@@ -60,7 +60,7 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, s
 
 
 def _least_cores(portions: Portions, threads: Mapping[int, tuple[int, ...]]) -> int:
-    """Physical cores of the rank that has fewest."""
+    """Physical cores of a rank, the smallest number over ranks."""
     return min(physical_cores(cpus, threads) for cpus in portions.cpus)
 
 

@@ -28,7 +28,7 @@ them."""
 def portions_here(
     host: Host, ranks: int, environment: Mapping[str, str], nvml: Any = pynvml, **places: Any
 ) -> Portions:
-    """The CPUs of each of so many ranks with this environment, on this host. places: for read_facts."""
+    """The CPUs of each rank with this environment, on this host. ranks: of this host. places: for read_facts."""
     facts = read_facts(host, environment, nvml, **places)
     return portions(facts, ranks, cores_per_rank=host.cores_per_rank, pin=host.pin)
 
@@ -91,6 +91,11 @@ def present_gpus(pci: Path = PCI) -> int:
 def tell(decided: Portions) -> dict[str, str]:
     """The variable by which ranks are told what was decided for them."""
     return {PORTIONS: json.dumps(asdict(decided), separators=(",", ":"))}
+
+
+def decided_for(host: Host, ranks: int, environment: Mapping[str, str], nvml: Any = pynvml) -> Portions:
+    """What the launcher decided for the ranks with this environment, or what it would decide where none did."""
+    return told(environment) or portions_here(host, ranks, environment, nvml)
 
 
 def told(environment: Mapping[str, str]) -> Portions | None:

@@ -50,8 +50,8 @@ def _expand(name: str, entry: Any, path: str) -> Iterator[tuple[str, Any]]:
         )
     if (combinations := prod(map(len, given))) > MOST_COMBINATIONS:
         raise UserError(
-            f"{path}: stands for {combinations} entries, and {MOST_COMBINATIONS} are allowed; sweep fewer keys at"
-            " once"
+            f"{path}: gives {combinations} entries, and {MOST_COMBINATIONS} are allowed; sweep fewer"
+            " keys, or fewer values of them"
         )
     plain = {key: value for key, value in entry.items() if key != "sweep"}
     for values in itertools.product(*sweep.values()):

@@ -104,7 +104,7 @@ def _at(node: Any, problem: str) -> yaml.MarkedYAMLError:
 
 
 def _content(root: yaml.Node, loader: _Loader) -> Any:
-    """What the nodes say, with aliases written out."""
+    """The values of the nodes. An alias is replaced by a copy of what it names."""
     left = MOST_VALUES
 
     def value(node: yaml.Node, above: tuple[int, ...]) -> Any:

@@ -11,7 +11,7 @@ import torch
 
 from scalestudy.record.host.environment import NODE
 from scalestudy.record.host.nvml import NvmlError, ask, nvml_session, visible_gpus
-from scalestudy.record.host.portions import portions_here, told
+from scalestudy.record.host.portions import decided_for
 from scalestudy.study.config.conditions import Host
 
 NO_DEVICES = ("", "-1", "NoDevFiles")
@@ -112,7 +112,7 @@ def bind_cores(
 
     A rank that no launcher started decides by the same function. Raises PlacementError where cores are too few.
     """
-    decided = told(os.environ) or portions_here(host, local_world_size, os.environ, nvml)
+    decided = decided_for(host, local_world_size, os.environ, nvml)
     each = decided.cores_per_rank
     if not host.pin:
         return decided.cpus[local_rank], each

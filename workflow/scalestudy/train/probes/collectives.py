@@ -11,12 +11,12 @@ from collections.abc import Callable
 
 import torch
 import torch.distributed as dist
-from torch import Tensor
 
 from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.queued_calls import hold_back, time_queued
 from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.step.clock import CudaClock
+from scalestudy.train.strategies.base import all_gather, reduce_scatter
 
 SMALL_BYTES = (4, 1024, 16 * 1024)  # where latency is all there is
 LARGE_BYTES = (64 * 2**20, 256 * 2**20)  # where bandwidth is; on CUDA only
@@ -97,13 +97,8 @@ def _call(name: str, count: int, world: int, device: torch.device) -> Callable[[
     whole, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
     calls: dict[str, Callable[[], object]] = {
         "all-reduce": lambda: dist.all_reduce(whole),
-        "all-gather": lambda: _gather(whole, mine),
-        "reduce-scatter": lambda: _scatter(mine, whole),
+        "all-gather": lambda: all_gather(whole, mine),
+        "reduce-scatter": lambda: reduce_scatter(mine, whole),
         "broadcast": lambda: dist.broadcast(whole, src=0),
     }
     return calls[name]
-
-
-# torch 2.13 has new names for both and warns of the old ones; older versions have the old ones only.
-_gather: Callable[[Tensor, Tensor], None] = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
-_scatter: Callable[[Tensor, Tensor], None] = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)

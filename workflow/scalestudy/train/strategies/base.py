@@ -16,6 +16,10 @@ from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
 from scalestudy.train.workloads import build_model
 
+# torch 2.13 has new names for both and warns of the old ones; older versions have the old ones only.
+all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
+reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
+
 # A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
 # just letting go of the last all-reduce waits for that lock: for ever. The last reference is kept until the
 # process ends.

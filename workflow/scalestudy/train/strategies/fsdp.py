@@ -13,13 +13,11 @@ from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
 from scalestudy.errors import UserError
 from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement
-from scalestudy.train.strategies.base import Grouped
+from scalestudy.train.strategies.base import Grouped, reduce_scatter
 from scalestudy.train.strategies.deferred import initialise_shards
 from scalestudy.train.workloads import build_model
 from scalestudy.train.workloads.blocks import blocks_of
 
-# torch 2.13 has a new name for it and warns of the old one; older versions have the old one only.
-reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
 DTYPES = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 
