@@ -79,9 +79,10 @@ def test_advice_is_tried_scored_and_not_run_again(place: Path) -> None:
     assert f"{file.relative_to(place)}: 6 launches at the most" in said
     assert set(yaml.safe_load(file.read_text())["variants"]) == {"single", "ddp", "ddp-after"}
     (found,) = read_document(place / "results/small/verification.json", VerificationFile).verified
+    # Two repeats beside other load leave a wide interval: only that a gain is not excluded follows from them.
     assert found.verdict != "refuted", found.reason
-    assert found.gain.value > 1
-    assert found.quantities["speedup"].after.value > found.quantities["speedup"].before.value
+    assert found.gain.low <= found.gain.value <= found.gain.high
+    assert found.gain.high > 1
     (row,) = pd.read_csv(place / "results/small/verification.csv").to_dict("records")
     assert row["verdict"] == found.verdict
     in_shell("scalestudy stage numbers --results results/small", place)
