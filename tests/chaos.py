@@ -1,0 +1,180 @@
+"""Random faults against a running study, from a seed; and what has to hold after them.
+
+A fault stops, ends or kills processes of the study while it runs: Snakemake, a job, a launcher, a rank, or all of
+them; or it damages what an unfinished launch left. After each the same command is called again, as a user would.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from conftest import Checkout, alive, wait_for
+
+ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+TARGETS = ("snakemake", "job", "launcher", "starter", "rank", "document", "everything")
+MOST_S = 12.0
+"""A fault comes at most so long after its call: about as long as the start of Snakemake and two launches take."""
+KINDS = {
+    "launcher": ("stage train",),
+    "starter": ("scalestudy.launch.cold", "torch.distributed.run", "forked/client.py", "forked/supervisor"),
+    "rank": ("-m replaying_rank", "-m scalestudy.train"),
+    "document": ("stage aggregate", "stage numbers", "stage plot", "stage page", "stage tables", "stage text"),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What was done, to how many processes, and how long after the call began."""
+
+    kind: str
+    signal: str
+    at_s: float
+    struck: int
+
+
+@dataclass
+class Chaos:
+    """A study in a checkout, and the faults that it met."""
+
+    checkout: Checkout
+    seed: int
+    study: str = "tiny"
+    temporary: Path | None = None
+    faults: list[Fault] = field(default_factory=list)
+    """All that struck something."""
+    finished: dict[str, str] = field(default_factory=dict)
+    """Checksums of finished runs, as they were first seen."""
+    calls: int = 0
+    wrong: list[str] = field(default_factory=list)
+    """What must not happen, in words; it stays empty."""
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+
+    @property
+    def results(self) -> Path:
+        return self.checkout.root / "results" / self.study
+
+    def strike(self) -> None:
+        """Call the study, do it harm at a random moment, and wait until nothing of the call is left."""
+        call = self.call()
+        at_s = self.random.uniform(0.5, MOST_S)
+        kind, signum = self.random.choice(TARGETS), self.random.choice(ENDING)
+        pause = self.random.random() < 0.15  # it is stopped and goes on
+        damaged = self.random.random() < 0.2
+        begin = time.monotonic()
+        struck: list[int] = []
+        # The kind may not be there at that moment: the next one of it counts, while the call lasts.
+        while call.poll() is None and not struck:
+            if time.monotonic() - begin >= at_s:
+                struck = self.processes(kind, call.pid)
+                sent = signal.SIGSTOP if pause else signum
+                for pid in struck:
+                    with contextlib.suppress(ProcessLookupError):
+                        os.kill(pid, sent)
+            time.sleep(0.02)
+        if pause and struck:
+            time.sleep(self.random.uniform(0.2, 3.0))
+            for pid in struck:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
+        self.wait_for_end(call)
+        if struck:
+            said = "SIGSTOP, SIGCONT" if pause else signum.name
+            self.faults.append(Fault(kind, said, round(time.monotonic() - begin, 1), len(struck)))
+        if damaged and (left := sorted(self.results.glob("runs/.partial/*/*"))):
+            path = self.random.choice(left)
+            if path.is_file():
+                path.write_bytes(path.read_bytes()[: self.random.randrange(1 + path.stat().st_size // 2)])
+                self.faults.append(Fault(f"{path.name} of an unfinished launch cut short", "", 0.0, 1))
+        self.look()
+
+    def call(self) -> subprocess.Popen[bytes]:
+        """The command that a user calls again and again; what is said is kept in a file."""
+        self.calls += 1
+        said = (self.checkout.root / "said.txt").open("ab")
+        environment = self.checkout.environment
+        if self.temporary:
+            environment |= {"TMPDIR": str(self.temporary)}
+        return subprocess.Popen(
+            [environment["PATH"].split(os.pathsep)[0] + "/scalestudy", "run"],
+            cwd=self.checkout.root,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=said,
+            stderr=said,
+            start_new_session=True,
+        )
+
+    def finish(self) -> None:
+        """Set failed runs aside, as the tool advises, and call the same command once more."""
+        self.checkout.run("scalestudy", "retry", f"results/{self.study}", check=False)
+        call = self.call()
+        code = call.wait()
+        self.look()
+        if code != 0:
+            said = (self.checkout.root / "said.txt").read_text(errors="replace")
+            self.wrong.append(f"the last call ended with {code}:\n{said[-3000:]}")
+
+    def processes(self, kind: str, leader: int) -> list[int]:
+        """Process ids of a kind; of everything: all processes of the session."""
+        found = list(self.of_checkout())
+        if kind == "snakemake":
+            return [pid for pid, words in found if "/snakemake" in words and pid != leader][:1]
+        if kind == "job":
+            jobs = [pid for pid, words in found if "/bash -c" in words or "scalestudy stage" in words]
+            return [self.random.choice(jobs)] if jobs else []
+        if kind == "everything":
+            return [pid for pid, _ in found]
+        of_kind = [pid for pid, words in found if any(word in words for word in KINDS[kind])]
+        return [self.random.choice(of_kind)] if of_kind else []
+
+    def of_checkout(self) -> Iterator[tuple[int, str]]:
+        """(process id, command line) of each process of this checkout."""
+        for path in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):  # it has ended meanwhile
+                words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                here = (path / "cwd").readlink() == self.checkout.root or str(self.checkout.root) in words
+                if here and words and alive(int(path.name)) and int(path.name) != os.getpid():
+                    yield int(path.name), words
+
+    def wait_for_end(self, call: subprocess.Popen[bytes]) -> None:
+        """Until the call has ended and no process of it is left; one that stays is wrong, and is killed."""
+        try:
+            call.wait(timeout=240)
+            wait_for(lambda: not list(self.of_checkout()), seconds=60)
+        except (subprocess.TimeoutExpired, AssertionError):
+            left = list(self.of_checkout())
+            self.wrong.append(f"after {self.faults[-1:]} these did not end: {left}")
+            for pid, _ in left:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            call.wait()
+
+    def look(self) -> None:
+        """No finished run is lost, changed or measured again."""
+        now = {path.parent.name: path.read_text() for path in self.results.glob("runs/*/run.json")}
+        for run, content in self.finished.items():
+            if now.get(run) != content:
+                self.wrong.append(f"{run} was {'changed' if run in now else 'lost'} after {self.faults[-1:]}")
+        failed = re.compile(r'^ "outcome": "(failed|preempted|timeout)"', re.M)
+        self.finished |= {run: content for run, content in now.items() if not failed.search(content)}
+
+    def left_over(self) -> list[str]:
+        """Processes, locks, unfinished runs and temporary files that are there although nothing runs."""
+        left = [f"process {pid}: {words}" for pid, words in self.of_checkout()]
+        left += [str(path) for path in self.results.glob("runs/.partial/*/*")]
+        left += [str(path) for path in self.results.rglob(".*.[0-9]*")]
+        left += [str(path) for path in (self.checkout.root / ".snakemake/locks").glob("*")]
+        if self.temporary:
+            left += [str(path) for path in self.temporary.iterdir()]
+        return left
