@@ -190,3 +190,13 @@ def test_the_out_of_memory_killer_is_named_where_the_kernel_counted_it(
 def test_ranks_that_had_said_all_when_the_time_was_up_are_whole(spec: RunSpec) -> None:
     whole = observation(spec, [[0.001] * 5] * 2).record.ranks
     assert judge(spec, Evidence(whole, 1, "", Limits(), timed_out=True)) == ("ok", "")
+
+
+def test_a_rank_that_was_stopped_is_the_cause_and_not_one_that_lost_it(spec: RunSpec) -> None:
+    lost = {"reason": "rank 0: RuntimeError: Connection closed by peer", "waited": True}
+    stopped = {"outcome": "timeout", "reason": "stopped by SIGTERM"}
+    log = "rank      : 1 (local_rank: 1)\n  exitcode  : 1\nrank      : 0 (local_rank: 0)\n  exitcode  : 1\n"
+    reason = reason_of(spec, {0: lost, 1: stopped}, log=log)
+    assert reason == "rank 1 on node2 was stopped by SIGTERM before any rank had failed; exit code 1"
+    gave_up = {"reason": "7 s without an answer, in backward", "waited": True, "stalled_s": 7.0}
+    assert "did not come to where the others waited" in reason_of(spec, {0: gave_up, 1: stopped}, log=log)

@@ -8,6 +8,7 @@ mark; forked ranks have the log. Only the standard library is needed: the keeper
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -113,6 +114,27 @@ def remove_shared_memory(before: set[str]) -> None:
         if str(SHARED_MEMORY / name).encode() not in used:
             with contextlib.suppress(OSError):
                 (SHARED_MEMORY / name).unlink()
+
+
+def sharing_folders(temporary: Path) -> set[Path]:
+    """This user's folders of Python's multiprocessing in the folder of temporary files."""
+    with contextlib.suppress(OSError):
+        return {path for path in temporary.glob("pymp-*") if path.stat().st_uid == os.getuid()}
+    return set()
+
+
+def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
+    """Remove such folders that were made since `before`, if they hold sockets alone and nobody listens at those.
+
+    Loader workers make them to hand batches over. A worker that is killed leaves its folder.
+    """
+    left = sharing_folders(temporary) - before
+    open_sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace") if left else ""
+    for folder in left:
+        with contextlib.suppress(OSError):
+            held = list(folder.iterdir())
+            if held and all(path.is_socket() and str(path) not in open_sockets for path in held):
+                shutil.rmtree(folder)
 
 
 def _living() -> Iterator[int]:

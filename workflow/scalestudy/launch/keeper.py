@@ -37,7 +37,8 @@ def main() -> int:
         signal.signal(signum, lambda *_: None)
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
     family.adopt_orphans()
-    before, log = family.shared_memory(), Path(task["log"])
+    log, temporary = Path(task["log"]), Path(task["environment"].get("TMPDIR") or "/tmp")
+    memory, folders = family.shared_memory(), family.sharing_folders(temporary)
     try:
         process = subprocess.Popen(
             task["command"],
@@ -79,7 +80,8 @@ def main() -> int:
         grace_s=min(left_s, task["grace_s"]),
         reap=reap,
     )
-    family.remove_shared_memory(before)
+    family.remove_shared_memory(memory)
+    family.remove_sharing_folders(temporary, folders)
     if os.getppid() != task["launcher"]:
         for lock in task["locks"]:  # their holder is gone, and nobody else holds them while we do
             with contextlib.suppress(OSError):

@@ -135,7 +135,7 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         return (
             f"{_named(missing, found)} stood still: {_named(still, found)} waited {limit} for it; {end} after that"
         )
-    if spec.world_size > 1 and found.exit_code < 0 and not exits and not waiting:
+    if spec.world_size > 1 and found.exit_code < 0:  # a rank's own end is no negative code of what starts it
         return (
             f"the process that starts the ranks and watches them was {_ended(found.exit_code)}, and they with it"
         )
@@ -153,6 +153,12 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         first = killed or missing
         others = "; the others waited for it" if waiting else ""
         return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
+    stopped = [rank for rank, report in reports.items() if report.outcome == "timeout"]
+    ended = [rank for rank in exits if rank in stopped]
+    by_signal = stopped and not any(report.stalled_s for report in found.reports)
+    if by_signal and (not waiting or next(iter(exits), None) in stopped):
+        one = _named([(ended or stopped)[0]], found)
+        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if waiting:
         if not absent and (late := behind(found.reports)):
             return (
@@ -167,10 +173,6 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if len(set(counts.values())) > 1:
         few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
         return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
-    if stopped := [rank for rank, report in reports.items() if report.outcome == "timeout"]:
-        ended = [int(rank) for rank, _ in ELASTIC_EXIT.findall(found.log) if int(rank) in stopped]
-        one = _named([(ended or stopped)[0]], found)
-        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""

@@ -179,10 +179,12 @@ def _launch(
         outcome, reason = "failed", wrong
     of_batches = batch_warnings(spec, processes) if isinstance(spec, CommandSpec) and outcome == "ok" else []
     place = guard.environment if guard else gathered(read_nodes(partial))
-    over = ended.timed_out and outcome == "ok"
-    noted = warnings_of_probes(partial, parts.environment, over_min=limits.time_limit_min if over else None)
-    if over and isinstance(spec, CommandSpec):
-        noted += over_time(limits)
+    noted: list[dict[str, str]] = []
+    if outcome == "ok":
+        over_min = limits.time_limit_min if ended.timed_out else None
+        noted += warnings_of_probes(partial, parts.environment, over_min=over_min)
+        if ended.timed_out and isinstance(spec, CommandSpec):
+            noted += over_time(limits)
     if not probes_failed(partial) and outcome == "ok" and not isinstance(spec, CommandSpec):
         noted += not_ended(ended.exit_code)
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
