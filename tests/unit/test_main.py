@@ -30,7 +30,7 @@ def test_without_the_extra_one_line_says_how_to_install_it() -> None:
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
-        f"scalestudy: Python packages are missing: click, filelock, fontTools and {len(module.MODULES) - 3} more."
+        f"scalestudy: Python packages are missing: click, fontTools, jinja2 and {len(module.MODULES) - 3} more."
         f" Install them: {sys.executable} -m pip install 'scalestudy[study]'\n"
     )
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Checkout, planned, tiny_study
-from scalestudy.record.parts import DATA_FILES, VOUCHER
+from scalestudy.record.parts import DATA_FILES
+from scalestudy.record.voucher import VOUCHER
 
 PACKAGE = Path("workflow/scalestudy")
 

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 
 OLDEST = (3, 11)
 MODULES = (
-    *("click", "filelock", "fontTools", "jinja2", "matplotlib", "numpy", "pynvml", "pandas", "psutil", "pyarrow"),
+    *("click", "fontTools", "jinja2", "matplotlib", "numpy", "pynvml", "pandas", "psutil", "pyarrow"),
     *("pydantic", "yaml", "quantiphy", "requests", "sklearn", "scipy", "seaborn", "snakemake", "tqdm"),
 )
 """What the packages of the extra `study` in pyproject.toml are imported as."""

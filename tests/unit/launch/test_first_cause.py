@@ -160,3 +160,43 @@ def test_a_kill_for_memory_is_told_from_the_schedulers_words(spec: RunSpec, line
     outcome, reason = judge(spec, Evidence(reports=(), exit_code=1, log=line, limits=Limits()))
     assert outcome == "oom"
     assert reason.startswith("more memory was used than the job was given: ")
+
+
+def test_a_rank_that_stood_still_is_named_with_the_limit_and_not_blamed_on_memory(spec: RunSpec) -> None:
+    """As SIGSTOP leaves it: the other waits for it, gives up, and the stopped one can only be killed."""
+    first, _ = observation(spec, [[0.001] * 5] * 2).record.ranks
+    gave_up = first.model_copy(update={"outcome": "failed", "stalled_s": 7.0, **WAITED})
+    log = "rank      : 0 (local_rank: 0)\n  exitcode  : 1\nrank      : 1 (local_rank: 1)\n  exitcode  : -9\n"
+    for kills in (0, None):
+        outcome, reason = judge(
+            spec, Evidence((gave_up,), 1, log, Limits(stall_limit_s=7), nodes=NODES, oom_kills=kills)
+        )
+        assert outcome == "failed"
+        assert reason.startswith("rank 1 on node2 stood still: rank 0 on node1 waited 7 s (stall_limit_s) for it")
+        assert "memory" not in reason
+
+
+@pytest.mark.parametrize(("kills", "outcome"), [(1, "oom"), (0, "failed"), (None, "failed")])
+def test_the_out_of_memory_killer_is_named_where_the_kernel_counted_it(
+    spec: RunSpec, kills: int | None, outcome: str
+) -> None:
+    log = "rank      : 1 (local_rank: 1)\n  exitcode  : -9\n"
+    found, reason = judge(spec, Evidence((), 1, log, Limits(), nodes=NODES, oom_kills=kills))
+    assert found == outcome
+    assert reason.startswith("rank 1 on node2 left no report; ended by SIGKILL")
+    assert ("the kernel's out-of-memory killer ended 1 process(es) meanwhile" in reason) == (kills == 1)
+
+
+def test_ranks_that_had_said_all_when_the_time_was_up_are_whole(spec: RunSpec) -> None:
+    whole = observation(spec, [[0.001] * 5] * 2).record.ranks
+    assert judge(spec, Evidence(whole, 1, "", Limits(), timed_out=True)) == ("ok", "")
+
+
+def test_a_rank_that_was_stopped_is_the_cause_and_not_one_that_lost_it(spec: RunSpec) -> None:
+    lost = {"reason": "rank 0: RuntimeError: Connection closed by peer", "waited": True}
+    stopped = {"outcome": "timeout", "reason": "stopped by SIGTERM"}
+    log = "rank      : 1 (local_rank: 1)\n  exitcode  : 1\nrank      : 0 (local_rank: 0)\n  exitcode  : 1\n"
+    reason = reason_of(spec, {0: lost, 1: stopped}, log=log)
+    assert reason == "rank 1 on node2 was stopped by SIGTERM before any rank had failed; exit code 1"
+    gave_up = {"reason": "7 s without an answer, in backward", "waited": True, "stalled_s": 7.0}
+    assert "did not come to where the others waited" in reason_of(spec, {0: gave_up, 1: stopped}, log=log)

@@ -85,7 +85,7 @@ JUDGED = [
     ([("timeout", "stopped"), ("timeout", "stopped")], 1, True, None, "timeout", "time limit of 30 min"),
     ([("ok", ""), ("failed", "rank 1: ValueError: x")], 1, False, None, "failed", "rank 1: ValueError: x"),
     ([("ok", "")], 0, False, None, "failed", "rank 1 left no report; exit code 0"),
-    ([], -9, False, None, "failed", "ended by SIGKILL; the usual cause is the system's out-of-memory killer"),
+    ([], -9, False, None, "failed", "the process that starts the ranks and watches them was ended by SIGKILL"),
     ([], 1, False, "2 ranks need 2 CUDA devices", "failed", "2 ranks need 2 CUDA devices"),
     ([("ok", ""), ("ok", "")], 3, False, None, "ok", ""),  # whole: what a process does after its report is a note
     ([("ok", ""), ("ok", "")], -14, True, None, "ok", ""),

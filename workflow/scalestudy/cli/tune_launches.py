@@ -52,8 +52,9 @@ class LiveLaunches:
         """A launch, which is ended after left_s seconds. Raises UserError and Interrupted as measure_run does."""
         from scalestudy.analyse.run.noise import SCALE, noise_of
         from scalestudy.analyse.run.steps import measured
+        from scalestudy.launch.place import set_aside
         from scalestudy.launch.process import raise_on_signals
-        from scalestudy.launch.run import measure_run, set_aside
+        from scalestudy.launch.run import measure_run
         from scalestudy.record.observation import HELD_DEVICES
         from scalestudy.record.tables import read_observation
 

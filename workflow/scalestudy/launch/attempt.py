@@ -7,6 +7,7 @@ import platform
 from pathlib import Path
 from typing import TypedDict
 
+from scalestudy.errors import UserError
 from scalestudy.launch.slurm.job import job_id
 from scalestudy.record.files import write_json
 from scalestudy.record.observation import read_record
@@ -41,13 +42,29 @@ def begin_attempt(partial: Path, earlier: Earlier) -> None:
     write_json(partial / FILE, attempt)
 
 
+class UnreadableAttemptError(UserError):
+    """What an attempt noted cannot be read: a full disk cut it short, or somebody wrote over it."""
+
+
 def read_attempt(partial: Path) -> Attempt | None:
-    """The attempt that made a partial directory; None where none was noted."""
+    """The attempt that made a partial directory; None where none was noted. Raises UnreadableAttemptError."""
+    path = partial / FILE
     try:
-        noted = json.loads((partial / FILE).read_text(encoding="utf-8"))
-    except FileNotFoundError:
+        noted = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         return None
-    attempt: Attempt = {"protocol": 1} | noted  # release 0.1 noted none
+    except (OSError, ValueError, RecursionError):
+        noted = None
+    if not (
+        isinstance(noted, dict)
+        and all(isinstance(noted.get(key), str) for key in ("started_at", "host"))
+        and isinstance(noted.get("slurm_job_id"), str | None)
+        and isinstance(noted.get("protocol", 1), int)
+        and isinstance(noted.get("earlier"), list)
+        and all(isinstance(one, dict) and set(one) == {"started_at", "end"} for one in noted["earlier"])
+    ):
+        raise UnreadableAttemptError(f"{path}: does not say who tried to measure the run before")
+    attempt: Attempt = {"protocol": 1} | noted  # type: ignore[assignment]  # release 0.1 noted none
     return attempt
 
 

@@ -11,14 +11,8 @@ import signal
 import socket
 import sys
 
-from scalestudy.launch.ranks import (
-    code_of,
-    end_with_parent,
-    free_port,
-    group_environment,
-    run_ranks,
-    torchrun_environment,
-)
+from scalestudy.launch.family import end_with_parent
+from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks, torchrun_environment
 
 
 def main() -> int:
@@ -29,7 +23,7 @@ def main() -> int:
         python, arguments = arguments[1], arguments[2:]
     ranks, worker = int(arguments[0]), arguments[1:]
     told, telling = socket.socketpair()
-    for signum in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    for signum in (signal.SIGINT, signal.SIGHUP):  # SIGTERM is heard where the ranks are waited for
         signal.signal(signum, lambda *_: telling.send(b"end"))
     command, port = [python, "-u", *worker], free_port()
 

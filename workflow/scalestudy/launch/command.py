@@ -15,9 +15,12 @@ from scalestudy.launch.foreign.start import script_command, script_environment
 from scalestudy.launch.forked import client
 from scalestudy.record.fingerprint import PACKAGE
 from scalestudy.record.host.portions import portions_here, tell
+from scalestudy.record.parts import LOGS
 from scalestudy.study.config.conditions import THREAD_VARIABLES
 from scalestudy.study.spec import WORKER, CommandSpec, RunSpec
 
+TORCHRUN_LOGS = "PET_LOG_DIR"
+"""Torchrun reads its option --log-dir from it (torch/distributed/argparse_util.py)."""
 READ_WHEN_LOADED = (
     *("OMP_", "KMP_", "GOMP_", "MKL_", "OPENBLAS_", "NUMEXPR_", "VECLIB_", "GOTO_", "MALLOC_", "LD_", "PYTHON"),
     *("TORCH_", "PYTORCH_", "GLIBC_"),
@@ -97,8 +100,11 @@ def rank_environment(spec: RunSpec, nvml: Any = pynvml) -> dict[str, str]:
 
 
 def launch_environment(spec: RunSpec, directory: Path) -> dict[str, str]:
-    """The environment of a launch: that of the ranks, and for a script what attaches us to it."""
-    environment = rank_environment(spec)
+    """The environment of a launch: that of the ranks, and for a script what attaches us to it.
+
+    Torchrun puts its logs into the directory of the launch: in the temporary directory they stay if it is killed.
+    """
+    environment = {TORCHRUN_LOGS: str(directory.resolve() / LOGS)} | rank_environment(spec)
     if isinstance(spec, CommandSpec):
         return script_environment(spec, directory.resolve(), environment)
     return environment

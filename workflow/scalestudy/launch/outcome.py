@@ -36,6 +36,8 @@ class Evidence:
     """How the job around the launch ended, where it took the launch with it."""
     nodes: Mapping[int, str] = field(default_factory=dict)
     """Names of the nodes of ranks, as far as the ranks had met."""
+    oom_kills: int | None = None
+    """Processes that the kernel killed for memory during the launch; None where nobody counts them."""
     diverged_first: int | None = None
     """The rank whose loss was no number before that of any other rank."""
 
@@ -65,6 +67,8 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
         return "ok", ""
     if found.taken:
         return found.taken
+    if found.timed_out and whole(spec, found.reports):
+        return "ok", ""
     if found.timed_out:
         cut = f" ({found.limits.cut})" if found.limits.cut else ""
         return (
@@ -73,6 +77,8 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
             f" {most_steps(found.reports)} steps",
         )
     reason = _failure(spec, found)
+    if found.oom_kills and _exits(found, -signal.SIGKILL):
+        return "oom", f"{reason}; the kernel's out-of-memory killer ended {found.oom_kills} process(es) meanwhile"
     return ("failed", reason) if reason else ("ok", "")
 
 
@@ -81,7 +87,12 @@ def all_reported(spec: RunSpec, reports: Sequence[RankReport]) -> bool:
 
     Then the measurement is whole, however the processes ended afterwards. A script's own exit status counts.
     """
-    if not isinstance(spec, TrainSpec) or {report.rank for report in reports} != set(range(spec.world_size)):
+    return isinstance(spec, TrainSpec) and whole(spec, reports)
+
+
+def whole(spec: RunSpec, reports: Sequence[RankReport]) -> bool:
+    """Whether every rank reported that all was well, after as many steps as the others."""
+    if {report.rank for report in reports} != set(range(spec.world_size)):
         return False
     return all(report.outcome == "ok" for report in reports) and len({report.steps for report in reports}) == 1
 
@@ -92,6 +103,13 @@ def memory_kill(log: str) -> str | None:
         if said := re.search(pattern, log, re.IGNORECASE):
             return f"more memory was used than the job was given: {said[0].strip()}"
     return None
+
+
+def over_time(limits: Limits) -> list[dict[str, str]]:
+    """A warning for the record of a script's launch that is whole, and that the time limit ended."""
+    limit = f"the time limit of {limits.time_limit_min:.3g} min (time_limit_min)"
+    text = f"all ranks had reported what was asked of them; then {limit} ended what they did after it"
+    return [{"kind": "slow end", "text": text}]
 
 
 def not_ended(exit_code: int) -> list[dict[str, str]]:
@@ -109,6 +127,18 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         if report.outcome == "failed" and not report.waited:
             return report.reason
     missing = sorted(set(range(spec.world_size)) - set(reports))
+    exits = {int(rank): int(code) for rank, code in ELASTIC_EXIT.findall(found.log)}
+    waiting = [rank for rank, report in reports.items() if report.waited]
+    if missing and (still := [rank for rank in waiting if reports[rank].stalled_s is not None]):
+        limit = f"{reports[still[0]].stalled_s:g} s (stall_limit_s)"
+        end = _ended(exits.get(missing[0], found.exit_code))
+        return (
+            f"{_named(missing, found)} stood still: {_named(still, found)} waited {limit} for it; {end} after that"
+        )
+    if spec.world_size > 1 and found.exit_code < 0:  # a rank's own end is no negative code of what starts it
+        return (
+            f"the process that starts the ranks and watches them was {_ended(found.exit_code)}, and they with it"
+        )
     if len(missing) == spec.world_size and any(word in found.log for word in NO_MEETING):
         nodes = f"{spec.nodes} nodes" if spec.nodes > 1 else "ranks"
         return (
@@ -116,15 +146,19 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
         )
     if len(missing) == spec.world_size and (refusal := STEP_REFUSED.search(found.log)):
         return f"SLURM did not start the launch: {refusal[1]}"
-    waiting = [rank for rank, report in reports.items() if report.waited]
     absent = sorted(set(range(spec.world_size)) - set(waiting))
     if missing:
-        exits = {int(rank): int(code) for rank, code in ELASTIC_EXIT.findall(found.log)}
         # A rank that was told to end (SIGTERM) because another had failed is no cause.
         killed = [rank for rank in missing if exits.get(rank, 0) < 0 and exits[rank] != -signal.SIGTERM]
         first = killed or missing
         others = "; the others waited for it" if waiting else ""
         return f"{_named(first, found)} left no report; {_ended(exits.get(first[0], found.exit_code))}{others}"
+    stopped = [rank for rank, report in reports.items() if report.outcome == "timeout"]
+    ended = [rank for rank in exits if rank in stopped]
+    by_signal = stopped and not any(report.stalled_s for report in found.reports)
+    if by_signal and (not waiting or next(iter(exits), None) in stopped):
+        one = _named([(ended or stopped)[0]], found)
+        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if waiting:
         if not absent and (late := behind(found.reports)):
             return (
@@ -139,10 +173,6 @@ def _failure(spec: RunSpec, found: Evidence) -> str:
     if len(set(counts.values())) > 1:
         few, most = min(counts, key=counts.__getitem__), max(counts, key=counts.__getitem__)
         return f"rank {few} made {counts[few]} steps, rank {most} {counts[most]}; all make the same"
-    if stopped := [rank for rank, report in reports.items() if report.outcome == "timeout"]:
-        ended = [int(rank) for rank, _ in ELASTIC_EXIT.findall(found.log) if int(rank) in stopped]
-        one = _named([(ended or stopped)[0]], found)
-        return f"{one} was stopped by SIGTERM before any rank had failed; {_ended(found.exit_code)}"
     if found.exit_code != 0 or any(report.outcome != "ok" for report in found.reports):
         return f"the processes did not end well; {_ended(found.exit_code)}"
     return ""
@@ -171,6 +201,9 @@ def _named(ranks: list[int], found: Evidence) -> str:
 def _ended(exit_code: int) -> str:
     if exit_code >= 0:
         return f"exit code {exit_code}"
-    name = signal.Signals(-exit_code).name
-    hint = "; the usual cause is the system's out-of-memory killer" if name == "SIGKILL" else ""
-    return f"ended by {name}{hint}"
+    return f"ended by {signal.Signals(-exit_code).name}"
+
+
+def _exits(found: Evidence, code: int) -> bool:
+    """Whether a rank, or what started the ranks, ended with this code."""
+    return code == found.exit_code or str(code) in {exited for _, exited in ELASTIC_EXIT.findall(found.log)}

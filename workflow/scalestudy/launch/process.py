@@ -2,16 +2,21 @@
 
 import contextlib
 import functools
+import json
 import os
 import signal
 import subprocess
+import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+from uuid import uuid4
 
-import psutil
-
-from scalestudy.launch.ranks import end_with_parent
+from scalestudy.launch import family
+from scalestudy.launch import keeper as keeping
+from scalestudy.record.lock import held_files
 
 GRACE_S = 45.0  # a rank writes its part when told to end; torchrun gives up on a hanging one after 30 s
 POLL_S = 0.1
@@ -40,58 +45,101 @@ def run_group(
 ) -> tuple[int, bool]:
     """Run a command in a session of its own, output to `log`: (exit code, whether the time limit ended it).
 
-    `watch` is called every 0.1 s, or sooner where it asks for it. Whatever raises here (Interrupted included), the
-    process and all its descendants are ended first, by SIGKILL where SIGTERM has not done it after `grace_s`
-    seconds. `end` sends "TERM" or "KILL" to processes that the command started elsewhere.
-    directory: where it runs, if not here.
+    `watch` is called every 0.1 s, or sooner where it asks for it. Whatever raises here (Interrupted included), and
+    whichever process is killed, the command and all processes of this host that are from it have ended before this
+    returns: by SIGKILL where SIGTERM has not done it after `grace_s` seconds. `end` sends "TERM" or "KILL" to
+    processes that the command started elsewhere. directory: where it runs, if not here.
     """
+    mark = uuid4().hex
+    task = {
+        "command": command,
+        "environment": environment | {family.MARK: mark},
+        "directory": directory,
+        "log": str(log.resolve()),
+        "mark": mark,
+        "grace_s": grace_s,
+        "launcher": os.getpid(),
+        "locks": [str(path.resolve()) for path in held_files().values()],
+    }
     with log.open("wb") as output:
-        process = subprocess.Popen(
-            command,
-            env=environment,
-            cwd=directory,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
+        keeper = subprocess.Popen(
+            [sys.executable, "-S", keeping.__file__],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=output,
             start_new_session=True,
-            preexec_fn=functools.partial(end_with_parent, signal.SIGTERM),
+            pass_fds=tuple(held_files()),
+            preexec_fn=functools.partial(family.end_with_parent, signal.SIGTERM),
         )
     deadline = time.monotonic() + time_limit_s
     timed_out = False
     try:
-        while process.poll() is None:
+        _tell(keeper, task)
+        while keeper.poll() is None:
             wanted_s = watch()
             if time.monotonic() > deadline:
                 timed_out = True
                 break
             time.sleep(POLL_S if wanted_s is None else min(wanted_s, POLL_S))
     finally:
-        _end_family(process, grace_s, end)
-    return process.returncode, timed_out
+        with _undisturbed():
+            _end_keeper(keeper, grace_s, end)
+            family.end_all(lambda: family.of_launch(mark, log), grace_s=min(keeping.LEFT_S, grace_s))
+    return _exit_code(keeper, command[0]), timed_out
 
 
-def _end_family(process: subprocess.Popen[bytes], grace_s: float, end: Callable[[str], None] | None) -> None:
-    """SIGTERM to the group, SIGKILL to what is left of the family: torchrun puts its ranks into other sessions."""
-    try:
-        family = psutil.Process(process.pid).children(recursive=True)
-    except psutil.NoSuchProcess:
-        family = []
+def _tell(keeper: subprocess.Popen[bytes], task: dict[str, Any]) -> None:
+    assert keeper.stdin is not None
+    with contextlib.suppress(BrokenPipeError):  # it was killed
+        keeper.stdin.write(json.dumps(task).encode())
+        keeper.stdin.flush()
+    with contextlib.suppress(BrokenPipeError):
+        keeper.stdin.close()
+
+
+def _exit_code(keeper: subprocess.Popen[bytes], command: str) -> int:
+    """Of the command; of its keeper where that was killed. Raises OSError where the command did not start."""
+    assert keeper.stdout is not None
+    with keeper.stdout as said:
+        words = said.read().split()
+    if words[:1] == [b"errno"]:
+        raise OSError(int(words[1]), os.strerror(int(words[1])), command)
+    return int(words[0]) if words else keeper.returncode
+
+
+def _end_keeper(keeper: subprocess.Popen[bytes], grace_s: float, end: Callable[[str], None] | None) -> None:
+    """Have the keeper end what it started. SIGKILL, and its orphans are left to the caller, where it does not."""
     if end is None:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-    elif process.poll() is None:
+        keeper.terminate()
+    elif keeper.poll() is None:
         end("TERM")  # the command itself waits for what it started: told to end, it would leave it alone
     try:
-        process.wait(timeout=grace_s)
+        keeper.wait(timeout=grace_s if end is not None else grace_s + 2 * keeping.LEFT_S)
     except subprocess.TimeoutExpired:
         if end is not None:
             end("KILL")
-        process.kill()
-        process.wait()
-    _, alive = psutil.wait_procs(family, timeout=1)
-    for orphan in alive:
-        with contextlib.suppress(psutil.NoSuchProcess):
-            orphan.kill()
+        keeper.kill()
+        keeper.wait()
+
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put signals off that tell us to end: whoever is impatient must not free the host while ranks run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    came: list[int] = []
+    before = {signum: signal.signal(signum, lambda number, _: came.append(number)) for signum in ENDING}
+    try:
+        yield
+    finally:
+        for signum, handler in before.items():
+            signal.signal(signum, handler)
+    if came:
+        signal.raise_signal(came[0])
 
 
 def raise_on_signals() -> None:
@@ -100,11 +148,11 @@ def raise_on_signals() -> None:
     def raise_interrupted(signum: int, _frame: object) -> None:
         raise Interrupted(signum)
 
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in ENDING:
         signal.signal(signum, raise_interrupted)
 
 
 def hold_signals() -> None:
     """From here to our end nothing interrupts: an observation is being moved into its place."""
-    for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for signum in ENDING:
         signal.signal(signum, signal.SIG_IGN)

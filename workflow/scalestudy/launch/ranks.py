@@ -4,7 +4,6 @@ A rank that fails ends the others, as under torchrun. Only the standard library 
 """
 
 import contextlib
-import ctypes
 import os
 import platform
 import random
@@ -22,26 +21,21 @@ TORCHRUN_DEFAULTS = {"TORCH_NCCL_ASYNC_ERROR_HANDLING": "1"}
 """Variables that torchrun sets where the user has not."""
 PORTS = range(20_000, 32_768)
 """Where ranks may meet: below those that Linux gives to outgoing connections."""
-PR_SET_PDEATHSIG = 1
 
 Start = Callable[[int, Sequence[socket.socket]], int]
 """Starts a rank and returns its process id. It is also given the sockets that a forked process has to close."""
 
 
-def end_with_parent(signum: int) -> None:
-    """Ask Linux to send this process a signal should its parent die, however it dies (prctl(2))."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signum)
-
-
 def run_ranks(connection: socket.socket, count: int, start: Start) -> dict[int, int]:
     """Start this many ranks and wait for them: exit codes, in the order in which they end; negative for a signal.
 
-    connection: whatever comes over it ends the ranks, and so does its end.
+    connection: whatever comes over it ends the ranks, and so does its end, and so does SIGTERM.
     """
     waking, woken = socket.socketpair()
     for end in (waking, woken):
         end.setblocking(False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    for signum in (signal.SIGCHLD, signal.SIGTERM):
+        signal.signal(signum, lambda *_: None)
     signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
     return _wait(connection, waking, {start(rank, (waking, woken)): rank for rank in range(count)})
 
@@ -65,7 +59,8 @@ def _wait(connection: socket.socket, waking: socket.socket, running: dict[int, i
         ready, _, _ = select.select(listening, [], [], None if left_s == float("inf") else max(0.0, left_s))
         if waking in ready:
             with contextlib.suppress(BlockingIOError):
-                waking.recv(4096)
+                if signal.SIGTERM in waking.recv(4096):
+                    end()
         if connection in ready:
             if not connection.recv(1):
                 listening.remove(connection)  # whoever asked is gone

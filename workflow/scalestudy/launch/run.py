@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scalestudy.launch.attempt import Earlier, begin_attempt, earlier_attempts, repeated
+from scalestudy.launch.attempt import Earlier, begin_attempt, repeated
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error
 from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.foreign.judge import batch_warnings, flaw
@@ -26,12 +26,14 @@ from scalestudy.launch.nodes.arrivals import (
     read_nodes,
     read_refusal,
 )
-from scalestudy.launch.outcome import Evidence, judge, not_ended
+from scalestudy.launch.outcome import Evidence, judge, not_ended, over_time
+from scalestudy.launch.place import kept_record, put_in_place, take_over
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
 from scalestudy.launch.starters import Starter, host_lock, make_starter
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
+from scalestudy.record.host.cgroup import oom_kills
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive
 from scalestudy.record.observation import (
@@ -41,7 +43,7 @@ from scalestudy.record.observation import (
     most_steps,
     read_record,
 )
-from scalestudy.record.parts import PLANNED, describe, first_diverged, publish, read_parts, vouch, write_data
+from scalestudy.record.parts import PLANNED, complete, describe, first_diverged, read_parts, vouch, write_data
 from scalestudy.record.probes_failed import probes_failed, warnings_of_probes
 from scalestudy.record.say import say
 from scalestudy.registry.results import DATA
@@ -91,24 +93,24 @@ def _keep_or_record(
     final = results / "runs" / spec.run_id
     partial = results / "runs" / ".partial" / spec.run_id
     with exclusive(partial.with_suffix(".lock"), waiting=lambda: say("waiting: the run is under way")):
-        kept = _kept(final)
+        kept = kept_record(final, results)
         if kept is not None:
             vouch(final, kept.outcome)
             return kept, False
         code = measuring_fingerprint()  # now: an edit while the ranks run is not what they run
-        # Nobody else holds the lock, so what lies here was left by a process that was killed.
-        earlier = earlier_attempts(partial, final)
-        shutil.rmtree(partial, ignore_errors=True)
+        whole, earlier = take_over(partial, final, results)
+        if whole:
+            return read_record(final), False
         partial.mkdir(parents=True)
         begin_attempt(partial, earlier)
         try:
             record = make(partial, code, earlier)
             hold_signals()
-            set_aside(final, results)
-            publish(partial, final, record)
+            complete(partial, record)
         except BaseException:
             shutil.rmtree(partial, ignore_errors=True)
             raise
+        put_in_place(partial, final, results)
     return read_record(final), True
 
 
@@ -119,25 +121,6 @@ def _unneeded(spec: RunSpec, partial: Path, code: str, reason: str) -> RunRecord
     write_data(partial, parts)
     now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     return describe(spec, parts, "unneeded", reason, code=code, started_at=now, environment={})
-
-
-def set_aside(directory: Path, results: Path) -> Path | None:
-    """Move a run directory under results/superseded/, where nothing is overwritten; None if it is not there."""
-    if not directory.exists() or not any(directory.iterdir()):
-        return None
-    stamp = datetime.datetime.now(datetime.UTC).strftime("%Y%m%dT%H%M%S.%fZ")
-    target = results / "superseded" / f"{directory.name}.{stamp}"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    directory.rename(target)
-    return target
-
-
-def _kept(final: Path) -> RunRecord | None:
-    """The record of a run that need not be made again, else None."""
-    if not (final / "run.json").exists():
-        return None
-    record = read_record(final)
-    return record if record.outcome not in ("unneeded", "preempted") else None
 
 
 def _launch(
@@ -187,6 +170,7 @@ def _launch(
             timed_out=ended.timed_out,
             refused=ended.refused or read_refusal(partial) or read_early_error(partial / ATTACHED),
             taken=taken,
+            oom_kills=ended.oom_kills,
             nodes=nodes_of_ranks(partial),
             diverged_first=first_diverged(parts.tables["steps"]),
         ),
@@ -195,7 +179,12 @@ def _launch(
         outcome, reason = "failed", wrong
     of_batches = batch_warnings(spec, processes) if isinstance(spec, CommandSpec) and outcome == "ok" else []
     place = guard.environment if guard else gathered(read_nodes(partial))
-    noted = warnings_of_probes(partial, parts.environment)
+    noted: list[dict[str, str]] = []
+    if outcome == "ok":
+        over_min = limits.time_limit_min if ended.timed_out else None
+        noted += warnings_of_probes(partial, parts.environment, over_min=over_min)
+        if ended.timed_out and isinstance(spec, CommandSpec):
+            noted += over_time(limits)
     if not probes_failed(partial) and outcome == "ok" and not isinstance(spec, CommandSpec):
         noted += not_ended(ended.exit_code)
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
@@ -234,6 +223,7 @@ class _Ended:
     timed_out: bool = False
     refused: str | None = None
     interrupted: Interrupted | None = None
+    oom_kills: int | None = None
     look: Look | None = None
     """The last one at the steps of a script, while it ran."""
 
@@ -251,6 +241,7 @@ def _run(
     progress = Progress(partial, name=spec.run_id)
     arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
+    before = oom_kills()
     script = None
     if isinstance(spec, CommandSpec):
         from scalestudy.launch.foreign.watch import CommandWatch  # it needs scipy, as no other launch does
@@ -272,7 +263,9 @@ def _run(
             end=starter.ender(partial),
             directory=spec.directory if isinstance(spec, CommandSpec) and not starter.remote else None,
         )
-        return _Ended(exit_code, timed_out, look=script.look if script else None)
+        killed = oom_kills() if not starter.remote and before is not None else None
+        rise = killed - before if killed is not None and before is not None else None
+        return _Ended(exit_code, timed_out, oom_kills=rise, look=script.look if script else None)
     except AllReportedError:
         return _Ended(0, look=script.look if script else None)
     except NotAllCameError as error:

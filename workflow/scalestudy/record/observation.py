@@ -23,6 +23,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from scalestudy.errors import UserError
 from scalestudy.record.protocol import CURRENT
+from scalestudy.record.voucher import AGAIN, doubt
 from scalestudy.study.spec import AnySpec
 
 SCHEMA_VERSION: Literal[5] = 5
@@ -154,6 +155,8 @@ class RankReport(Part):
     begun: int | None = None
     """Steps that the host had given to its device when the rank gave up, including those that are not recorded.
     None on a CPU, for a rank that did not give up, and in older records."""
+    stalled_s: float | None = None
+    """Seconds that the rank had stood still when it gave up; None for one that did not, and in older records."""
 
 
 def most_steps(reports: Sequence[RankReport]) -> int:
@@ -213,6 +216,8 @@ class RunRecord(Part):
     ranks: tuple[RankReport, ...]
     totals: Totals
     files: dict[str, FileDigest]
+    checksum: str = ""
+    """SHA-256 of the rest of the record (record/voucher.py); empty in records of release 0.2 and before."""
 
     @model_validator(mode="before")
     @classmethod
@@ -226,29 +231,37 @@ class RunRecord(Part):
 def read_record(directory: str | Path) -> RunRecord:
     """run.json of a run directory, checked against the name of the directory.
 
-    Raises UserError naming the file where it is missing, cut short, of another schema, or of another run.
+    Raises UserError naming the file where it is missing, cut short, of another schema, of another run, or not what
+    its checksums say.
     """
     path = Path(directory) / "run.json"
     try:
-        record = RunRecord.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
+        record = RunRecord.model_validate_json(content)
     except FileNotFoundError:
+        if path.is_symlink():
+            raise UserError(f"{path}: is a link to {path.readlink()}, which is not there. {AGAIN}") from None
         raise UserError(f"{path}: missing; the run was not measured") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read ({(error.strerror or 'unreadable').lower()}). {AGAIN}") from None
     except ValidationError as error:
-        raise UserError(f"{path}: {_refusal(path, error)}") from None
+        raise UserError(f"{path}: {_refusal(content, error)}") from None
+    if doubted := doubt(path.parent, content):
+        raise UserError(doubted)
     if record.run_id != Path(directory).name:
         raise UserError(f"{path}: belongs to run {record.run_id}; a run directory must not be renamed or copied")
     return record
 
 
-def _refusal(path: Path, error: ValidationError) -> str:
+def _refusal(written: bytes, error: ValidationError) -> str:
     """Why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(written)
         for key, known in (("schema_version", SCHEMA_VERSION), ("protocol", CURRENT)):
             if content[key] > known:
                 newer = f"{key} {content[key]}; this one reads up to {known}"
                 return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         pass  # cut short, or no record at all
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -262,10 +275,14 @@ def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDige
 
 
 def content_of(path: Path) -> bytes:
+    """Of a file of a run directory. Raises UserError where it cannot be read."""
     try:
         return path.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
+    except OSError as error:
+        why = (error.strerror or "unreadable").lower()
+        raise UserError(f"{path}: cannot be read ({why}); move the run's directory away and run again") from None
 
 
 def digest_of(content: bytes) -> FileDigest:

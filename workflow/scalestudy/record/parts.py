@@ -5,7 +5,6 @@ takes longer to import than all of it.
 """
 
 import contextlib
-import hashlib
 import json
 import math
 import shutil
@@ -18,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from scalestudy.record.epochs import epochs_over_ranks, read_epochs, write_epochs
-from scalestudy.record.files import write_json, write_text
+from scalestudy.record.files import write_bytes, write_json
 from scalestudy.record.observation import (
     TABLES,
     TEXTS,
@@ -32,15 +31,17 @@ from scalestudy.record.observation import (
 )
 from scalestudy.record.probes_failed import FILE as PROBES_FAILED
 from scalestudy.record.protocol import CURRENT
+from scalestudy.record.voucher import VOUCHER, sealed, write_voucher
 from scalestudy.study.spec import RunSpec
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
-VOUCHER = "run.sha256"
 PLANNED = "planned.json"
 """The spec of the run in its partial directory. Beside it `spec.json` is what its ranks are asked for."""
 NCCL_LOG_PREFIX, NCCL_LOG_SUFFIX = "nccl-", ".log"
 """Of files in which NCCL says over what it sends, one a rank."""
+LOGS = "torchelastic"
+"""Folder of torchrun's own logs."""
 LOG_TAIL_LINES = 20
 _SUMMED = ("rank", "step", "step_time_s", "samples")
 
@@ -177,25 +178,33 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
     patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt", PROBES_FAILED]
     patterns.append(f"{NCCL_LOG_PREFIX}*{NCCL_LOG_SUFFIX}")
-    for folder in ("checkpoints", "attached"):
+    for folder in ("checkpoints", "attached", LOGS):
         shutil.rmtree(directory / folder, ignore_errors=True)
     with contextlib.suppress(OSError):
         (directory / "out").rmdir()  # a script's own folder is kept where it wrote something
+    log = directory / "log.txt"
+    if log.exists():  # another file: a process on another node may still have the old one open, and write to it
+        write_bytes(log, log.read_bytes())
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:
-    """Write run.json, vouch for it, and move the whole directory to its place, in one rename.
+    """Complete a partial directory, and move it to its place, in one rename.
 
     `final` must not exist, or be empty (Snakemake makes the directory of an output before its job).
     """
-    traces = sorted(path.name for path in partial.glob(TRACES))
-    record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
-    write_json(partial / "run.json", record.model_dump(mode="json"))
-    vouch(partial, record.outcome)
+    complete(partial, record)
     final.parent.mkdir(parents=True, exist_ok=True)
     partial.rename(final)
+
+
+def complete(partial: Path, record: RunRecord) -> None:
+    """Write run.json, with the checksums of the other files and its own, and vouch for it."""
+    traces = sorted(path.name for path in partial.glob(TRACES))
+    record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
+    write_json(partial / "run.json", sealed(record.model_dump(mode="json")))
+    vouch(partial, record.outcome)
 
 
 def vouch(directory: Path, outcome: Outcome) -> bool:
@@ -204,9 +213,7 @@ def vouch(directory: Path, outcome: Outcome) -> bool:
     It is what Snakemake knows a run by. Snakemake removes the output of a job that failed, or is to run again;
     a record is never its to remove.
     """
-    path = directory / VOUCHER
-    if path.exists() or outcome == "preempted":
+    if (directory / VOUCHER).exists() or outcome == "preempted":
         return False
-    digest = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
-    write_text(path, f"{digest}  run.json\n")
+    write_voucher(directory)
     return True

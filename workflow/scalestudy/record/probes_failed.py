@@ -29,11 +29,19 @@ def probes_failed(directory: Path) -> str:
     return path.read_text(encoding="utf-8").strip() if path.exists() else ""
 
 
-def warnings_of_probes(directory: Path, environment: Mapping[str, Any]) -> list[dict[str, str]]:
+def warnings_of_probes(
+    directory: Path, environment: Mapping[str, Any], *, over_min: float | None = None
+) -> list[dict[str, str]]:
     """Warnings for the record of the launch: the probes failed, or one was left out.
 
-    environment: what the ranks said of the launch.
+    environment: what the ranks said of the launch. over_min: the time limit, where it ended the launch.
     """
+    if over_min is not None and probes_failed(directory):
+        text = (
+            f"the launch was measured, but the time limit of {over_min:.3g} min ended its probes, so their results"
+            " are missing; a larger time_limit_min leaves time for them"
+        )
+        return [{"kind": "probes failed", "text": text}]
     if why := probes_failed(directory):
         text = f"the launch was measured, but its probes failed, so their results are missing: {why}"
         return [{"kind": "probes failed", "text": text}]

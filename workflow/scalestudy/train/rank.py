@@ -74,7 +74,9 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 
     writing = threading.Lock()
 
-    def write(outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None) -> None:
+    def write(
+        outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None, stalled_s: float | None = None
+    ) -> None:
         # For good: the first report counts. A rank that gave up may lose its peers a moment later; its main thread
         # would write over the files, and the end of the process would cut them short.
         writing.acquire()
@@ -93,6 +95,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             steps=recorder.steps,
             memory=gauges.memory(),
             begun=begun,
+            stalled_s=stalled_s,
         )
         stopping = facts.pop("stopping", None)
         recorder.write(report, environment | place.environment() | facts, stopping)
@@ -100,7 +103,9 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     def give_up(where: str, waiting: bool, told: bool) -> None:
         """The main thread will not come back: say where it is, keep what was measured, and end the process."""
         faulthandler.dump_traceback(all_threads=True)
-        if _TRAINED and probes_failed(out):  # another rank's, and this one waits for it
+        if _TRAINED and told:
+            say_failed(out, f"rank {place.rank}: stopped by SIGTERM in {where}")
+        if _TRAINED and probes_failed(out):  # another rank's, and this one waits for it; or the time was up
             recorder.forget_probes(**_TRAINED)
             write("ok", "", waited=False)
             os._exit(1)
@@ -110,9 +115,11 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
         if own := _stopped_as_a_whole(place, watchdog):  # whoever waited for it has left
             waiting = False
         else:
-            own = f"rank {place.rank} on {place.node} did not move on for {stall_limit_s:g} s; it was in {where}"
-        reason = f"{stall_limit_s:g} s without an answer, in {where}" if waiting else own
-        write("failed", reason, waited=waiting, begun=watchdog.steps() if watchdog.busy else None)
+            limit = f"{stall_limit_s:g} s (stall_limit_s)"
+            own = f"rank {place.rank} on {place.node} did not move on for {limit}; it was in {where}"
+        reason = f"{stall_limit_s:g} s (stall_limit_s) without an answer, in {where}" if waiting else own
+        begun = watchdog.steps() if watchdog.busy else None
+        write("failed", reason, waited=waiting, begun=begun, stalled_s=stall_limit_s)
         time.sleep(OTHERS_S)
         os._exit(1)
 
@@ -206,10 +213,9 @@ def _train(
 
 
 def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
-    """Run the probes. If they fail, the launch is still valid: it was measured before.
+    """Run the probes. If they fail or are stopped, the launch is still valid: it was measured before.
 
-    Raises the error of the probes if no rank's probes failed. Then another rank failed outside of its probes, or
-    the launch was stopped.
+    Raises the error of the probes if no rank's probes failed. Then another rank failed outside of its probes.
     """
     recorder, place = trainer.recorder, trainer.place
     _TRAINED.update(steps=recorder.steps, blocks=recorder.blocks)
@@ -218,7 +224,9 @@ def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
     except Exception as error:  # whatever a device or a user's network does when it is asked for more
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         lift_limit()
-        if not isinstance(error, StoppedError) and not lost_peer(error):
+        if isinstance(error, StoppedError):
+            say_failed(recorder.directory, f"rank {place.rank}: {error}")
+        elif not lost_peer(error):
             traceback.print_exc()
             why = "out of memory" if is_out_of_memory(error) else with_type(error)
             say_failed(recorder.directory, f"rank {place.rank}: {why}")

@@ -239,7 +239,7 @@ def retry(
 
     FOLDER is the results folder of the study, as with --results.
     """
-    from scalestudy.launch.run import set_aside
+    from scalestudy.launch.place import set_aside
     from scalestudy.record.observation import Outcome, read_record
     from scalestudy.record.protocol import CURRENT, Measured, is_older
 

@@ -20,6 +20,7 @@ LENGTH = struct.Struct("!I")
 CODE = struct.Struct("!i")
 TERMINATE = b"T"
 POLL_S = 0.05
+MARK = "SCALESTUDY_LAUNCH"  # as in launch/family.py, which a file cannot import
 
 
 def address(key: str) -> str:
@@ -56,9 +57,11 @@ def connect(key: str) -> socket.socket:
 
 
 def start_parent(key: str) -> subprocess.Popen[bytes]:
-    """The parent outlives this launch, for the next one; its warnings go to the log of this one."""
+    """The parent outlives this launch, for the next one, and so does not have its mark (launch/family.py); its
+    warnings go to the log of this one."""
     command = [sys.executable, "-u", "-m", "scalestudy.launch.forked.parent", key]
-    return subprocess.Popen(command, stdin=subprocess.DEVNULL, start_new_session=True)
+    environment = {name: value for name, value in os.environ.items() if name != MARK}
+    return subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, start_new_session=True)
 
 
 def main() -> int:

@@ -10,8 +10,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from scalestudy.launch.family import adopt_orphans, descendants, end_all, end_with_parent
 from scalestudy.launch.forked.client import CODE, LENGTH
-from scalestudy.launch.ranks import code_of, end_with_parent, free_port, group_environment, run_ranks
+from scalestudy.launch.ranks import code_of, free_port, group_environment, run_ranks
+
+LEFT_S = 1.0
+"""Seconds that children of ranks get which outlive them."""
 
 
 def supervise(connection: socket.socket) -> int:
@@ -19,6 +23,7 @@ def supervise(connection: socket.socket) -> int:
     returned."""
     request, output = receive(connection)
     os.setsid()
+    adopt_orphans()
     os.dup2(output, 1)
     os.dup2(output, 2)
     ranks, port = request["ranks"], free_port() if request["ranks"] else 0
@@ -33,9 +38,17 @@ def supervise(connection: socket.socket) -> int:
 
     codes = run_ranks(connection, max(1, ranks), start)
     code = code_of(codes) if ranks else codes[0]
+    end_all(lambda: descendants(os.getpid()), grace_s=LEFT_S, reap=reap)  # what ranks have left
     with contextlib.suppress(OSError):
         connection.sendall(CODE.pack(code))
     return 0
+
+
+def reap() -> None:
+    """Take the exit codes of children that have ended."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], int]:
@@ -55,7 +68,8 @@ def become_rank(request: dict[str, Any], rank: int, port: int) -> NoReturn:
     code = 1
     try:
         signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        for signum in (signal.SIGCHLD, signal.SIGTERM):
+            signal.signal(signum, signal.SIG_DFL)
         end_with_parent(signal.SIGKILL)
         os.chdir(request["directory"])
         os.sched_setaffinity(0, request["cpus"])

@@ -6,15 +6,16 @@ Whoever was left behind asks SLURM how the job ended, and records that.
 import shutil
 from pathlib import Path
 
-from scalestudy.launch.attempt import Attempt, read_attempt
+from scalestudy.launch.attempt import Attempt, UnreadableAttemptError, read_attempt
 from scalestudy.launch.outcome import memory_kill
-from scalestudy.launch.run import set_aside
+from scalestudy.launch.place import set_aside
 from scalestudy.launch.slurm.job import Job, read_ended_job, what_became
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.environment import host_environment
 from scalestudy.record.lock import exclusive_now
 from scalestudy.record.observation import HELD_DEVICES, most_steps, read_record
-from scalestudy.record.parts import PLANNED, VOUCHER, describe, publish, read_parts, vouch, write_data
+from scalestudy.record.parts import PLANNED, describe, publish, read_parts, vouch, write_data
+from scalestudy.record.voucher import VOUCHER
 from scalestudy.study.spec import parse_spec
 
 
@@ -26,7 +27,10 @@ def settle(results: Path) -> list[str]:
     """
     lines = []
     for partial in sorted((results / "runs" / ".partial").glob("*/")):
-        attempt = read_attempt(partial)
+        try:
+            attempt = read_attempt(partial)
+        except UnreadableAttemptError:
+            continue  # its next launch says so and sets it aside
         if attempt and attempt["slurm_job_id"]:
             job = read_ended_job(attempt["slurm_job_id"])
             with exclusive_now(partial.with_suffix(".lock")) as free:

@@ -7,6 +7,8 @@ from scalestudy.record.host.cpus import read_file
 
 MOUNT = Path("/sys/fs/cgroup")
 MEMBERSHIP = Path("/proc/self/cgroup")
+VMSTAT = Path("/proc/vmstat")
+OOM_FILES = ("memory.events", "memory.oom_control")
 NO_LIMIT = 2**60
 """Bytes. Version 1 spells "no limit" as the largest number it has."""
 
@@ -49,6 +51,21 @@ def memory_left_of_cgroup_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP
             }
             left.append((int(limit) - int(used) + max(of_files.values(), default=0)) / 2**30)
     return max(0.0, min(left)) if left else None
+
+
+def oom_kills(mount: Path = MOUNT, membership: Path = MEMBERSHIP, system: Path = VMSTAT) -> int | None:
+    """Processes that the kernel has killed for memory in the cgroup of this process, on the whole host where that
+    does not count them; None where nobody does.
+
+    Source: Linux, cgroup-v2.rst, memory.events: oom_kill; cgroup-v1/memory.rst, memory.oom_control;
+    proc_vmstat(5).
+    """
+    files = [folder / name for folder in _folders("memory", mount, membership) for name in OOM_FILES]
+    for file in (*files, system):
+        for line in (read_file(file) or "").splitlines():
+            if line.startswith("oom_kill "):
+                return int(line.split()[1])
+    return None
 
 
 def _folders(controller: str, mount: Path, membership: Path) -> Iterator[Path]:

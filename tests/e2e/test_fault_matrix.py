@@ -1,0 +1,179 @@
+"""Faults of one launch on one host: who is hit, and when; what is recorded, what is left, what the next call does.
+
+Each cell is a real launch of two ranks. A rank waits at the moment, so that the fault meets it there for certain.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import alive, wait_for
+from faulted import HANG_UP, SOON_S, Faulted
+from scalestudy.record.tables import read_observation
+
+IN_TRAINING = ("rendezvous", "warm-up", "block")
+IN_RANKS = (*IN_TRAINING, "probe", "writing")
+MOMENTS = ("preparing", *IN_RANKS)
+SEEDS = itertools.count(1)
+BY_A_SIGNAL = {
+    signal.SIGTERM: "SIGTERM",
+    signal.SIGINT: "SIGINT",
+    signal.SIGHUP: "SIGHUP",
+    signal.SIGKILL: "SIGKILL",
+    signal.SIGSTOP: "SIGSTOP, then SIGCONT",
+    HANG_UP: "its terminal hangs up",
+}
+NAMES = {
+    "rank": "a rank",
+    "starter": "the process that starts the ranks",
+    "supervisor": "the process that watches the ranks",
+    "keeper": "the keeper of a launch",
+    "launcher": "the launcher",
+}
+WHOLE, STOPPED, FAILED, NOTHING = "ok", "ok, its probes stopped", "failed", ""
+"""What is recorded: all; the training without its probes; the reason; nothing."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A fault at a moment, and what it comes to."""
+
+    victim: str
+    fault: int | str
+    moment: str
+    recorded: str
+    reason: str = ""
+    """A part of the reason of what failed."""
+
+    @property
+    def mark(self) -> pytest.MarkDecorator:
+        kept = {
+            WHOLE: "the whole run",
+            STOPPED: "the run, with a warning that its probes are missing",
+            FAILED: "a record with the reason, and what the ranks had measured",
+            NOTHING: "nothing of this run; every other run",
+        }
+        measured = "measures the run; its record says that an earlier attempt was cut off"
+        again = measured if self.fault == signal.SIGKILL else "measures the run"
+        return pytest.mark.fault(
+            fault=f"{BY_A_SIGNAL[self.fault]} to {NAMES[self.victim]}"
+            if self.fault != HANG_UP
+            else "the terminal of the launcher hangs up",
+            moment=self.moment,
+            outcome=self.recorded or "not recorded",
+            kept=kept[self.recorded],
+            next_call=again if self.recorded == NOTHING else "keeps the record and measures nothing",
+        )
+
+
+def cells_of_ranks() -> Iterator[Cell]:
+    for moment in IN_RANKS:
+        yield Cell("rank", signal.SIGKILL, moment, FAILED, "left no report; ended by SIGKILL")
+        yield Cell("rank", signal.SIGSTOP, moment, WHOLE)
+    for moment in IN_TRAINING:
+        yield Cell("rank", signal.SIGTERM, moment, FAILED, "was stopped by SIGTERM before any rank had failed")
+    yield Cell("rank", signal.SIGTERM, "probe", STOPPED)
+    yield Cell("rank", signal.SIGTERM, "writing", WHOLE)
+
+
+def cells_of_what_starts_ranks() -> Iterator[Cell]:
+    reasons = {
+        ("starter", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+        ("starter", signal.SIGTERM): "was stopped by SIGTERM before any rank had failed",
+        ("keeper", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+    }
+    for (victim, fault), reason in reasons.items():
+        for moment in IN_TRAINING:
+            yield Cell(victim, fault, moment, FAILED, reason)
+        yield Cell(victim, fault, "probe", STOPPED)
+        yield Cell(victim, fault, "writing", WHOLE)
+    for moment in IN_RANKS:
+        yield Cell("starter", signal.SIGSTOP, moment, WHOLE)
+        yield Cell("supervisor", signal.SIGKILL, moment, FAILED, "left no report")
+
+
+def cells_of_launchers() -> Iterator[Cell]:
+    for moment in MOMENTS:
+        for fault in (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, HANG_UP):
+            yield Cell("launcher", fault, moment, NOTHING)
+        yield Cell("launcher", signal.SIGSTOP, moment, WHOLE)
+
+
+QUICK = {("rank", signal.SIGTERM, "probe"), ("launcher", signal.SIGKILL, "block")}
+CELLS = [*cells_of_ranks(), *cells_of_what_starts_ranks(), *cells_of_launchers()]
+
+
+def parameters() -> list[Any]:
+    return [
+        pytest.param(
+            cell,
+            id=f"{cell.victim}-{BY_A_SIGNAL[cell.fault].split(',')[0].replace(' ', '_')}-{cell.moment}",
+            marks=[cell.mark] + [pytest.mark.slow] * ((cell.victim, cell.fault, cell.moment) not in QUICK),
+        )
+        for cell in CELLS
+    ]
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One folder for all cells: their ranks are forked from one parent."""
+    return tmp_path_factory.mktemp("matrix") / "results"
+
+
+@pytest.mark.parametrize("cell", parameters())
+def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
+    launch = Faulted(results, tmp_path, cell.moment, seed=next(SEEDS))
+    before = {path: path.read_bytes() for path in results.glob("runs/*/run.json")}
+    with launch.held_host():
+        process = launch.call(terminal=cell.fault == HANG_UP)
+        launch.meet(process)
+        launch.hit(cell.victim, cell.fault)
+        if cell.recorded != NOTHING and (cell.moment == "writing" or cell.fault == signal.SIGSTOP):
+            launch.let_go()
+        if cell.moment == "preparing" and cell.recorded == NOTHING:
+            process.wait(SOON_S)
+    said = process.communicate(timeout=SOON_S)[0] or ""
+    if cell.recorded == NOTHING:
+        signum = signal.SIGHUP if cell.fault == HANG_UP else cell.fault
+        assert process.returncode == (-signum if signum == signal.SIGKILL else 128 + signum), said
+        assert not launch.run.exists()
+        wait_for(lambda: not any(alive(pid) for pid in launch.pids.values()), seconds=SOON_S)
+    else:
+        assert process.returncode == 0, said
+        of_fault(launch, cell)
+    launch.let_go()
+    record = launch.run / "run.json"
+    first = record.read_bytes() if record.exists() else None
+    again = launch.call()
+    said = again.communicate(timeout=SOON_S)[0]
+    assert again.returncode == 0, said
+    if cell.recorded == NOTHING:
+        assert ": measured: ok" in said
+        attempts = read_observation(launch.run).record.environment.get("earlier_attempts", [])
+        assert len(attempts) == (cell.fault == signal.SIGKILL)
+    else:
+        assert ": kept, it was measured before" in said
+        assert record.read_bytes() == first
+    assert launch.left_over() == []
+    assert {path: path.read_bytes() for path in before} == before, "no finished run is changed"
+
+
+def of_fault(launch: Faulted, cell: Cell) -> None:
+    """Whether the record says what happened, and has what was measured; reading it checks all its files."""
+    observation = read_observation(launch.run)
+    record = observation.record
+    kinds = {warning["kind"] for warning in record.environment["warnings"]}
+    assert record.outcome == ("failed" if cell.recorded == FAILED else "ok"), record.reason
+    assert cell.reason in record.reason
+    if cell.recorded != FAILED:
+        steps = observation.steps.groupby("rank")["step"].count()
+        assert list(steps.index) == [0, 1]
+        assert steps[0] == steps[1] > 0
+    assert ("probes failed" in kinds) == (cell.recorded == STOPPED)
+    assert [path.name for path in launch.run.iterdir() if path.name.startswith(("rank-", "probes"))] == []

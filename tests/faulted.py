@@ -1,0 +1,137 @@
+"""A launch that a fault meets at a chosen moment, and what is left of it. Real processes, two ranks over gloo."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import signal
+import subprocess
+import sys
+import termios
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from conftest import BIN, alive, wait_for
+from launches import spec_of
+from moment_rank import FOLDER, MOMENT
+from scalestudy.launch.family import shared_memory
+from scalestudy.record.lock import exclusive
+from scalestudy.study.spec import WORKER, RunSpec
+
+PARENT = "scalestudy.launch.forked.parent"
+HANG_UP = "hang-up"
+CACHE = "torchinductor_"
+"""How torch's cache of compiled code is called, which the next launch uses."""
+SOON_S = 120
+"""Seconds in which a process ends that was told to, beside much other load."""
+
+
+@dataclass
+class Faulted:
+    """One launch. results: shared by all launches of a module, so that their ranks have one parent."""
+
+    results: Path
+    folder: Path
+    """Of this launch alone: its temporary files, and how test and rank talk."""
+    moment: str
+    seed: int
+    memory: set[str] = field(default_factory=shared_memory)
+    pids: dict[str, int] = field(default_factory=dict)
+    terminal: int | None = None
+
+    def __post_init__(self) -> None:
+        self.temporary.mkdir()
+
+    @property
+    def temporary(self) -> Path:
+        return self.folder / "tmp"
+
+    @property
+    def spec(self) -> RunSpec:
+        environment = {WORKER: "moment_rank", MOMENT: self.moment, FOLDER: str(self.folder)}
+        environment["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+        if self.moment == "preparing":
+            environment = {}
+        host: dict[str, Any] = {"start": "fork", "environment": environment}
+        measure = {"probe_rounds": 1, "probe_steps": 2, "block_steps": 4}
+        return spec_of({"strategy": "ddp"}, host=host, measure=measure, seed=self.seed)
+
+    @property
+    def run(self) -> Path:
+        return self.results / "runs" / self.spec.run_id
+
+    @property
+    def partial(self) -> Path:
+        return self.results / "runs/.partial" / self.spec.run_id
+
+    def call(self, *, terminal: bool = False) -> subprocess.Popen[str]:
+        """The command, started; on a terminal of its own where asked for."""
+        spec = self.spec.to_json()
+        command = [str(BIN / "scalestudy"), "train", "--spec", spec, "--results", str(self.results)]
+        ours = theirs = subprocess.PIPE
+        if terminal:
+            self.terminal, theirs = pty.openpty()
+        process = subprocess.Popen(
+            [*command, "--time-limit-min=5", "--stall-limit-s=90"],
+            cwd=self.folder,
+            env=os.environ | {"TMPDIR": str(self.temporary)},
+            stdin=theirs if terminal else subprocess.DEVNULL,
+            stdout=theirs,
+            stderr=theirs if terminal else subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+            preexec_fn=(lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0)) if terminal else None,
+        )
+        if terminal:
+            os.close(theirs)
+        assert ours
+        return process
+
+    def meet(self, process: subprocess.Popen[str]) -> None:
+        """Wait for the moment, and find all processes of the launch."""
+        self.pids = {"launcher": process.pid}
+        if self.moment == "preparing":
+            wait_for((self.partial / "attempt.json").exists)
+            return
+        wait_for((self.folder / "at").exists)
+        rank = psutil.Process(int((self.folder / "at").read_text()))
+        (keeper,) = psutil.Process(process.pid).children()
+        starter = next(child for child in keeper.children() if PARENT not in child.cmdline())
+        self.pids |= {"rank": rank.pid, "supervisor": rank.ppid(), "keeper": keeper.pid, "starter": starter.pid}
+        self.pids |= {f"rank {at}": pid.pid for at, pid in enumerate(psutil.Process(rank.ppid()).children())}
+
+    def hit(self, victim: str, fault: int | str) -> None:
+        """Do it. What is stopped is woken a moment later."""
+        if fault == HANG_UP:
+            assert self.terminal is not None
+            os.close(self.terminal)
+            self.terminal = None
+            return
+        assert isinstance(fault, int)
+        os.kill(self.pids[victim], fault)
+        if fault == signal.SIGSTOP:
+            wait_for(lambda: psutil.Process(self.pids[victim]).status() == psutil.STATUS_STOPPED)
+            os.kill(self.pids[victim], signal.SIGCONT)
+
+    def let_go(self) -> None:
+        (self.folder / "go").touch()
+
+    def held_host(self) -> contextlib.AbstractContextManager[object]:
+        """The lock of the host, as another measurement holds it; nothing but for the moment of preparing."""
+        if self.moment != "preparing":
+            return contextlib.nullcontext()
+        lock = self.temporary / f"scalestudy-{os.getuid()}.lock"
+        return exclusive(lock, waiting=lambda: None)
+
+    def left_over(self) -> list[str]:
+        """What is there and should not be: processes, locks, temporary files, shared memory, parts of runs."""
+        found = [f"process {who}" for who, pid in self.pids.items() if alive(pid)]
+        found += [f"lock {path.name}" for path in self.results.rglob("*.lock")]
+        names = [path.name for path in self.temporary.iterdir() if not path.name.startswith(CACHE)]
+        found += [f"temporary {name}" for name in names]
+        found += [f"shared memory {name}" for name in shared_memory() - self.memory]
+        return found + [f"partial {self.partial.name}" for _ in [0] if self.partial.exists()]

@@ -1,0 +1,58 @@
+"""A rank that waits at a chosen moment until it is let go, so that a fault meets it there.
+
+Started in the place of `scalestudy.train`, with the same arguments. MOMENT says where the last rank waits. In
+FOLDER it writes its process id to `at` when it is there, and goes on once `go` is there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from scalestudy.demo.failing import is_last
+from scalestudy.record.rank_recorder import RankRecorder
+from scalestudy.train import rank
+from scalestudy.train.__main__ import run
+from scalestudy.train.loop import Trainer
+from scalestudy.train.place import watchdog
+
+MOMENT, FOLDER = "TEST_MOMENT", "TEST_FOLDER"
+MOMENTS: dict[str, tuple[Any, str, int]] = {
+    "rendezvous": (rank, "make_strategy", 1),
+    "warm-up": (Trainer, "train_block", 1),
+    "block": (Trainer, "train_block", 4),
+    "probe": (rank, "run_probes", 1),
+    "writing": (RankRecorder, "write", 1),
+}
+"""What the last rank waits before: a function of an object, and its how many-eth call."""
+
+
+def wait() -> None:
+    folder = Path(os.environ[FOLDER])
+    (folder / "at.new").write_text(str(os.getpid()))
+    (folder / "at.new").rename(folder / "at")
+    while not (folder / "go").exists():
+        time.sleep(0.02)
+
+
+def waiting_before(function: Callable[..., Any], call: int) -> Callable[..., Any]:
+    calls: list[int] = []
+
+    def waiting(*arguments: Any, **named: Any) -> Any:
+        calls.append(1)
+        if len(calls) == call:
+            wait()
+        return function(*arguments, **named)
+
+    return waiting
+
+
+if __name__ == "__main__":
+    watchdog.ANSWER_S = 1.0
+    place, name, call = MOMENTS[os.environ[MOMENT]]
+    if is_last():
+        setattr(place, name, waiting_before(getattr(place, name), call))
+    run()

@@ -1,0 +1,160 @@
+"""Whatever lies in the place of a run, a fresh record is not lost, and what was there is kept and named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import handlers_kept
+from scalestudy.errors import UserError
+from scalestudy.launch import place
+from scalestudy.launch import run as launching
+from scalestudy.launch.attempt import Earlier
+from scalestudy.record.observation import RunRecord, read_record
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+
+@pytest.fixture
+def spec(content: dict[str, Any]) -> RunSpec:
+    return next(iter(make_plan(parse_study(content, source="x")).runs.values()))
+
+
+def record(spec: RunSpec, results: Path, meanwhile: Any = None) -> tuple[RunRecord, bool]:
+    """Record a launch that is not needed; `meanwhile` is done while it would have run."""
+
+    def make(partial: Path, code: str, _: Earlier) -> RunRecord:
+        made = launching._unneeded(spec, partial, code, "enough")
+        if meanwhile:
+            meanwhile()
+        return made
+
+    with handlers_kept():
+        return launching._keep_or_record(spec, results, make)
+
+
+def superseded(results: Path) -> list[Path]:
+    return sorted((results / "superseded").glob("*"))
+
+
+def test_a_file_in_the_place_of_a_run_is_set_aside(
+    spec: RunSpec, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    final = tmp_path / "runs" / spec.run_id
+    final.parent.mkdir()
+    final.write_text("mine")
+    record(spec, tmp_path)
+    assert read_record(final).reason == "enough"
+    (kept,) = superseded(tmp_path)
+    assert kept.read_text() == "mine"
+    assert f"{final}: is no run; moved to {kept}" in capsys.readouterr().err
+
+
+def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Path) -> None:
+    """A disk may be missing that has the run: it is not measured again unasked."""
+    final = tmp_path / "runs" / spec.run_id
+    final.parent.mkdir()
+    final.symlink_to("/nowhere/run")
+    with pytest.raises(UserError, match=r"is a link to /nowhere/run, which is not there\. Bring that back"):
+        record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched"))
+
+
+@pytest.mark.parametrize("what", ["file", "link", "directory"])
+def test_what_comes_into_the_way_meanwhile_costs_no_measurement(
+    spec: RunSpec, tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    final = tmp_path / "runs" / spec.run_id
+
+    def obstruct() -> None:
+        if what == "file":
+            final.write_text("mine")
+        elif what == "link":
+            final.symlink_to("/nowhere/run")
+        else:
+            (final / "run.json").mkdir(parents=True)
+
+    record(spec, tmp_path, obstruct)
+    assert read_record(final).reason == "enough"
+    assert len(superseded(tmp_path)) == 1
+    if what != "directory":
+        assert "was in the way of the run; moved to" in capsys.readouterr().err
+
+
+def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
+    spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    final = tmp_path / "runs" / spec.run_id
+    rename = Path.rename
+
+    def refuse(self: Path, target: Path) -> Path:
+        if target == final:
+            raise PermissionError(13, "Permission denied")
+        return rename(self, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "rename", refuse)
+        with pytest.raises(UserError, match=r"cannot be put here \(permission denied\)\. Its record is whole in"):
+            record(spec, tmp_path)
+    assert not final.exists()
+    kept, anew = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
+    assert (kept.reason, anew) == ("enough", False)
+    assert list((tmp_path / "runs/.partial").iterdir()) == []
+
+
+GARBLED = {
+    "empty": b"",
+    "cut short": b'{"started_at": "2026-',
+    "another document": b"[1, 2]",
+    "wrong types": b'{"started_at": 3, "host": null, "slurm_job_id": 4, "earlier": {}}',
+    "wrong entries": b'{"started_at": "x", "host": "h", "slurm_job_id": null, "earlier": [1]}',
+    "no text": bytes(range(256)),
+    "deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("name", [*GARBLED, "directory"])
+def test_an_attempt_that_cannot_be_read_is_kept_and_does_not_block_its_run(
+    spec: RunSpec, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    partial = tmp_path / "runs/.partial" / spec.run_id
+    partial.mkdir(parents=True)
+    if name == "directory":
+        (partial / "attempt.json").mkdir()
+    else:
+        (partial / "attempt.json").write_bytes(GARBLED[name])
+    record(spec, tmp_path)
+    assert read_record(tmp_path / "runs" / spec.run_id).reason == "enough"
+    (kept,) = superseded(tmp_path)
+    assert (kept / "attempt.json").exists()
+    said = capsys.readouterr().err
+    assert f"{partial / 'attempt.json'}: does not say who tried to measure the run before" in said
+    assert str(kept) in said
+
+
+@pytest.mark.parametrize("what", ["file", "link"])
+def test_what_is_no_directory_in_the_place_of_an_attempt_is_kept(spec: RunSpec, tmp_path: Path, what: str) -> None:
+    partial = tmp_path / "runs/.partial" / spec.run_id
+    partial.parent.mkdir(parents=True)
+    partial.write_text("mine") if what == "file" else partial.symlink_to("/nowhere")
+    record(spec, tmp_path)
+    assert read_record(tmp_path / "runs" / spec.run_id).reason == "enough"
+    (kept,) = superseded(tmp_path)
+    assert kept.is_symlink() == (what == "link")
+
+
+def test_a_whole_record_of_a_killed_launcher_is_put_in_its_place(spec: RunSpec, tmp_path: Path) -> None:
+    """It was killed between the record and the rename."""
+    final, partial = tmp_path / "runs" / spec.run_id, tmp_path / "runs/.partial" / spec.run_id
+    first, _ = record(spec, tmp_path)
+    final.rename(partial)
+    assert place.is_whole(partial)
+    again, anew = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
+    assert (again, anew) == (first, False)
+    final.rename(partial)
+    (partial / "log.txt").write_text("changed")
+    record(spec, tmp_path)
+    (kept,) = superseded(tmp_path)
+    assert (kept / "log.txt").read_text() == "changed", "what is not whole is no record, and is kept"
+    assert list((tmp_path / "runs/.partial").iterdir()) == []

@@ -1,0 +1,105 @@
+"""A record that was changed after the run is refused by name, whichever of its checksums was changed with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scalestudy.errors import UserError
+from scalestudy.launch.run import record_unneeded
+from scalestudy.record.observation import read_record
+from scalestudy.study.config.load import parse_study
+from scalestudy.study.plan import make_plan
+
+
+@pytest.fixture
+def run(content: dict[str, Any], tmp_path: Path) -> Path:
+    """The directory of a run that was recorded as a launch does it."""
+    spec = next(iter(make_plan(parse_study(content, source="x")).runs.values()))
+    record_unneeded(spec, tmp_path, "three launches are enough")
+    return tmp_path / "runs" / spec.run_id
+
+
+def of_release_0_2(run: Path) -> None:
+    """Take the record's own checksum out, and vouch for what is left."""
+    path = run / "run.json"
+    content = json.loads(path.read_bytes())
+    del content["checksum"]
+    path.write_text(json.dumps(content))
+    (run / "run.sha256").write_text(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  run.json\n")
+
+
+def edit(run: Path) -> None:
+    path = run / "run.json"
+    content = json.loads(path.read_bytes())
+    content["outcome"] = "ok"
+    content["totals"]["samples"] = 10**9
+    path.write_text(json.dumps(content, indent=1))
+
+
+def refusal(run: Path) -> str:
+    with pytest.raises(UserError) as refused:
+        read_record(run)
+    return str(refused.value)
+
+
+def test_a_record_is_read_that_nobody_changed(run: Path) -> None:
+    assert read_record(run).reason == "three launches are enough"
+    (run / "run.json").write_text(json.dumps(json.loads((run / "run.json").read_bytes()), sort_keys=True))
+    (run / "run.sha256").unlink()
+    assert read_record(run).reason == "three launches are enough", "its content counts"
+
+
+@pytest.mark.parametrize("voucher", ["stale", "missing", "made again"])
+def test_an_edited_record_that_stays_valid_is_refused(run: Path, voucher: str) -> None:
+    edit(run)
+    if voucher == "missing":
+        (run / "run.sha256").unlink()
+    if voucher == "made again":
+        digest = hashlib.sha256((run / "run.json").read_bytes()).hexdigest()
+        (run / "run.sha256").write_text(f"{digest}  run.json\n")
+    said = refusal(run)
+    assert said.startswith(f"{run / 'run.json'}: was changed after the run was measured")
+    assert "move the run's directory away" in said
+
+
+@pytest.mark.parametrize(
+    ("voucher", "words"), [("", "is empty"), ("0" * 64, "is not the checksum"), ("\xff", "is")]
+)
+def test_a_voucher_that_is_wrong_is_noticed_and_can_be_made_again(run: Path, voucher: str, words: str) -> None:
+    (run / "run.sha256").write_bytes(voucher.encode("latin-1"))
+    said = refusal(run)
+    assert said.startswith(f"{run / 'run.sha256'}: {words}")
+    assert "Remove run.sha256 and call the same command again" in said
+    (run / "run.sha256").unlink()
+    read_record(run)
+
+
+def test_a_directory_in_the_place_of_a_voucher_is_named(run: Path) -> None:
+    (run / "run.sha256").unlink()
+    (run / "run.sha256").mkdir()
+    assert "run.sha256: cannot be read (is a directory)" in refusal(run)
+
+
+def test_a_record_of_an_older_release_has_its_voucher_alone(run: Path) -> None:
+    of_release_0_2(run)
+    read_record(run)
+    edit(run)
+    said = refusal(run)
+    assert "is not the checksum of run.json, so one of the two was changed" in said
+    assert "If you know that run.json is right, remove run.sha256 instead" in said
+    (run / "run.sha256").unlink()
+    read_record(run)
+
+
+@pytest.mark.parametrize("what", ["directory", "dangling link"])
+def test_what_is_no_file_in_the_place_of_a_record_is_named(run: Path, what: str) -> None:
+    path = run / "run.json"
+    path.unlink()
+    path.mkdir() if what == "directory" else path.symlink_to("nowhere")
+    said = refusal(run)
+    assert said.startswith(f"{path}: {'cannot be read' if what == 'directory' else 'is a link to nowhere'}")
+    assert "move the run's directory away" in said

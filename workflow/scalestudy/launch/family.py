@@ -1,0 +1,190 @@
+"""The processes of one launch, however they were started, and their end.
+
+A process belongs to a launch if it has the launch's mark in the environment that it was started with, if it writes
+to the launch's log, or if it descends from the launch's keeper. Ranks, their loader workers and daemons have the
+mark; forked ranks have the log. Only the standard library is needed: the keeper starts at once.
+"""
+
+import contextlib
+import ctypes
+import os
+import shutil
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+MARK = "SCALESTUDY_LAUNCH"
+"""The variable that all processes of a launch inherit."""
+PARENT = b"scalestudy.launch.forked.parent"
+"""In the command line of the process that ranks are forked from: it serves the next launch too."""
+CLEANERS = (b"multiprocessing.resource_tracker", b"torch_shm_manager")
+"""Processes that remove shared memory once its users are gone, and then end by themselves."""
+CLEANING_S = 3.0
+LINGER_S = 0.5
+"""Seconds in which processes that are at their end may end by themselves."""
+POLL_S = 0.02
+SHARED_MEMORY = Path("/dev/shm")
+OF_LIBRARIES = ("torch_", "psm_", "sem.mp-", "nccl-", "wnsm_")
+"""How names of shared memory begin that torch, Python's multiprocessing and NCCL make."""
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def end_with_parent(signum: int) -> None:
+    """Ask Linux to send this process a signal should its parent die, however it dies (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signum)
+
+
+def adopt_orphans() -> None:
+    """Ask Linux to make this process the parent of descendants whose own parent dies (prctl(2))."""
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def of_launch(mark: str, log: Path) -> set[int]:
+    """Process ids of this user that have the mark, or have the log open for writing; this process is left out."""
+    marked, found = f"{MARK}={mark}".encode(), set()
+    with contextlib.suppress(OSError):
+        place = log.stat()
+        for pid in _living():
+            if pid != os.getpid() and (_has(pid, marked) or _writes(pid, place)):
+                found.add(pid)
+    return found
+
+
+def descendants(root: int, *, without: bytes | None = None) -> set[int]:
+    """Process ids of those that descend from a process.
+
+    without: what a process and its descendants are left out for, if it is in its command line.
+    """
+    children: dict[int, list[int]] = {}
+    for pid in _living():
+        with contextlib.suppress(OSError, IndexError):
+            children.setdefault(_parent_of(pid), []).append(pid)
+    found, open_ends = set(), [root]
+    while open_ends:
+        for pid in children.get(open_ends.pop(), []):
+            if without is None or without not in _command_of(pid):
+                found.add(pid)
+                open_ends.append(pid)
+    return found
+
+
+def end_all(find: Callable[[], set[int]], *, grace_s: float, reap: Callable[[], None] = lambda: None) -> None:
+    """End all processes that `find` finds, until it finds none: SIGTERM first, SIGKILL after `grace_s` seconds.
+
+    One that is stopped is woken, so that it can end. A process that only cleans up gets time after the others.
+    reap: called between two looks; it takes the exit codes of children.
+    """
+    begin = time.monotonic()
+    told: set[int] = set()
+    cleaning_until = float("inf")
+    while True:
+        reap()
+        found = find()
+        if not found:
+            return
+        now = time.monotonic()
+        cleaners = {pid for pid in found if any(word in _command_of(pid) for word in CLEANERS)}
+        if found == cleaners:
+            cleaning_until = min(cleaning_until, now + CLEANING_S)
+            _send(cleaners if now > cleaning_until else set(), signal.SIGKILL)
+        elif now - begin > grace_s:
+            _send(found - cleaners, signal.SIGKILL)
+        elif now - begin > min(LINGER_S, grace_s / 2):
+            _send(found - cleaners - told, signal.SIGTERM, signal.SIGCONT)
+            told |= found - cleaners
+        time.sleep(POLL_S)
+
+
+def shared_memory() -> set[str]:
+    """Names of this user's shared memory that libraries of training made."""
+    with contextlib.suppress(OSError):
+        entries = (entry for entry in os.scandir(SHARED_MEMORY) if entry.name.startswith(OF_LIBRARIES))
+        return {entry.name for entry in entries if entry.stat(follow_symlinks=False).st_uid == os.getuid()}
+    return set()
+
+
+def remove_shared_memory(before: set[str]) -> None:
+    """Remove shared memory that was made since `before` and that no living process has."""
+    left = shared_memory() - before
+    if not left:
+        return
+    used = b"".join(_read(pid, "maps") for pid in _living())
+    for name in left:
+        if str(SHARED_MEMORY / name).encode() not in used:
+            with contextlib.suppress(OSError):
+                (SHARED_MEMORY / name).unlink()
+
+
+def sharing_folders(temporary: Path) -> set[Path]:
+    """This user's folders of Python's multiprocessing in the folder of temporary files."""
+    with contextlib.suppress(OSError):
+        return {path for path in temporary.glob("pymp-*") if path.stat().st_uid == os.getuid()}
+    return set()
+
+
+def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
+    """Remove such folders that were made since `before`, if they hold sockets alone and nobody listens at those.
+
+    Loader workers make them to hand batches over. A worker that is killed leaves its folder.
+    """
+    left = sharing_folders(temporary) - before
+    open_sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace") if left else ""
+    for folder in left:
+        with contextlib.suppress(OSError):
+            held = list(folder.iterdir())
+            if held and all(path.is_socket() and str(path) not in open_sockets for path in held):
+                shutil.rmtree(folder)
+
+
+def _living() -> Iterator[int]:
+    """Process ids of this user's processes that have not ended; one that nobody has waited for has."""
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                if entry.stat().st_uid == os.getuid() and _status(int(entry.name))[0] not in ("Z", "X"):
+                    yield int(entry.name)
+
+
+def _status(pid: int) -> list[str]:
+    """What follows the name in /proc/PID/stat (proc_pid_stat(5)): the state, the parent's id."""
+    return Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rsplit(")", 1)[1].split()
+
+
+def _parent_of(pid: int) -> int:
+    return int(_status(pid)[1])
+
+
+def _read(pid: int, name: str) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/{name}").read_bytes()
+    except OSError:  # it has ended, or is none of ours
+        return b""
+
+
+def _command_of(pid: int) -> bytes:
+    return _read(pid, "cmdline")
+
+
+def _has(pid: int, variable: bytes) -> bool:
+    return variable in _read(pid, "environ").split(b"\0")
+
+
+def _writes(pid: int, place: os.stat_result) -> bool:
+    """Whether a process has a file open for writing. Somebody who looks at the log only reads it."""
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                found = entry.stat()
+                if (found.st_dev, found.st_ino) == (place.st_dev, place.st_ino):
+                    flags = _read(pid, f"fdinfo/{entry.name}").split(b"flags:", 1)[-1].split()[0]
+                    if int(flags, 8) & os.O_ACCMODE != os.O_RDONLY:
+                        return True
+    return False
+
+
+def _send(pids: set[int], *signals: int) -> None:
+    for pid in pids:
+        for signum in signals:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signum)
