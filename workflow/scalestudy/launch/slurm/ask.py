@@ -32,19 +32,19 @@ def ask(*command: str, limit_s: float = ASK_S) -> subprocess.CompletedProcess[st
 
 
 def ask_patiently(
-    *command: str, wait_s: float, waiting: Callable[[str], None]
+    *command: str, wait_s: float, limit_s: float, waiting: Callable[[str], None]
 ) -> subprocess.CompletedProcess[str]:
     """The same, asked again for up to `wait_s` seconds while the controller is away.
 
     waiting: is told once, in SLURM's words, that it is.
     """
     give_up = time.monotonic() + wait_s
-    done = ask(*command)
+    done = ask(*command, limit_s=limit_s)
     if done.returncode and is_away(done.stderr):
         waiting(words(done.stderr))
     while done.returncode and is_away(done.stderr) and time.monotonic() < give_up:
         time.sleep(min(AGAIN_S, wait_s))
-        done = ask(*command)
+        done = ask(*command, limit_s=limit_s)
     return done
 
 
