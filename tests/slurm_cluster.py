@@ -62,6 +62,8 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 PartitionName=main Nodes=node[1-2] Default=YES MaxTime=600 PriorityTier=1 State=UP
 PartitionName=urgent Nodes=node[1-2] MaxTime=10 PriorityTier=10 State=UP
+PartitionName=single Nodes=node1 MaxTime=600 State=UP
+PartitionName=members Nodes=node[1-2] MaxTime=600 AllowAccounts=science State=UP
 """
 HARDWARE = "CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=100000 Gres=gpu:4"
 

@@ -5,22 +5,25 @@ import re
 from scalestudy.launch.slurm.ask import AWAY
 
 PROFILE = "profiles/slurm/config.yaml"
-MEMORY = f"mem_mb under set-resources in {PROFILE} (8000 MB for each rank of a node unless set), or smaller scales"
+MEMORY = (
+    f"mem_mb under set-resources in {PROFILE} (8000 MB for each rank of a node unless set), or use smaller scales"
+)
 TIME = "allocation_limit_min of the study, the limit of a job of several runs, or time_limit_min, that of a run"
 NODES = "scales of the study, which say how many nodes"
-CORES = "host.cores_per_rank of the study (8 for a GPU unless set), or smaller scales"
-GPUS = f"gpu_type under default-resources in {PROFILE}, or smaller scales"
+CORES = "host.cores_per_rank of the study (8 for a GPU unless set), or use smaller scales"
+GPUS = f"gpu_type under default-resources in {PROFILE}, or use smaller scales"
 ACCOUNT = f"slurm_account under default-resources in {PROFILE}; `sacctmgr show assoc user=$USER` lists yours"
 PARTITION = f"slurm_partition under default-resources in {PROFILE}; `sinfo` lists partitions"
 QOS = f"qos under default-resources in {PROFILE}"
-LIMITS = f"jobs in {PROFILE} for fewer jobs at a time; else smaller scales, or another account or qos"
+LIMITS = f"jobs in {PROFILE} for fewer jobs at a time; else use smaller scales, or another account or qos"
 
 ADVICE = (
     (r"job submit limit|MaxSubmit|MaxJobs|policy", LIMITS),
     (r"account", ACCOUNT),
     (r"invalid partition|PartitionConfig|partition .*not available", PARTITION),
     (r"\bqos specification|InvalidQOS|QOSNotAllowed", QOS),
-    (r"time ?limit|WallDuration|missing or exceeds|DEADLINE|Deadline", TIME),
+    (r"\bTIMEOUT|DEADLINE", "time_limit_min of the study: a job holds it for each of its runs"),
+    (r"time ?limit|WallDuration|missing or exceeds", TIME),
     (r"memory|OUT_OF_MEMORY|OutOfMemory|MaxMem|GrpMem|QOS.*Mem", MEMORY),
     (r"PartitionNodeLimit|node count|too many nodes|MaxNode|GrpNode", NODES),
     (r"feature|constraint", f"constraint under default-resources in {PROFILE}"),
@@ -34,7 +37,8 @@ ADVICE = (
 
 FOR_EVER = re.compile(
     r"PartitionTimeLimit|PartitionNodeLimit|PartitionConfig|BadConstraints|InvalidAccount|InvalidQOS"
-    r"|AccountNotAllowed|QOSNotAllowed|PerJob|DependencyNeverSatisfied|FrontEndDown|QOSGrpWall|WallDuration"
+    r"|AccountNotAllowed|QOSNotAllowed|PerJob|DependencyNeverSatisfied|QOSGrpWall|WallDuration"
+    r"|can't use this partition"
 )
 """Reasons of jobs that never start unless a limit is changed."""
 BY_HAND = {

@@ -5,6 +5,7 @@ long for a job whose end the controller has forgotten, and it does not say why j
 """
 
 import asyncio
+import shlex
 import threading
 import time
 from collections.abc import AsyncGenerator, Mapping
@@ -124,11 +125,13 @@ class PatientExecutor(Executor):
         return read_partitions()
 
     def get_account_arg(self, job: Any) -> Any:
-        """The account that a job names. Without one SLURM takes the user's own.
+        """The account that a job names; without one SLURM takes the user's own. SLURM says whether it is right.
 
-        The plug-in would ask the accounting, without a limit on how long that takes.
+        The plug-in would ask the accounting first, which some sites do not have, without a limit on how long that
+        takes.
         """
-        return super().get_account_arg(job) if job.resources.get("slurm_account") else iter([""])
+        account = str(job.resources.get("slurm_account") or "").replace(",", " ").split()
+        return iter([f" -A {shlex.quote(account[0])}" if account else ""])
 
     def _report_job_error_threadsafe(self, job_info: SubmittedJobInfo, msg: str) -> None:
         if getattr(self._attempt, "runs", False):

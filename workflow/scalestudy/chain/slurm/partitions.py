@@ -56,11 +56,11 @@ def parse_partitions(listed: str) -> dict[str, Partition]:
     default = ""
     for line in listed.splitlines():
         parts = [part.strip() for part in line.split("|")]
-        if len(parts) != 7 or not all(part.rstrip("+").isdigit() for part in parts[1:4]):
+        if len(parts) != 7 or not all(part.isdigit() for part in parts[1:4]):  # "64+" is of several kinds
             continue
         name = parts[0].rstrip("*")
         default = name if parts[0].endswith("*") else default
-        count, cpus, memory = (int(part.rstrip("+")) for part in parts[1:4])
+        count, cpus, memory = (int(part) for part in parts[1:4])
         kinds.setdefault(name, []).append(Nodes(count, cpus, memory, gpus_in(parts[4])))
         limits[name] = (parse_minutes(parts[5]), _most(parts[6]))
     found = {name: Partition(name, tuple(nodes), *limits[name]) for name, nodes in kinds.items()}
