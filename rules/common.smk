@@ -25,6 +25,7 @@ from scalestudy.chain.launches import (
     request,
     reserve_arguments,
 )
+from scalestudy.chain.slurm.patience import be_patient
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
 from scalestudy.project import root
@@ -65,6 +66,8 @@ def make_checked_plan():
 
 
 PLAN = or_one_message(make_checked_plan)
+if workflow.is_main_process:
+    be_patient()  # here, since every way to start a study comes by
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)

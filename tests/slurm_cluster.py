@@ -62,6 +62,8 @@ PreemptType=preempt/partition_prio
 PreemptMode=REQUEUE
 PartitionName=main Nodes=node[1-2] Default=YES MaxTime=600 PriorityTier=1 State=UP
 PartitionName=urgent Nodes=node[1-2] MaxTime=10 PriorityTier=10 State=UP
+PartitionName=single Nodes=node1 MaxTime=600 State=UP
+PartitionName=members Nodes=node[1-2] MaxTime=600 AllowAccounts=science State=UP
 """
 HARDWARE = "CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=4 ThreadsPerCore=1 RealMemory=100000 Gres=gpu:4"
 
@@ -89,8 +91,7 @@ class Cluster:
         files = [f"--{name}-file={self.base}/munge.{name}" for name in ("key", "pid", "log", "seed")]
         self._start("munged", "munged", "--foreground", socket_, *files)
         self._wait("munged", lambda: self._works("munge", "-n", "-S", f"{self.base}/munge.sock"))
-        self._start("slurmctld", "slurmctld", "-D")
-        self._wait("slurmctld", lambda: self._works("scontrol", "ping"))
+        self.start_controller()
         for node in NODES:
             self.start_node(node)
         self._wait("both nodes", lambda: self.states() == ["idle", "idle"])
@@ -103,6 +104,25 @@ class Cluster:
         for name in reversed(list(self._daemons)):
             self.stop_daemon(name)
         shutil.rmtree(self.base, ignore_errors=True)
+
+    def start_controller(self) -> None:
+        """Start the controller, and wait until it answers. It knows the jobs of the one before it."""
+        self._start("slurmctld", "slurmctld", "-D")
+        self._wait("slurmctld", lambda: self._works("squeue"))
+
+    def stop_controller(self, signum: int = signal.SIGTERM) -> None:
+        """End the controller; jobs go on without it."""
+        self.stop_daemon("slurmctld", signum)
+
+    def forget(self) -> None:
+        """Let the next controller know nothing of jobs, as one does that forgot them after MinJobAge."""
+        for file in (self.base / "state").glob("job_state*"):
+            file.unlink()
+
+    @property
+    def controlled(self) -> bool:
+        """Whether the controller was started and not stopped."""
+        return "slurmctld" in self._daemons
 
     def start_node(self, node: str) -> None:
         """Start the daemon of a node."""

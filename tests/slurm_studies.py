@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,15 +45,32 @@ class Submitting(Checkout):
     """A checkout whose commands see the cluster."""
 
     cluster: Cluster
+    drivers: list[Driver] = field(default_factory=list)
 
     @property
     def environment(self) -> dict[str, str]:
-        path = os.pathsep.join([str(BIN), self.cluster.environment()["PATH"]])
+        path = os.pathsep.join([str(self.root / "broken"), str(BIN), self.cluster.environment()["PATH"]])
         return super().environment | self.cluster.environment() | {"PATH": path}
 
     def submit(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """`snakemake --profile slurm`, to its end."""
         return self.run("snakemake", "--profile", "slurm", *QUICK, *arguments, check=check)
+
+    def drive(self, *arguments: str) -> Driver:
+        """`snakemake --profile slurm`, started."""
+        return Driver(self, "snakemake", "--profile", "slurm", *QUICK, *arguments)
+
+    def break_command(self, name: str, how: str) -> Path:
+        """A file; while it exists a command of SLURM fails as a shell says it, such as `exit 1`.
+
+        It does so for the driver that is started from this checkout, and in its jobs.
+        """
+        broken, wrapper = self.root / f"{name}-is-broken", self.root / "broken" / name
+        real = shutil.which(name, path=self.cluster.environment()["PATH"])
+        wrapper.parent.mkdir(exist_ok=True)
+        wrapper.write_text(f'#!/bin/sh\n[ -e {broken} ] && {{ {how}; }}\nexec {real} "$@"\n')
+        wrapper.chmod(0o755)
+        return broken
 
     def run_in_cluster(self, *command: str) -> str:
         """Output of a command of SLURM that hands on this checkout's environment, as sbatch does."""
@@ -71,10 +91,60 @@ class Submitting(Checkout):
         return list(self.results.glob(f"runs/.partial/*/{pattern}"))
 
 
+class Driver:
+    """A command that submits, in a session of its own, and what it has said until now."""
+
+    def __init__(self, submitting: Submitting, *command: str) -> None:
+        self._submitting = submitting
+        submitting.drivers.append(self)
+        self._said = submitting.root / f"driver-{len(list(submitting.root.glob('driver-*')))}.txt"
+        with self._said.open("wb") as output:
+            self.process = subprocess.Popen(
+                [str(BIN / command[0]), *command[1:]],
+                cwd=submitting.root,
+                env=submitting.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+
+    @property
+    def said(self) -> str:
+        """Standard output and error."""
+        return self._said.read_text(errors="replace")
+
+    def wait_until_it_says(self, words: str, seconds: float = 120) -> None:
+        """Until these words are among what it said."""
+        end = time.monotonic() + seconds
+        while words not in self.said:
+            assert time.monotonic() < end and self.process.poll() is None, f"never said {words!r}:\n{self.said}"
+            time.sleep(0.1)
+
+    def end(self, seconds: float = 600) -> int:
+        """Its exit code, once it has ended and nothing is in the queue."""
+        try:
+            code = self.process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            raise AssertionError(f"has not ended after {seconds} s:\n{self.said}") from None
+        wait_for(lambda: not self._submitting.cluster.jobs(), seconds=120)
+        return code
+
+    def kill(self) -> None:
+        """End it and what it started on this host, if it still runs."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
 @pytest.fixture
 def submitting(cluster: Cluster, tmp_path: Path) -> Iterator[Submitting]:
     """A fresh checkout that submits to the cluster; afterwards nothing of it may be left in the queue."""
-    yield Submitting(make_checkout(tmp_path / "checkout").root, cluster)
+    made = Submitting(make_checkout(tmp_path / "checkout").root, cluster)
+    yield made
+    for driver in made.drivers:
+        driver.kill()
     try:
         wait_for(lambda: not cluster.jobs(), seconds=60)
     except AssertionError:
@@ -164,6 +234,15 @@ class Launch:
     def record(self) -> RunRecord:
         """What was recorded."""
         return self.submitting.records()[self.run_id]
+
+
+@pytest.fixture
+def controller(cluster: Cluster) -> Iterator[Cluster]:
+    """The cluster, whose controller is back when the test is over."""
+    yield cluster
+    if not cluster.controlled:
+        cluster.start_controller()
+    wait_for(lambda: cluster.states() == ["idle", "idle"], seconds=120)
 
 
 @pytest.fixture

@@ -104,7 +104,7 @@ def refuse_unequal_requests(
         for rule, values in asked.items()
     }
     for allocation in allocations:
-        rules = list(dict.fromkeys(_rule(plan, run) for run in allocation.runs))
+        rules = list(dict.fromkeys(rule_of(plan, run) for run in allocation.runs))
         for rule, other in permutations(rules, 2):
             for name, word in words.get(rule, {}).items():
                 said = words.get(other, {}).get(name)
@@ -116,7 +116,7 @@ def refuse_unequal_requests(
                     )
 
 
-def _rule(plan: Plan, run: str) -> str:
+def rule_of(plan: Plan, run: str) -> str:
     """The rule that makes a launch."""
     of = "baseline" if plan.runs[run].strategy == "single" else "distributed"
     return f"train_{of}{'_reserve' if plan.is_reserve(run) else ''}"

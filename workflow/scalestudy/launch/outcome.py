@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from scalestudy.launch.nccl_log import with_nccl_warnings
+from scalestudy.launch.slurm.ask import is_away
 from scalestudy.record.observation import Outcome, RankReport, most_steps
 from scalestudy.study.limits import Limits
 from scalestudy.study.spec import RunSpec, TrainSpec
@@ -16,7 +17,7 @@ MEMORY_KILLS = (
     r"Exceeded job memory limit[^\n]*",
     r"Detected \d+ oom[-_]kill event[^\n]*",
 )
-STEP_REFUSED = re.compile(r"srun: error: (Unable to create step[^\n]*)")
+STEP_REFUSED = re.compile(r"srun: error: (Unable to (?:create step|confirm allocation)[^\n]*)")
 NO_MEETING = ("RendezvousTimeoutError", "RendezvousConnectionError", "RendezvousClosedError", "DistNetworkError")
 ELASTIC_EXIT = re.compile(r"rank\s*: (\d+) \(local_rank: \d+\)\s*\n\s*exitcode\s*: (-?\d+)")
 
@@ -76,6 +77,9 @@ def _judge(spec: RunSpec, found: Evidence) -> tuple[Outcome, str]:
             f"time limit of {found.limits.time_limit_min:.3g} min{cut} reached after"
             f" {most_steps(found.reports)} steps",
         )
+    refusal = STEP_REFUSED.search(found.log)
+    if refusal and not found.reports and is_away(refusal[1]):
+        return "preempted", f"SLURM did not start the launch: {refusal[1]}"
     reason = _failure(spec, found)
     if found.oom_kills and _exits(found, -signal.SIGKILL):
         return "oom", f"{reason}; the kernel's out-of-memory killer ended {found.oom_kills} process(es) meanwhile"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import shutil
 import time
 from collections.abc import Callable
@@ -30,7 +31,9 @@ from scalestudy.launch.outcome import Evidence, judge, not_ended, over_time
 from scalestudy.launch.place import kept_record, put_in_place, take_over
 from scalestudy.launch.process import Interrupted, hold_signals, raise_on_signals, run_group
 from scalestudy.launch.progress import Progress
+from scalestudy.launch.slurm.job import NoControllerError, job_id
 from scalestudy.launch.starters import Starter, host_lock, make_starter
+from scalestudy.launch.unmade import not_made
 from scalestudy.record.files import write_text
 from scalestudy.record.fingerprint import measuring_fingerprint
 from scalestudy.record.host.cgroup import oom_kills
@@ -78,7 +81,9 @@ def measure_run(
 
 def record_unneeded(spec: RunSpec, results: Path, reason: str) -> RunRecord:
     """Record that a launch held in reserve was not made, and why. One that was made before is kept as it is."""
-    record, _ = _keep_or_record(spec, results, lambda partial, code, _: _unneeded(spec, partial, code, reason))
+    record, _ = _keep_or_record(
+        spec, results, lambda partial, code, _: not_made(spec, partial, code, "unneeded", reason)
+    )
     return record
 
 
@@ -114,15 +119,6 @@ def _keep_or_record(
     return read_record(final), True
 
 
-def _unneeded(spec: RunSpec, partial: Path, code: str, reason: str) -> RunRecord:
-    """The record of a launch that was not made; its data files are there, and empty."""
-    write_text(partial / "log.txt", f"{reason}\n")
-    parts = read_parts(partial, world_size=spec.world_size)
-    write_data(partial, parts)
-    now = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    return describe(spec, parts, "unneeded", reason, code=code, started_at=now, environment={})
-
-
 def _launch(
     spec: RunSpec, partial: Path, code: str, earlier: Earlier, limits: Limits, data: Path, probed: bool
 ) -> RunRecord:
@@ -132,7 +128,11 @@ def _launch(
     results = partial.parents[2]
     if isinstance(spec, CommandSpec):
         prepare(spec, partial)
-    starter = make_starter(forks=spec.host.start == "fork")
+    try:
+        starter = make_starter(forks=spec.host.start == "fork")
+    except NoControllerError as error:
+        place = host_environment() | {"slurm_job_id": job_id(os.environ)}
+        return not_made(spec, partial, code, "preempted", str(error), environment=place, earlier=earlier)
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
         surroundings = starter.environment(spec, partial)

@@ -16,7 +16,17 @@ from scalestudy.launch.command import launch_environment, rank_command, rank_env
 from scalestudy.launch.guards.host import Guard, look
 from scalestudy.launch.nodes.arrivals import read_nodes, starter_command
 from scalestudy.launch.nodes.hosts import HOSTS, parse_hosts
-from scalestudy.launch.slurm.job import Job, end_step, job_id, node_address, read_job, step_command, what_became
+from scalestudy.launch.slurm.job import (
+    CONTROLLER_S,
+    Job,
+    NoControllerError,
+    end_step,
+    job_id,
+    node_address,
+    read_job,
+    step_command,
+    what_became,
+)
 from scalestudy.record.host.environment import NODE
 from scalestudy.record.observation import Outcome
 from scalestudy.study.limits import WRITING_S, Limits
@@ -24,6 +34,8 @@ from scalestudy.study.spec import RunSpec
 
 LEAST_S = 60
 """Seconds of an allocation that are worth starting a launch in, beyond those for its record."""
+LAST_QUESTION_S = 5
+"""Limit of a question to SLURM while it ends the job: what was measured has to be written before it kills."""
 
 
 class Starter:
@@ -144,7 +156,10 @@ class Slurm(Starter):
         """SIGTERM is how SLURM ends a job; whoever presses Ctrl-C inside an allocation wants nothing recorded."""
         if signum != signal.SIGTERM:
             return None
-        return what_became(read_job(self._job.id), steps)
+        try:
+            return what_became(read_job(self._job.id, limit_s=LAST_QUESTION_S), steps)
+        except NoControllerError as error:
+            return "preempted", f"SLURM job {self._job.id} was told to end after {steps} steps; {error}"
 
 
 class SlurmForked(Slurm):
@@ -167,15 +182,16 @@ class SlurmForked(Slurm):
 
 
 def make_starter(environment: Mapping[str, str] = os.environ, *, forks: bool = False) -> Starter:
-    """A list of hosts, where one is given; else the SLURM job we are in; else this host. Raises UserError.
+    """A list of hosts, where one is given; else the SLURM job we are in; else this host.
 
+    Raises UserError; NoControllerError where SLURM's controller is away for longer than CONTROLLER_S.
     forks: whether the ranks are forked from a parent that has imported torch.
     """
     if environment.get(HOSTS, "").strip():
         return Hosts(parse_hosts(environment[HOSTS]))
     if not (job := job_id(environment)):
         return Starter()
-    return (SlurmForked if forks else Slurm)(read_job(job))
+    return (SlurmForked if forks else Slurm)(read_job(job, wait_s=CONTROLLER_S))
 
 
 def host_lock() -> Path:

@@ -30,12 +30,14 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
     from scalestudy.cli.cost import plan_lines
     from scalestudy.cli.outlook import outlook_lines
+    from scalestudy.cli.partitions import partition_lines
     from scalestudy.record.finished import finished_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))
     folder = results or results_of(plan.study)
-    print("\n".join([*plan_lines(plan), *finished_lines(folder, plan.runs), *outlook_lines(plan, folder)]))
+    lines = [*plan_lines(plan), *partition_lines(plan, home())]
+    print("\n".join([*lines, *finished_lines(folder, plan.runs), *outlook_lines(plan, folder)]))
     return 0
 
 

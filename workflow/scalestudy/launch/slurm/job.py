@@ -2,17 +2,19 @@
 
 import datetime
 import re
-import subprocess
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from scalestudy.errors import UserError
+from scalestudy.launch.slurm.ask import ASK_S, ask, ask_patiently, words
 from scalestudy.record.observation import Outcome
+from scalestudy.record.say import say
 from scalestudy.study.config.conditions import CORES_OF_A_GPU
 from scalestudy.study.spec import RunSpec
 
-ASK_S = 30  # a controller that has not answered by then is down
+CONTROLLER_S = 900
+"""Seconds that a launch waits before it starts for a controller that is away."""
 ALIVE = {
     "PENDING",
     "CONFIGURING",
@@ -29,6 +31,10 @@ COMPLETING_S = 90
 """Longer than SLURM leaves processes that it told to end."""
 COMPLETING_FOR = {"TimeLimit": "TIMEOUT", "OutOfMemory": "OUT_OF_MEMORY", "NodeFail": "NODE_FAIL"}
 """While the processes of a job are ending SLURM does not say as what; its reason may."""
+
+
+class NoControllerError(UserError):
+    """SLURM's controller does not answer; its text quotes what SLURM's command said."""
 
 
 @dataclass(frozen=True)
@@ -76,14 +82,24 @@ def job_id(environment: Mapping[str, str]) -> str | None:
     return environment.get("SLURM_JOB_ID")
 
 
-def read_job(job: str) -> Job:
-    """What SLURM says of a job. Raises UserError where its controller does not answer."""
-    done = _ask("scontrol", "--details", "--oneliner", "show", "job", job)
+def read_job(job: str, *, wait_s: float = 0.0, limit_s: float = ASK_S) -> Job:
+    """What SLURM says of a job. Raises NoControllerError where its controller does not answer.
+
+    wait_s: how long a controller that is away is waited for; said once. limit_s: of each question.
+    """
+
+    def waiting(said: str) -> None:
+        if wait_s:
+            say(f"waiting up to {wait_s / 60:g} min for SLURM's controller, which does not answer: {said}")
+
+    question = ("scontrol", "--details", "--oneliner", "show", "job", job)
+    done = ask_patiently(*question, wait_s=wait_s, limit_s=limit_s, waiting=waiting)
     if done.returncode == 0:
         return parse_job(job, done.stdout, hosts=_expand)
     if "Invalid job id" in done.stderr:
         return Job(job, _state_of_the_past(job))
-    raise UserError(f"SLURM job {job}: `scontrol show job` failed: {done.stderr.strip()}")
+    waited = f" within {wait_s / 60:g} min" if wait_s else ""
+    raise NoControllerError(f"SLURM does not say{waited} what job {job} is given: {words(done.stderr)}")
 
 
 def read_ended_job(job: str) -> Job:
@@ -114,7 +130,7 @@ def parse_job(job: str, line: str, *, hosts: Callable[[str], tuple[str, ...]]) -
 
 def node_address(node: str) -> str:
     """The address by which other nodes reach this one: SLURM knows it also where no name service does."""
-    done = _ask("scontrol", "--oneliner", "show", "node", node)
+    done = ask("scontrol", "--oneliner", "show", "node", node)
     found = re.search(r"NodeAddr=(\S+)", done.stdout)
     return found[1] if found else node
 
@@ -148,7 +164,7 @@ def cores_granted(spec: RunSpec, job: Job) -> int:
 
 def end_step(job: str, step: str, signal: str) -> None:
     """Send a signal to the processes of a step, on all of its nodes; one that is over already is no error."""
-    _ask("scancel", f"--signal={signal}", f"{job}.{step}")
+    ask("scancel", f"--signal={signal}", f"{job}.{step}")
 
 
 def what_became(job: Job, steps: int) -> tuple[Outcome, str]:
@@ -187,20 +203,11 @@ def _gpus(said: Mapping[str, str]) -> int:
 
 def _expand(listed: str) -> tuple[str, ...]:
     """'node[1-2]' -> ('node1', 'node2')."""
-    return tuple(_ask("scontrol", "show", "hostnames", listed).stdout.split())
+    return tuple(ask("scontrol", "show", "hostnames", listed).stdout.split())
 
 
 def _state_of_the_past(job: str) -> str:
     """How a job ended that the controller has forgotten: the accounting may know, where a site has it."""
-    done = _ask("sacct", "--noheader", "--allocations", "--parsable2", f"--jobs={job}", "--format=State")
+    done = ask("sacct", "--noheader", "--allocations", "--parsable2", f"--jobs={job}", "--format=State")
     words = done.stdout.split()
     return words[0] if done.returncode == 0 and words else "UNKNOWN"
-
-
-def _ask(*command: str) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(command, capture_output=True, text=True, timeout=ASK_S, stdin=subprocess.DEVNULL)
-    except FileNotFoundError:
-        return subprocess.CompletedProcess(command, 127, "", f"{command[0]} is not installed here")
-    except subprocess.TimeoutExpired:
-        return subprocess.CompletedProcess(command, 124, "", f"no answer in {ASK_S} s")

@@ -1,0 +1,114 @@
+"""A SLURM that does not answer costs time, and nothing else."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from conftest import wait_for
+from slurm_cluster import Cluster
+from slurm_studies import Submitting, small_study
+
+
+def one_run(submitting: Submitting, variant: str = "single") -> str:
+    """The file by which Snakemake knows the run of a variant."""
+    run = next(run for run, spec in submitting.plan().runs.items() if spec.variant == variant)
+    return f"results/small/runs/{run}/run.sha256"
+
+
+@pytest.mark.fault(
+    fault="squeue fails for 20 s",
+    moment="a job is under way",
+    outcome="the study goes on; one line says since when SLURM has not answered",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_status_queries_that_fail_for_a_while_cost_only_time(submitting: Submitting) -> None:
+    submitting.configure(small_study())
+    broken = submitting.break_command("squeue", "echo 'squeue: error: no answer today' >&2; exit 1")
+    target = one_run(submitting)
+    driver = submitting.drive("--", target)
+    driver.wait_until_it_says("submitted with SLURM jobid")
+    broken.touch()
+    time.sleep(20)
+    broken.unlink()
+    assert driver.end() == 0
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
+    assert driver.said.count("no answer today") == 1
+    assert "Nothing to be done" in submitting.submit("-n", "--", target).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="the controller is killed, and is back after 70 s",
+    moment="a job is under way, and ends meanwhile",
+    outcome="the study goes on; one line says since when SLURM has not answered",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_a_controller_that_is_away_for_a_minute_costs_only_time(
+    submitting: Submitting, controller: Cluster
+) -> None:
+    submitting.configure(small_study())
+    target = one_run(submitting)
+    driver = submitting.drive("--", target)
+    wait_for(lambda: "RUNNING" in " ".join(controller.jobs()), seconds=120)
+    wait_for(lambda: submitting.partial("spec.json"))
+    time.sleep(5)  # the controller writes down what it knows
+    controller.stop_controller(signal.SIGKILL)
+    time.sleep(70)
+    controller.start_controller()
+    assert driver.end() == 0
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
+    assert driver.said.count("SLURM has not answered since") == 1
+    assert "Nothing to be done" in submitting.submit("-n", "--", target).stdout
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="squeue hangs for ten minutes, and SLURM has forgotten the job by then",
+    moment="a job is under way, and ends meanwhile",
+    outcome="the study goes on; the files of the job tell how it ended",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_a_job_that_slurm_has_forgotten_is_judged_by_its_files(
+    submitting: Submitting, controller: Cluster
+) -> None:
+    """The job is forgotten at once: a controller that starts with an empty memory knows no job."""
+    submitting.configure(small_study())
+    hanging = submitting.break_command("squeue", "exec sleep 600")
+    target = one_run(submitting)
+    driver = submitting.drive("--", target)
+    driver.wait_until_it_says("submitted with SLURM jobid")
+    hanging.touch()
+    wait_for(lambda: submitting.records(), seconds=300)
+    wait_for(lambda: not controller.jobs(), seconds=120)
+    controller.stop_controller()
+    controller.forget()
+    controller.start_controller()
+    hanging.unlink()
+    assert driver.end() == 0
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="the controller is away",
+    moment="jobs are about to be submitted",
+    outcome="they are submitted once it is back; one line says since when SLURM has not answered",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_a_submission_waits_for_the_controller(submitting: Submitting, controller: Cluster) -> None:
+    submitting.configure(small_study())
+    controller.stop_controller()
+    driver = submitting.drive("--", one_run(submitting))
+    driver.wait_until_it_says("SLURM has not answered since")
+    time.sleep(10)
+    controller.start_controller()
+    assert driver.end() == 0
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
+    assert driver.said.count("SLURM has not answered since") == 1
+    assert driver.said.count("submitted with SLURM jobid") == 1

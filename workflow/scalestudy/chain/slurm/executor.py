@@ -1,0 +1,264 @@
+"""SLURM as the executor of a workflow: Snakemake's plug-in, which goes on where SLURM does not answer or refuses.
+
+The plug-in (2.8.0) forgets jobs when a status query fails, and Snakemake then waits for them for ever. It waits as
+long for a job whose end the controller has forgotten, and it does not say why jobs wait, were refused or failed.
+"""
+
+import asyncio
+import shlex
+import threading
+import time
+from collections.abc import AsyncGenerator, Mapping
+from functools import cached_property
+from typing import Any
+
+from snakemake_executor_plugin_slurm import Executor
+from snakemake_executor_plugin_slurm.utils import get_job_wildcards
+from snakemake_interface_common.exceptions import WorkflowError
+from snakemake_interface_executor_plugins.executors.base import SubmittedJobInfo
+
+from scalestudy.chain.slurm.advice import ORDINARY, why_it_waits, with_key
+from scalestudy.chain.slurm.outage import Outage
+from scalestudy.chain.slurm.partitions import Partition, in_partitions, read_partitions
+from scalestudy.chain.slurm.queue import ENDED, FORGOTTEN, WAITING, NoAnswerError, Queue, Status
+from scalestudy.chain.slurm.submission import (
+    asked_by,
+    is_done,
+    is_elsewhere,
+    is_sure,
+    name_of,
+    note,
+    partition_of,
+    sbatch_words,
+)
+from scalestudy.launch.slurm.ask import AGAIN_S, is_away
+
+SLOWER_S = 10
+"""Seconds by which looks at the queue become rarer each time that nothing has ended."""
+RAREST_S = 180
+
+
+class PatientExecutor(Executor):
+    """The plug-in's executor. No job is forgotten, and whatever keeps one from running is said."""
+
+    def __init__(self, workflow: Any, logger: Any) -> None:
+        # First, since the plug-in's begins with a thread that looks at jobs.
+        self._outage = Outage(logger.warning)
+        self._stopping = threading.Event()
+        self._attempt = threading.local()
+        self._under_way: dict[str, SubmittedJobInfo] = {}
+        self._known: set[str] = set()
+        self._waiting: dict[str, str] = {}
+        self._forgotten_since: dict[str, float] = {}
+        super().__init__(workflow, logger)
+
+    # --- submitting
+
+    def run_job(self, job: Any) -> None:
+        """Submit a job, as soon as SLURM answers."""
+        try:
+            self._submit(job)
+        except Exception as error:  # it would be lost in this thread, and the job with it
+            # The plug-in asks a group for its rule when it reports an error, and so raises another one.
+            cause = error.__context__ if isinstance(error, AttributeError) and error.__context__ else error
+            self._report_job_error_threadsafe(SubmittedJobInfo(job), str(cause))
+
+    def _submit(self, job: Any) -> None:
+        tried = False
+        while not self._stopping.is_set():
+            try:
+                listed = self._queue.listed(self._submitted_job_clusters)
+            except NoAnswerError as error:
+                self._outage.begins(str(error))
+                self._stopping.wait(AGAIN_S)
+                continue
+            self._outage.ends()
+            if tried and self._adopted(job, listed):
+                return
+            if why := self._impossible(job):
+                self._report_job_error_threadsafe(SubmittedJobInfo(job), why)
+                return
+            tried, said = True, self._said_by_plugin(job)
+            if not said or not is_away(sbatch_words(said)):
+                if said:
+                    self._report_job_error_threadsafe(SubmittedJobInfo(job), said)
+                return
+            self._outage.begins(sbatch_words(said))
+            self._stopping.wait(AGAIN_S)
+
+    def _said_by_plugin(self, job: Any) -> str:
+        """Why the plug-in could not submit a job; '' where it has."""
+        self._attempt.said = ""
+        self._attempt.runs = True
+        try:
+            super().run_job(job)
+        finally:
+            self._attempt.runs = False
+        return str(self._attempt.said)
+
+    def _adopted(self, job: Any, listed: Mapping[str, Status]) -> bool:
+        """Whether SLURM has a job after all, although it did not answer when it was submitted."""
+        wildcards = get_job_wildcards(job)
+        comment = f"rule_{job.name}" + (f"_wildcards_{wildcards}" if wildcards else "")
+        for found, status in listed.items():
+            if status.comment == comment and found not in self._known:
+                kind = f"{'group' if job.is_group() else 'rule'}_{job.name}"
+                log = self.slurm_logdir / kind / wildcards / f"{found}.log"
+                self.logger.info(f"SLURM has taken {name_of(job)} as job {found} (log: {log}).")
+                submitted = SubmittedJobInfo(job, external_jobid=found, aux={"slurm_logfile": log})
+                self._report_job_submission_threadsafe(submitted)
+                return True
+        return False
+
+    def _impossible(self, job: Any) -> str:
+        """Why no node can ever give what a job asks for; '' where one may. What is not sure becomes a warning."""
+        if is_elsewhere(job) or self._partitions:
+            return ""
+        lacking = "; ".join(in_partitions(asked_by(job), partition_of(job), self._offers))
+        if not lacking or is_sure(job, self.workflow.executor_settings):
+            return lacking
+        self.logger.warning(f"{name_of(job)} may never start: {lacking}")
+        return ""
+
+    @cached_property
+    def _offers(self) -> dict[str, Partition]:
+        return read_partitions()
+
+    def get_account_arg(self, job: Any) -> Any:
+        """The account that a job names; without one SLURM takes the user's own. SLURM says whether it is right.
+
+        The plug-in would ask the accounting first, which some sites do not have, without a limit on how long that
+        takes.
+        """
+        account = str(job.resources.get("slurm_account") or "").replace(",", " ").split()
+        return iter([f" -A {shlex.quote(account[0])}" if account else ""])
+
+    def _report_job_error_threadsafe(self, job_info: SubmittedJobInfo, msg: str) -> None:
+        if getattr(self._attempt, "runs", False):
+            self._attempt.said = msg
+        else:
+            super()._report_job_error_threadsafe(job_info, msg)
+
+    def report_job_submission(self, job_info: SubmittedJobInfo, register_job: bool = True) -> None:
+        """Remember a job until its end is reported."""
+        self._known.add(job_info.external_jobid)
+        self._under_way[job_info.external_jobid] = job_info
+        super().report_job_submission(job_info, register_job)
+
+    # --- looking
+
+    @cached_property
+    def _queue(self) -> Queue:
+        return Queue(self.run_uuid, accounting_first=self.get_status_command() == "sacct")
+
+    async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo]:
+        """Report jobs that have ended, and hand back all others: a job that is not handed back is forgotten."""
+        first = self.workflow.executor_settings.init_seconds_before_status_checks
+        if not active_jobs:
+            self.next_seconds_between_status_checks = first
+            return
+        jobs = [job.external_jobid for job in active_jobs]
+        try:
+            found = await asyncio.to_thread(self._queue.look, jobs, self._submitted_job_clusters)
+        except Exception as error:  # whatever it is, the jobs are still there
+            self._outage.begins(str(error))
+            self.next_seconds_between_status_checks = min(first, AGAIN_S)
+            for job in active_jobs:
+                yield job
+            return
+        self._outage.ends()
+        self._say_what_waits(found)
+        ended = False
+        for job in active_jobs:
+            if self._has_ended(job, found[job.external_jobid]):
+                ended = True
+                self._under_way.pop(job.external_jobid, None)
+            else:
+                yield job
+        slower = min(self.next_seconds_between_status_checks + SLOWER_S, RAREST_S)
+        self.next_seconds_between_status_checks = first if ended else slower
+
+    def _has_ended(self, job: SubmittedJobInfo, status: Status) -> bool:
+        """Whether a job is over; if so, it is reported."""
+        if status.state == FORGOTTEN:
+            return self._has_ended_unseen(job)
+        self._forgotten_since.pop(job.external_jobid, None)
+        if status.state not in ENDED:
+            return False
+        if status.state == "COMPLETED":
+            self._succeeded(job)
+            return True
+        if status.state == "NODE_FAIL" and status.nodes:
+            self._failed_nodes.add(status.nodes)
+        self._failed(job, f"ended as {status.state}" + (f" ({status.reason})" if status.reason else ""))
+        return True
+
+    def _has_ended_unseen(self, job: SubmittedJobInfo) -> bool:
+        """The same for a job that SLURM does not know any more: its files tell. They may take a while to show."""
+        if is_done(job.job):
+            self._succeeded(job)
+            return True
+        since = self._forgotten_since.setdefault(job.external_jobid, time.monotonic())
+        if time.monotonic() - since < self.workflow.execution_settings.latency_wait:
+            return False
+        self._failed(job, "is over, and SLURM no longer knows how it ended")
+        return True
+
+    def _succeeded(self, job: SubmittedJobInfo) -> None:
+        if not self.workflow.executor_settings.keep_successful_logs:
+            job.aux["slurm_logfile"].unlink(missing_ok=True)
+        self.report_job_success(job)
+
+    def _failed(self, job: SubmittedJobInfo, how: str) -> None:
+        log = str(job.aux["slurm_logfile"])
+        self.report_job_error(job, msg=f"SLURM job {job.external_jobid} {how}", aux_logs=[log])
+
+    def _say_what_waits(self, found: Mapping[str, Status]) -> None:
+        """A line for each reason for which jobs have begun to wait since the last look."""
+        lines: dict[str, list[str]] = {}
+        for job, status in found.items():
+            reason = status.reason if status.state in WAITING else None
+            kind = None if reason is None else "its turn" if reason in ORDINARY else reason
+            if kind is not None and kind != self._waiting.get(job):
+                lines.setdefault(why_it_waits(job, reason or status.state), []).append(job)
+            if kind is None:
+                self._waiting.pop(job, None)
+            else:
+                self._waiting[job] = kind
+        for why, jobs in lines.items():
+            self.logger.warning(f"SLURM job{'s' * (len(jobs) > 1)} {', '.join(jobs)}: {why}")
+
+    def report_job_error(self, job_info: SubmittedJobInfo, msg: str | None = None, **more: Any) -> None:
+        """Say why a job failed, which Snakemake does not say of groups; logs of unfinished runs say it too."""
+        said = sbatch_words(msg or "no reason was given")
+        job = job_info.external_jobid
+        line = f"{'Failed' if job else 'Not submitted'}: {name_of(job_info.job)}: {with_key(said)}"
+        self.logger.error(line)
+        note(job_info.job, line)
+        super().report_job_error(job_info, msg=f"{line}\n", **more)
+
+    # --- ending
+
+    async def sleep(self) -> None:
+        """Until the next look, or until there is nothing more to look at."""
+        until = time.monotonic() + self.next_seconds_between_status_checks
+        while self.wait and time.monotonic() < until:
+            await asyncio.sleep(min(0.5, max(0.0, until - time.monotonic())))
+
+    def cancel(self) -> None:
+        """End everything: nothing more is submitted."""
+        self._stopping.set()
+        super().cancel()
+
+    def shutdown(self) -> None:
+        self._stopping.set()
+        super().shutdown()
+
+    def cancel_jobs(self, active_jobs: list[SubmittedJobInfo]) -> None:
+        """Cancel all jobs that are not over, those that are being looked at included."""
+        jobs = list(self._under_way.values())
+        try:
+            super().cancel_jobs(jobs)
+        except WorkflowError as error:
+            left = " ".join(job.external_jobid for job in jobs)
+            self.logger.error(f"{error}. Jobs may still be in the queue; to cancel them: scancel {left}")
