@@ -8,6 +8,7 @@ import click
 
 from scalestudy import __version__
 from scalestudy.cli.command import LazyGroup
+from scalestudy.publish.visible import visible_output
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
 # Command -> the module that has its function.
@@ -58,6 +59,11 @@ click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command: 0 if it did its work, 1 if a study holds failed runs, 2 for a user's mistake."""
+    with visible_output():
+        return _run(argv)
+
+
+def _run(argv: list[str] | None) -> int:
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
