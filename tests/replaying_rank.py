@@ -3,7 +3,7 @@
 Started by the real launcher in place of `scalestudy.train`, with the same arguments, where the study has
 `host.environment: {SCALESTUDY_WORKER: replaying_rank, REPLAYED: FOLDER}`. FOLDER has a run directory for each run,
 under the run's name without its hash: the hash covers the environment, so the replayed study has others.
-`prepare` makes it. It needs no torch, so a launch takes a second or two, and every launch of a run leaves the same.
+`prepare` makes it. It needs no torch, so a launch takes a second or two. Every launch of a run leaves the same.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.figures.tidy import Frames
 from scalestudy.publish.tables.view import table_view
-from scalestudy.publish.templates import DIRECTORY, latex, render
+from scalestudy.publish.templates import DIRECTORY, latex, render, source_hash
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
 
@@ -125,6 +125,18 @@ def test_page_escapes_what_users_wrote(plan: Plan) -> None:
     assert "&lt; &gt;" in page
     assert "OOM" in page
     assert "Not measured" in page
+
+
+def test_a_page_allows_no_style_or_script_but_its_own(plan: Plan) -> None:
+    """Not even an attribute: what somebody smuggled into the page could use it too."""
+    page = page_of(plan, results_of(plan, study_of(plan, TIMES), environment=ENVIRONMENT))
+    assert "unsafe" not in page
+    assert not re.search(r"<[^>]*\s(style|on\w+)=", page)
+    assert page.count("<style") == page.count("<script") == 1
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
+    for name in ("style", "script"):
+        source = re.search(rf"<{name}>(.*?)</{name}>", page, flags=re.S)
+        assert source and policy and source_hash(source[1]) in policy[1]
 
 
 @pytest.mark.parametrize("failing", [(), (("mlp", 2, 16),), tuple(TIMES)], ids=["none", "one point", "all"])

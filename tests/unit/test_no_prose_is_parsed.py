@@ -44,6 +44,8 @@ ALLOWED = {
     "cli/command.py": ({"startswith"}, "options on the command line"),
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),
     "diagnose/larger_batch.py": ({"in"}, "the list of ways of scaling in a workload"),
+    "publish/visible.py": ({"re"}, "characters that command a terminal"),
+    "publish/cells.py": ({"re"}, "how a cell begins"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),

@@ -9,6 +9,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from scalestudy.errors import UserError
+from scalestudy.record.files import WHY, unwritable
 
 
 class LazyGroup(click.Group):
@@ -82,6 +83,12 @@ class Verb(click.Command):
             return super().invoke(ctx)
         except UserError as error:
             raise click.UsageError(str(error), ctx) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            if error.errno not in WHY:
+                raise
+            raise click.UsageError(str(unwritable(error)), ctx) from None
 
 
 def repeated(words: Iterable[str], several: Mapping[str, Several]) -> list[str]:

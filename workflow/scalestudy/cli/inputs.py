@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from scalestudy.errors import UserError
+from scalestudy.publish.cells import without_apostrophes
 from scalestudy.record.document import read_document, read_model
 from scalestudy.registry.files import FILES
 from scalestudy.registry.results import RESULTS
@@ -34,7 +35,7 @@ def table_of(results: Path, name: str) -> pd.DataFrame:
     again = f"`scalestudy stage aggregate --results {results}`"
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        frame = pd.read_csv(path, keep_default_na=False, na_values=[""])
+        frame = without_apostrophes(pd.read_csv(path, keep_default_na=False, na_values=[""]))
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; {again} makes it") from None
     except pd.errors.EmptyDataError:

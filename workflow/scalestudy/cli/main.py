@@ -8,6 +8,8 @@ import click
 
 from scalestudy import __version__
 from scalestudy.cli.command import LazyGroup
+from scalestudy.publish.visible import visible_output
+from scalestudy.record.files import WHY, unwritable
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
 # Command -> the module that has its function.
@@ -58,6 +60,11 @@ click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command: 0 if it did its work, 1 if a study holds failed runs, 2 for a user's mistake."""
+    with visible_output():
+        return _run(argv)
+
+
+def _run(argv: list[str] | None) -> int:
     if instruction := os.environ.get(COMPLETE):
         from click.shell_completion import shell_complete
 
@@ -70,14 +77,33 @@ def main(argv: list[str] | None = None) -> int:
     except click.exceptions.Exit as end:  # --help and --version
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
-        print(error.format_message(), file=sys.stderr)
+        _complain(error.format_message())
         return 2
     except click.UsageError as error:
         where = error.ctx.command_path if error.ctx else "scalestudy"
-        print(f"{where}: {error.format_message()}", file=sys.stderr)
+        _complain(f"{where}: {error.format_message()}")
         return 2
     except BrokenPipeError:  # `| head` has seen enough; without this Python complains when it flushes
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _close_output()
         return 0
+    except OSError as error:  # it did its work, and could not say so: the file that its output goes to is full
+        if error.errno not in WHY:
+            raise
+        _close_output()
+        _complain(f"scalestudy: {unwritable(error, 'the output')}")
+        return 2
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+
+
+def _complain(line: str) -> None:
+    """On stderr, if that can be written: it may be a log on a disk that is full."""
+    try:
+        print(line, file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+
+
+def _close_output() -> None:
+    """Python would try to write what is left when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

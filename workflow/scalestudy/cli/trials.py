@@ -10,6 +10,7 @@ import yaml
 from scalestudy.cli.inputs import findings_of, plan_of, table_of
 from scalestudy.cli.spent import BOUND, device_hours, is_made
 from scalestudy.errors import UserError
+from scalestudy.publish.cells import csv_text
 from scalestudy.publish.words.labels import counted
 from scalestudy.record.document import read_document, write_document
 from scalestudy.record.files import write_text
@@ -193,7 +194,7 @@ def scored(
         study=chosen.study, verified=tuple(verified), left_out=(*left_out, *chosen.left_out), runs=runs
     )
     write_document(results / RESULTS["verification"], found)
-    write_text(results / RESULTS["verified"], verification_frame(verified).to_csv(index=False))
+    write_text(results / RESULTS["verified"], csv_text(verification_frame(verified)))
     return found
 
 

@@ -16,6 +16,7 @@ from scalestudy.cli.inputs import table_of
 from scalestudy.cli.naming import home, results_of
 from scalestudy.cli.tune_launches import LiveLaunches
 from scalestudy.errors import UserError
+from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
 from scalestudy.record.observation import HELD_DEVICES
@@ -216,7 +217,7 @@ class Tuning:
         )
         write_document(self.folder / FOUND, found)
         table = launches_frame(space, found.launches, race.noise_scale)
-        write_text(self.folder / TABLE, table.to_csv(index=False))
+        write_text(self.folder / TABLE, csv_text(table))
         never = len(space.settings) - tried_settings(found.launches)
         lines = answer_lines(found, space, never_tried=never, recorded_s=recorded_s)
         if won:

@@ -33,7 +33,7 @@ class Progress:
             return  # the ranks have not finished a block yet
         if self._terminal:
             if self._bar is None:
-                self._bar = tqdm(total=state["total"], desc=self._name, unit="step")
+                self._bar = tqdm(total=state["total"], desc=self._name, unit="step", file=sys.__stderr__)
             self._bar.update(state["done"] - self._bar.n)
         else:
             self._next_line += LINE_EVERY_S

@@ -9,9 +9,11 @@ from typing import Any
 
 import jinja2
 import yaml
+from markupsafe import Markup
 
 from scalestudy.errors import UserError
 from scalestudy.project import root
+from scalestudy.publish.visible import visible
 
 DIRECTORY = root() / "report" / "templates"
 LONG_WORD = 20
@@ -61,9 +63,9 @@ def template_digest(*names: str) -> str:
     return hashlib.sha256(b"".join((DIRECTORY / name).read_bytes() for name in names)).hexdigest()[:12]
 
 
-def script_hash(script: str) -> str:
-    """By which a content security policy knows a script: no other is run by a browser."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+def source_hash(source: str) -> str:
+    """By which a content security policy knows a script or a style sheet: a browser takes no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(source.encode()).digest()).decode("ascii")
 
 
 def latex(value: Any) -> str:
@@ -76,7 +78,7 @@ def breakable(value: Any) -> str:
 
     Nothing is printed where a line is broken, so that what is copied from the page stays what it was.
     """
-    words = re.split(r"(\s+)", str(value))
+    words = re.split(r"( +)", re.sub(r"[ \t]*[\n\t]\s*", " ", str(value)))
     return "".join(_broken(word) if len(latex(word)) > LONG_WORD else latex(word) for word in words)
 
 
@@ -121,12 +123,20 @@ def template_environment(directory: Path, suffix: str) -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=suffix == ".html",
+        finalize=None if suffix == ".tex" else _shown,
         **(_TEX if suffix == ".tex" else {}),
     )
-    filters = (latex, breakable, prose, code, number, wrap, script_hash)
+    filters = (latex, breakable, prose, code, number, wrap, source_hash)
     environment.filters |= {function.__name__: function for function in filters}
     environment.filters |= {"yaml": to_yaml, "rule": underline}
     return environment
+
+
+def _shown(value: Any) -> Any:
+    """A value as it is printed; LaTeX has a spelling of its own (`latex`)."""
+    if isinstance(value, Markup):
+        return Markup(visible(value))
+    return visible(value) if isinstance(value, str) else value
 
 
 def wrap(text: Any, first: str = "", rest: str = "", width: int = 80) -> str:

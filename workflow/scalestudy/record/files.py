@@ -1,9 +1,74 @@
 """Writing a file whole or not at all: a reader never meets half of it."""
 
+import contextlib
+import errno
 import json
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from scalestudy.errors import UserError
+
+WHY = {
+    errno.ENOSPC: ("the disk is full", "free some space"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space"),
+    errno.EROFS: ("the file system is read-only", "make it writable"),
+    errno.EACCES: ("permission is denied", "allow it to be written"),
+    errno.EPERM: ("it is not permitted", "allow it to be written"),
+    errno.EIO: ("the disk reported an error", "look at the disk"),
+    errno.EFBIG: ("it is larger than the limit on the size of files", "raise the limit (ulimit -f)"),
+    errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
+    errno.ENFILE: ("too many files are open on this host", "close some"),
+    errno.ESTALE: ("the file system went away", "bring it back"),
+    errno.ENOTCONN: ("the file system went away", "bring it back"),
+    errno.ENODEV: ("the file system went away", "bring it back"),
+    errno.ENOTDIR: ("a part of its path is a file", "move that file away"),
+    errno.EISDIR: ("a folder is in its place", "move the folder away"),
+    errno.ENAMETOOLONG: ("its path is too long", "choose a shorter one"),
+    errno.ELOOP: ("links of its path lead into themselves", "remove them"),
+}
+"""Error number -> (why a file cannot be written, what helps)."""
+
+
+class UnwritableError(UserError, OSError):
+    """A file cannot be written. Its text names the file, says why, and what helps."""
+
+
+def unwritable(error: OSError, path: str | Path = "") -> UnwritableError:
+    """The error in our words. path: the file that was to be written, if the error does not name one itself."""
+    if isinstance(error, UnwritableError):
+        return error
+    name = path or error.filename or "a file"
+    why, help_ = WHY.get(
+        error.errno or 0, (error.strerror or str(error) or type(error).__name__, "put that right")
+    )
+    return UnwritableError(f"{name}: cannot be written: {why}; {help_} and call the same command again")
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Meanwhile `path` is written; UnwritableError names it where that fails."""
+    try:
+        yield
+    except OSError as error:
+        raise unwritable(error, path) from None
+
+
+def why_not_writable(folder: Path) -> str:
+    """Why no file can be written into a folder that is there, as a sentence; '' if one can."""
+    if not folder.exists():
+        return ""
+    trial = folder / f".trial.{os.getpid()}"
+    try:
+        write_bytes(trial, bytes(8192))
+    except UnwritableError as error:
+        return (
+            str(error).replace(str(trial), f"{folder}: files in it", 1).replace("it is larger", "they are larger")
+        )
+    with contextlib.suppress(OSError):
+        trial.unlink()
+    return ""
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -12,12 +77,18 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """As `write_text`, for bytes."""
+    """As `write_text`, for bytes. Where it cannot be written, nothing is left and the target is what it was."""
     path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_bytes(content)
-    temporary.replace(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            temporary.write_bytes(content)
+            temporary.replace(path)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
 
 
 def write_json(path: str | Path, content: Any) -> None:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from scalestudy.record.epochs import epochs_over_ranks, read_epochs, write_epochs
-from scalestudy.record.files import write_bytes, write_json
+from scalestudy.record.files import write_bytes, write_json, writing
 from scalestudy.record.observation import (
     TABLES,
     TEXTS,
@@ -27,11 +27,13 @@ from scalestudy.record.observation import (
     RunRecord,
     Stopping,
     Totals,
+    content_of,
     digests,
 )
 from scalestudy.record.probes_failed import FILE as PROBES_FAILED
 from scalestudy.record.protocol import CURRENT
 from scalestudy.record.voucher import VOUCHER, sealed, write_voucher
+from scalestudy.study.secrets import without_secrets
 from scalestudy.study.spec import RunSpec
 
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
@@ -172,7 +174,8 @@ def write_data(directory: str | Path, parts: Parts) -> None:
         # A dictionary of times that are all different makes a file larger, and is read in twice the time.
         texts = [text for text in TEXTS if text in columns]
         path = directory / f"{name}.parquet"
-        parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
+        with writing(path):
+            parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
     write_epochs(directory / "epochs.csv", parts.epochs)
     patterns = [f"{name}-*.parquet" for name in TABLES]
     patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
@@ -195,15 +198,24 @@ def publish(partial: Path, final: Path, record: RunRecord) -> None:
     `final` must not exist, or be empty (Snakemake makes the directory of an output before its job).
     """
     complete(partial, record)
-    final.parent.mkdir(parents=True, exist_ok=True)
-    partial.rename(final)
+    with writing(final):
+        final.parent.mkdir(parents=True, exist_ok=True)
+        partial.rename(final)
 
 
 def complete(partial: Path, record: RunRecord) -> None:
-    """Write run.json, with the checksums of the other files and its own, and vouch for it."""
+    """Write run.json, with the checksums of the other files and its own, and vouch for it.
+
+    Values of secret variables that ranks printed or gave as a reason are replaced by the variables' names.
+    """
     traces = sorted(path.name for path in partial.glob(TRACES))
+    log = partial / "log.txt"
+    if (said := without_secrets(printed := content_of(log))) != printed:
+        write_bytes(log, said)
     record = record.model_copy(update={"files": digests(partial, (*DATA_FILES, *traces))})
-    write_json(partial / "run.json", sealed(record.model_dump(mode="json")))
+    content = record.model_dump(mode="json")
+    shown = without_secrets(content) | {"spec": content["spec"], "run_id": record.run_id}
+    write_json(partial / "run.json", sealed(shown))
     vouch(partial, record.outcome)
 
 

@@ -159,7 +159,11 @@ def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[
 def settle(study: tuple[Path, ...], results: Path | None) -> int:
     """Record runs that ended with their SLURM job and could not record it themselves."""
     from scalestudy.launch.slurm.settle import settle
+    from scalestudy.record.files import why_not_writable
 
-    for line in settle(results or find_results(study, None)):  # a workflow may end before it makes its folder
+    place = results or find_results(study, None)
+    if why := why_not_writable(place):  # logs may be empty then: they are files in it too
+        raise UserError(why)
+    for line in settle(place):  # a workflow may end before it makes its folder
         print(line)
     return 0

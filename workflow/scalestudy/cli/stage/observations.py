@@ -24,6 +24,7 @@ from scalestudy.cli.inputs import plan_of
 from scalestudy.cli.processes import cores, spread
 from scalestudy.cli.spent import bound_h
 from scalestudy.errors import UserError
+from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
 from scalestudy.record.parts import TRACES
@@ -75,7 +76,7 @@ def aggregate(results: Path) -> str:
         "held_out": held_out_frame(plan.study, summary),
     }
     for name, table in tables.items():
-        write_text(results / RESULTS[name], table.to_csv(index=False))
+        write_text(results / RESULTS[name], csv_text(table))
     environments = _shared(chain.from_iterable(one.environments for one in read))
     write_document(results / RESULTS["environment"], study_environment(environments))
     traces = tuple(chain.from_iterable(one.traces for one in read))

@@ -81,6 +81,7 @@ def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Pat
     from scalestudy.compare.record import comparison_file, comparison_frame, comparison_view
     from scalestudy.compare.spelling import plain
     from scalestudy.compare.table import comparison_table_view
+    from scalestudy.publish.cells import csv_text
     from scalestudy.publish.papers import paper_of
     from scalestudy.publish.templates import DIRECTORY, render
     from scalestudy.record.document import write_document
@@ -93,7 +94,7 @@ def write_comparison(comparison: Comparison, sources: Sequence[Source], out: Pat
     table = render(DIRECTORY / "comparison.tex", **comparison_table_view(facts, points, paper))
     write_text(out / "comparison.txt", text)
     write_text(out / "comparison.tex", table)
-    write_text(out / "comparison.csv", comparison_frame(comparison, sources).to_csv(index=False))
+    write_text(out / "comparison.csv", csv_text(comparison_frame(comparison, sources)))
     write_document(out / "comparison.json", facts)
     figures = draw_figures(comparison, sources, out / "figures")
     for sentence in facts.summary:

@@ -139,6 +139,7 @@ def run_study(
     """
     from scalestudy.chain.config import keep_config
     from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
@@ -157,6 +158,8 @@ def run_study(
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
         print("\n".join(cost_lines(planned)), flush=True)
+        if not to_the_end:  # else somebody typed the command just now
+            say_what_runs(planned, results_of(asked), remember=not dry_run)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")

@@ -16,6 +16,8 @@ import matplotlib as mpl
 from fontTools import subset
 from matplotlib import font_manager
 
+from scalestudy.record.files import writing
+
 FAMILY = "scalestudy figures"
 CHARACTERS = (
     *range(0x20, 0x7F),
@@ -64,4 +66,5 @@ def _subset(source: Path, target: Path) -> None:
     chosen = subset.Subsetter(options=options)
     chosen.populate(unicodes=CHARACTERS)
     chosen.subset(font)
-    font.save(target)
+    with writing(target):
+        font.save(target)

@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
+from scalestudy.publish.cells import csv_text
 from scalestudy.publish.figures.tidy import Drawn
 from scalestudy.record.files import write_bytes
 
@@ -45,7 +46,7 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
             figure.savefig(buffer, format=suffix, dpi=PNG_DPI, metadata=metadata[suffix], **more)
             content[suffix] = buffer.getvalue()
     plt.close(figure)
-    content |= {"csv": drawn.frame.to_csv(index=False).encode(), "txt": f"{words}\n".encode()}
+    content |= {"csv": csv_text(drawn.frame).encode(), "txt": f"{words}\n".encode()}
     written = {path.with_name(f"{path.name}.{suffix}"): data for suffix, data in content.items()}
     for target, data in written.items():
         write_bytes(target, data)

@@ -130,15 +130,18 @@ def _time_to_accuracy(numbers: NumbersFile, point: str, row: Row) -> Phrase:
     return numbers.phrase(point, said)
 
 
-def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, str]]:
-    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time."""
+def parts_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]:
+    """name, what its quantities begin with, ms, share and bar of each part of a step; without those of no time.
+
+    bar: its length, in whole percent of what the bar of a whole step has.
+    """
     hidden = (WHOLE,) if numbers.number(f"{point}.exposed_span_ms") else SPLIT
     found = []
     for part, (name, _) in PARTS.items():
         time, share = (numbers.number(f"{point}.{part}_{unit}") for unit in ("ms", "share_percent"))
         if part not in hidden and time and share and time.value:
             # A difference of two measurements, such as backward computation, may be below zero.
-            bar = f"{min(max(share.value, 0), 100):.1f}%"
+            bar = round(min(max(share.value, 0), 100))
             shown = {"ms": time.shown.value, "share": f"{share.shown}%", "bar": bar}
             found.append({"name": name, "part": part, **shown})
     return found

@@ -15,6 +15,7 @@ from scalestudy.project import root
 from scalestudy.record.host.cgroup import cpu_quota_cores, memory_limit_gib
 from scalestudy.record.host.cpus import cpu_facts, cpu_name
 from scalestudy.record.host.gpus import gpu_facts
+from scalestudy.study.secrets import is_secret
 
 PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
 
@@ -45,7 +46,7 @@ def host_environment() -> dict[str, Any]:
         "cores_available": len(os.sched_getaffinity(0)),
         "memory_gib": round(psutil.virtual_memory().total / 2**30, 1),
         "slurm_job_id": os.environ.get("SLURM_JOB_ID"),
-        "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith(PREFIXES)},
+        "variables": {k: v for k, v in sorted(os.environ.items()) if k.startswith(PREFIXES) and not is_secret(k)},
     }
 
 

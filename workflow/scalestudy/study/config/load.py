@@ -16,6 +16,7 @@ from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
 from scalestudy.study.config.yaml_file import read_yaml
+from scalestudy.study.secrets import written_secrets
 
 _UNIONS = (Union, types.UnionType)
 
@@ -71,7 +72,7 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     type of its key: `true` is no number, and "3" is none either.
     """
     content = expand_sweeps(_plain(content), source=source)
-    problems = list(too_large(content))
+    problems = [*too_large(content), *written_secrets(content)]
     try:
         try:
             study = Study.model_validate(content, strict=True)
