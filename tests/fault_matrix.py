@@ -2,10 +2,10 @@
 
 A test, or a case of one, is a cell of the matrix by its mark:
 
-    @pytest.mark.fault(fault="SIGKILL of a rank", moment="a block", outcome="`failed`", kept="...", next_call="...")
+    @pytest.mark.fault(fault="SIGKILL of a rank", moment="block", outcome="`failed`", kept="...", next_call="...")
 
-`python tests/fault_matrix.py` runs all cells and writes the page if each of them passes. With `--list` it prints the
-cells, one line of JSON each, and runs nothing; a unit test uses that to hold the page in step with the marks.
+`python tests/fault_matrix.py` runs all cells and writes the page if each of them passes. With `--list` it prints
+the cells, one line of JSON each, and runs nothing; a unit test uses that to hold the page in step with the marks.
 """
 
 from __future__ import annotations

@@ -89,6 +89,9 @@ def test_one_rank_on_each_of_two_hosts(
         ["localhost", "127.0.0.1"],
     )
     assert record.environment["interconnect"] == "network between hosts (gloo)"
+    for load in record.environment["host_load"]["training"]:
+        assert load["own_cores"] > 0, "each node watches its own ranks"
+    assert len(record.environment["host_load"]["training"]) == 2
 
 
 @pytest.mark.slow

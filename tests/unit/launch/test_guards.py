@@ -283,7 +283,7 @@ def test_a_refused_launch_is_a_whole_record_and_starts_nothing(
 ) -> None:
     spec = spec_of(content, device="cuda")
     warned = {"kind": "busy host", "text": "the host is busy"}
-    guard = Guard("no device does", {"hardware": {"cpu": {"sockets": 1}}, "warnings": [warned]})
+    guard = Guard("no device does", (0,), {"hardware": {"cpu": {"sockets": 1}}, "warnings": [warned]})
     monkeypatch.setattr(starters, "look", lambda *_: guard)
     monkeypatch.setattr(launch_run, "run_group", lambda *_, **__: pytest.fail("nothing may be started"))
     with handlers_kept():

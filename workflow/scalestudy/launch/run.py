@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from scalestudy.launch.attempt import Earlier, begin_attempt, repeated
+from scalestudy.launch.beside.load import LaunchWatch, loads_of_nodes, measured_of
 from scalestudy.launch.foreign.files import AllReportedError, Process, read_early_error
 from scalestudy.launch.foreign.gather import gather
 from scalestudy.launch.foreign.judge import batch_warnings, flaw
@@ -145,7 +146,9 @@ def _launch(
             remember(spec, partial, results)
         started = datetime.datetime.now(datetime.UTC)
         begin = time.monotonic()
-        ended = _refuse(partial, refused) if refused else _run(spec, starter, partial, limits, data, surroundings)
+        command = [] if refused else starter.command(spec, partial, data, limits)
+        beside = LaunchWatch(spec, guard.cpus, command, surroundings) if guard and command else None
+        ended = _run(spec, starter, partial, limits, command, surroundings, beside, refused)
         wall_time_s = time.monotonic() - begin
         shared = record_touched(spec, partial, results) if isinstance(spec, CommandSpec) else []
     processes: list[Process] = []
@@ -190,6 +193,8 @@ def _launch(
     place["warnings"] = [*place["warnings"], *repeated(earlier), *shared, *of_batches, *noted]
     if held := starter.held_devices(spec):
         place |= {HELD_DEVICES: held}
+    measured = measured_of(parts.environment)
+    place |= beside.loads(measured) if beside else loads_of_nodes(partial, measured)
     place |= facts_of_nccl(said_by_nccl)
     if not probed:
         place |= {PROBES_LEFT_OUT: True}
@@ -228,16 +233,21 @@ class _Ended:
     """The last one at the steps of a script, while it ran."""
 
 
-def _refuse(partial: Path, sentence: str) -> _Ended:
-    """No process is started where there is nothing right to measure."""
-    write_text(partial / "log.txt", f"{sentence}\n")
-    return _Ended(refused=sentence)
-
-
 def _run(
-    spec: RunSpec, starter: Starter, partial: Path, limits: Limits, data: Path, environment: dict[str, str]
+    spec: RunSpec,
+    starter: Starter,
+    partial: Path,
+    limits: Limits,
+    command: list[str],
+    environment: dict[str, str],
+    beside: LaunchWatch | None,
+    refused: str | None,
 ) -> _Ended:
-    """Start all processes and wait until they have ended. environment: of the ranks, or of what starts them."""
+    """Start all processes and wait until they have ended. environment: of the ranks, or of what starts them.
+    refused: why no process is started, where there is nothing right to measure."""
+    if refused:
+        write_text(partial / "log.txt", f"{refused}\n")
+        return _Ended(refused=refused)
     progress = Progress(partial, name=spec.run_id)
     arrivals = Arrivals(partial, nodes=spec.nodes if starter.remote else 0, limit_s=limits.start_limit_s)
 
@@ -251,11 +261,13 @@ def _run(
     def watch() -> float | None:
         progress.watch()
         arrivals.check()
+        if beside:
+            beside.watch.check()
         return script.check() if script else None
 
     try:
         exit_code, timed_out = run_group(
-            starter.command(spec, partial, data, limits),
+            command,
             environment=environment,
             log=partial / "log.txt",
             time_limit_s=limits.time_limit_min * 60,
@@ -275,3 +287,5 @@ def _run(
         return _Ended(interrupted=stop)
     finally:
         progress.close()
+        if beside:
+            beside.close()

@@ -178,7 +178,7 @@ def write_data(directory: str | Path, parts: Parts) -> None:
             parquet.write_table(table, path, compression="zstd", use_dictionary=texts)
     write_epochs(directory / "epochs.csv", parts.epochs)
     patterns = [f"{name}-*.parquet" for name in TABLES]
-    patterns += ["epochs-*.csv", "rank-*.json", "node-*.json"]
+    patterns += ["epochs-*.csv", "rank-*.json", "node-*.json", "load-*.jsonl"]
     patterns += ["progress.json", "spec.json", PLANNED, "world.json", "attempt.json", "refused.txt", PROBES_FAILED]
     patterns.append(f"{NCCL_LOG_PREFIX}*{NCCL_LOG_SUFFIX}")
     for folder in ("checkpoints", "attached", LOGS):

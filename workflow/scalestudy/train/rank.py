@@ -16,6 +16,7 @@ import torch.distributed as dist
 
 from scalestudy.errors import UserError, whole_with_type, with_type
 from scalestudy.record.host.environment import host_environment
+from scalestudy.record.host.load import MEASURED, measured_between
 from scalestudy.record.observation import Outcome, RankReport
 from scalestudy.record.probes_failed import probes_failed, say_failed
 from scalestudy.record.rank_recorder import RankRecorder
@@ -182,14 +183,17 @@ def _train(
         )
         begin = time.monotonic()
         facts["stopping"] = trainer.train()
-        facts["training_wall_time_s"] = time.monotonic() - begin
+        ended = time.monotonic()
+        facts["training_wall_time_s"] = ended - begin
+        facts[MEASURED] = measured_between((begin, ended))
         gauges.end_training()
         facts["buffer_bytes"] = trainer.buffer_bytes
         facts["synchronised_norms"] = synchronised_norms(trainer.plain)
         facts["unused_parameter_bytes"] = unused_parameter_bytes(trainer)
-        begin = time.monotonic()
+        begin_probes = time.monotonic()
         _probe(trainer, facts)
-        facts["probe_wall_time_s"] = time.monotonic() - begin
+        facts["probe_wall_time_s"] = time.monotonic() - begin_probes
+        facts[MEASURED] = measured_between((begin, ended, time.monotonic()))
     except (UserError, PlacementError) as error:
         return "failed", str(error), False
     except DivergedError as error:

@@ -9,12 +9,14 @@ from pydantic import Field
 from scalestudy.record.batch_trial import KEY as BATCH_TRIAL
 from scalestudy.record.document import Document, Part
 from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
+from scalestudy.record.host.load import KEY as HOST_LOAD
 from scalestudy.record.observation import HELD_DEVICES, NO_SYNC_LEFT_OUT, PROBES_LEFT_OUT, SEEN, Totals
 
 # Recorded with the environment by the rank that knows them, but of the model and the launch.
 OF_A_LAUNCH = (
     *Totals.model_fields,
     *(HELD_DEVICES, PROBES_LEFT_OUT, NO_SYNC_LEFT_OUT, SEEN, GRADIENT_NOISE, BATCH_TRIAL),
+    HOST_LOAD,
 )
 
 

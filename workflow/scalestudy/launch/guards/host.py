@@ -33,6 +33,8 @@ class Guard:
 
     refused: str | None
     """Why there must be no launch, as a sentence that says what would be right."""
+    cpus: tuple[int, ...]
+    """Those that the ranks may run on."""
     environment: dict[str, Any]
     """`hardware`, and `warnings`: a list of {"kind": ..., "text": ...}."""
 
@@ -56,7 +58,7 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, s
         "little memory": little_memory(spec, free_memory_gib()),
     }
     warnings = [{"kind": kind, "text": text} for kind, text in found.items() if text] + gpu_warnings
-    return Guard(refused, {"hardware": hardware_facts(environment, nvml), "warnings": warnings})
+    return Guard(refused, tuple(used), {"hardware": hardware_facts(environment, nvml), "warnings": warnings})
 
 
 def _least_cores(portions: Portions, threads: Mapping[int, tuple[int, ...]]) -> int:

@@ -9,6 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
+from scalestudy.launch.beside.load import watch_node
 from scalestudy.launch.command import launch_environment, rank_command
 from scalestudy.launch.guards.host import look
 from scalestudy.record.files import write_json, write_text
@@ -55,6 +56,7 @@ def main() -> int:
         stall_limit_s=arguments.stall_limit_s,
         rendezvous=meet(spec, arguments.meet, index, arguments.start_limit_s) if arguments.meet else (),
     )
+    watch_node(spec, guard.cpus, environment, arguments.out / f"load-{index}.jsonl")
     if isinstance(spec, CommandSpec):
         os.chdir(spec.directory)
     if arguments.end_with_stdin:

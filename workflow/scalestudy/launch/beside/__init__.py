@@ -1,0 +1,1 @@
+"""What else the host did while a launch was measured."""
