@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from scalestudy.launch.slurm.ask import ask, words
 
 LIMIT_S = 60
+"""Of a question to the controller."""
+ACCOUNTING_S = 30
 FORGOTTEN = "FORGOTTEN"
 """The state of a job that the controller no longer knows, nor the accounting where there is one."""
 AGAIN_S = 120
@@ -97,7 +99,7 @@ class Queue:
             "--parsable2",
             f"--jobs={','.join(sorted(jobs))}",
             "--format=JobID,State,NodeList",
-            limit_s=LIMIT_S,
+            limit_s=ACCOUNTING_S,
         )
         rows = [line.split("|", 2) for line in done.stdout.splitlines() if line.count("|") >= 2]
         if done.returncode:
