@@ -6,7 +6,7 @@ import signal
 import time
 
 import pytest
-from conftest import wait_for
+from conftest import planned, wait_for
 from slurm_cluster import Cluster
 from slurm_studies import Submitting, small_study
 
@@ -112,3 +112,30 @@ def test_a_submission_waits_for_the_controller(submitting: Submitting, controlle
     assert {record.outcome for record in submitting.records().values()} == {"ok"}
     assert driver.said.count("SLURM has not answered since") == 1
     assert driver.said.count("submitted with SLURM jobid") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGINT of snakemake while squeue hangs",
+    moment="a job waits in the queue",
+    outcome="the job is cancelled, although Snakemake is in the middle of a status query",
+    kept="finished runs",
+    next_call="the runs are measured",
+)
+def test_an_interrupt_during_a_status_query_cancels_the_jobs(submitting: Submitting, controller: Cluster) -> None:
+    submitting.configure(small_study())
+    hanging = submitting.break_command("squeue", "exec sleep 600")
+    controller.run("scontrol", "update", "partition=main", "state=down")  # the job waits
+    try:
+        target = one_run(submitting)
+        driver = submitting.drive("--", target)
+        driver.wait_until_it_says("submitted with SLURM jobid")
+        hanging.touch()
+        time.sleep(15)
+        driver.process.send_signal(signal.SIGINT)
+        assert driver.end() != 0
+        assert controller.run("squeue", "--noheader", "--states=all", "--format=%T").split()[0] == "CANCELLED"
+    finally:
+        controller.run("scontrol", "update", "partition=main", "state=up")
+    hanging.unlink()
+    assert planned(submitting.submit("-n", "--", target).stdout) == {"train_baseline": 1}

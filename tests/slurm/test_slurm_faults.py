@@ -16,6 +16,13 @@ COME_UP_S = 15
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="a node of two fails",
+    moment="ranks train",
+    outcome="failed; the reason names the job whose node failed",
+    kept="what was measured until then",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_nodes: None) -> None:
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2 --no-requeue", epochs=ENDLESS, scales=["2x1"])
     launch.wait_until_it_trains()
@@ -28,6 +35,13 @@ def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_no
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGKILL of all processes of the job, and its node down",
+    moment="ranks train",
+    outcome="failed; Snakemake asks SLURM at its end and records the reason",
+    kept="what had been written",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_a_launch_that_dies_without_a_word_is_recorded_by_those_left_behind(
     submitting: Submitting, both_nodes: None
 ) -> None:
@@ -63,6 +77,13 @@ def processes_of(job: str, cluster: Cluster) -> list[int]:
     return found
 
 
+@pytest.mark.fault(
+    fault="the job has too little memory",
+    moment="ranks start",
+    outcome="oom; the reason quotes SLURM",
+    kept="what had been written",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1 --mem=400", epochs=ENDLESS)
     launch.end()
@@ -72,6 +93,13 @@ def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGKILL of a rank on the second node",
+    moment="ranks train",
+    outcome="failed; the reason names the rank and its node",
+    kept="what was measured until then",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", epochs=ENDLESS, scales=["2x1"])
     launch.wait_until_it_trains()
@@ -84,6 +112,13 @@ def test_a_rank_that_is_killed_is_named(submitting: Submitting) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGSTOP of a rank on the second node",
+    moment="ranks train",
+    outcome="failed after stall_limit_s; the reason names the rank and its node",
+    kept="what was measured until then",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitting: Submitting) -> None:
     launch = Launch(
         submitting, sbatch="--nodes=2 --ntasks=2", epochs=ENDLESS, scales=["2x1"], stall_limit_s=COME_UP_S
@@ -99,6 +134,13 @@ def test_a_rank_that_hangs_is_named_and_the_others_do_not_wait_for_ever(submitti
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="a node never starts its ranks",
+    moment="rendezvous",
+    outcome="failed after start_limit_s; the reason says which node came",
+    kept="the log",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submitting) -> None:
     (submitting.root / "profiles/site.sh").write_text('[ "$SLURM_NODEID" = 1 ] && sleep 1000\n')
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", scales=["2x1"], start_limit_s=COME_UP_S)
@@ -108,6 +150,13 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="the ranks of a node never reach the rendezvous",
+    moment="rendezvous",
+    outcome="failed; the reason says that the nodes did not meet",
+    kept="the log",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting) -> None:
     """The second node looks at itself, and then its torchrun sleeps."""
     (submitting.root / "profiles/site.sh").write_text(
@@ -125,6 +174,13 @@ def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting
     assert "did not meet" in record.reason
 
 
+@pytest.mark.fault(
+    fault="the job has fewer nodes than the scale",
+    moment="a launch begins",
+    outcome="failed; the reason has both numbers",
+    kept="the log",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", scales=["2x1"])
     launch.end()
@@ -135,6 +191,13 @@ def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Sub
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="the job has GPUs that torch does not see",
+    moment="ranks start",
+    outcome="failed; the reason has CUDA_VISIBLE_DEVICES",
+    kept="the log",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_gpus_that_torch_does_not_see_are_not_replaced_by_the_processor(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1 --gres=gpu:2", host={"device": "auto"}, scales=["1x2"])
     launch.end()

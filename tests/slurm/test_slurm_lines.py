@@ -61,6 +61,11 @@ def told(gpus: Submitting, tmp_path: Path, *arguments: str) -> dict[str, str]:
     recorder.parent.mkdir()
     recorder.write_text(f'#!/bin/sh\nprintf "%s\\n" "$*" >> {said}\nexit 1\n')
     recorder.chmod(0o755)
+    # Nodes that have what is asked for: those of the test cluster are smaller, and such a job is not submitted.
+    large = recorder.with_name("sinfo")
+    nodes = "main*|4|64|500000|gpu:a100:8|infinite|1-infinite"
+    large.write_text(f"#!/bin/sh\ncase \"$*\" in *%D*) echo '{nodes}';; *) echo 'main*';; esac\n")
+    large.chmod(0o755)
 
     class Recording(Submitting):
         @property

@@ -9,6 +9,13 @@ from slurm_studies import ENDLESS, Launch, Submitting
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="the job reaches its time limit",
+    moment="ranks train",
+    outcome="timeout; the reason names the job",
+    kept="what was measured until then",
+    next_call="the record is kept; `scalestudy retry` sets it aside",
+)
 def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", epochs=ENDLESS)
     launch.wait_until_it_trains()
@@ -21,6 +28,13 @@ def test_an_allocation_whose_time_is_up_is_a_timeout_with_what_was_measured(subm
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="the job is preempted and queued again",
+    moment="ranks train",
+    outcome="ok: the launch begins again when the job does, and its record tells of the earlier attempt",
+    kept="the run",
+    next_call="nothing is left to do",
+)
 def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> None:
     launch = Launch(submitting, epochs=120)
     launch.wait_until_it_trains()
@@ -38,6 +52,13 @@ def test_a_preempted_job_is_queued_again_and_says_so(submitting: Submitting) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="scancel",
+    moment="ranks train",
+    outcome="preempted; the reason names the job",
+    kept="what was measured until then",
+    next_call="the run is measured again, and the earlier record is set aside",
+)
 def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submitting: Submitting) -> None:
     launch = Launch(submitting, sbatch="--nodes=1", epochs=ENDLESS)
     launch.wait_until_it_trains()

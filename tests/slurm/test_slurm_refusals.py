@@ -141,7 +141,7 @@ def test_a_cancelled_job_says_so_in_terminal_and_logs(submitting: Submitting, wa
 )
 def test_a_held_job_is_said_to_be_held(submitting: Submitting, waiting: Driver) -> None:
     job = submitting.cluster.jobs()[0].split()[0]
-    submitting.cluster.run("scontrol", "hold", job)
+    submitting.cluster.run("scontrol", "uhold", job)
     waiting.wait_until_it_says(f"SLURM job {job}: held (JobHeldUser). To go on: scontrol release {job}")
     submitting.cluster.run("scontrol", "update", "partition=main", "state=up")
     submitting.cluster.run("scontrol", "release", job)
@@ -224,3 +224,13 @@ def test_the_plan_says_what_slurm_cannot_run(submitting: Submitting) -> None:
     said = submitting.run("scalestudy", "plan").stdout
     assert "SLURM cannot run n1g2-blocks-1: it asks for 44 min, and partition urgent allows 10." in said
     assert "it asks for 200000 MB of memory on a node, and the largest of partition urgent has 100000." in said
+
+
+@pytest.mark.slow
+def test_scalestudy_run_says_it_too(submitting: Submitting) -> None:
+    """However a study is started, its jobs are submitted by the same executor."""
+    submitting.configure(small_study())
+    given = [f"{rule}:mem_mb=200000" for rule in ("train_baseline", "train_distributed")]
+    said = submitting.run("scalestudy", "run", "--profile", "slurm", "--set-resources", *given, check=False)
+    assert said.returncode != 0
+    assert "Not submitted: n1g2-blocks-1 (2 runs): it asks for 200000 MB of memory on a node" in said.stdout

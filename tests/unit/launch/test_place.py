@@ -10,6 +10,7 @@ from conftest import handlers_kept
 from scalestudy.errors import UserError
 from scalestudy.launch import place
 from scalestudy.launch import run as launching
+from scalestudy.launch.unmade import not_made
 from scalestudy.launch.attempt import Earlier
 from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.study.config.load import parse_study
@@ -26,7 +27,7 @@ def record(spec: RunSpec, results: Path, meanwhile: Any = None) -> tuple[RunReco
     """Record a launch that is not needed; `meanwhile` is done while it would have run."""
 
     def make(partial: Path, code: str, _: Earlier) -> RunRecord:
-        made = launching._unneeded(spec, partial, code, "enough")
+        made = not_made(spec, partial, code, "unneeded", "enough")
         if meanwhile:
             meanwhile()
         return made

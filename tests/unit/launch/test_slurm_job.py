@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import signal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from scalestudy.errors import UserError
+from scalestudy.launch.outcome import Evidence, judge
 from scalestudy.launch.slurm import job as slurm_job
 from scalestudy.launch.slurm.job import Job, parse_job, read_ended_job, step_command, what_became
 from scalestudy.launch.starters import LEAST_S, Slurm
@@ -178,3 +181,28 @@ def test_a_launch_ends_before_its_allocation() -> None:
 def test_no_launch_is_begun_that_could_not_be_ended() -> None:
     with pytest.raises(UserError, match="too few for another launch"):
         ending_in(WRITING_S + LEAST_S - 5).limits(Limits())
+
+
+def test_a_job_that_ends_while_its_controller_is_away_keeps_what_was_measured(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """SLURM's commands are not there at all, which is no answer either."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    outcome, reason = Slurm(Job("7", "RUNNING", ("a",))).took(signal.SIGTERM, 12)
+    assert outcome == "preempted"
+    assert reason.startswith("SLURM job 7 was told to end after 12 steps; SLURM does not say")
+
+
+@pytest.mark.parametrize(
+    ("said", "outcome"),
+    [
+        ("srun: error: Unable to confirm allocation for job 7: Unable to contact slurm controller", "preempted"),
+        ("srun: error: Unable to create step for job 7: Socket timed out on send/recv operation", "preempted"),
+        ("srun: error: Unable to create step for job 7: Memory required by task is not available", "failed"),
+    ],
+)
+def test_a_launch_that_slurm_did_not_start(content: dict[str, Any], said: str, outcome: str) -> None:
+    """One that only met a controller that was away is measured again by the next call."""
+    spec = next(iter(make_plan(parse_study(content, source="x")).runs.values()))
+    found = judge(spec, Evidence(reports=(), exit_code=1, log=f"{said}\n", limits=Limits()))
+    assert found == (outcome, f"SLURM did not start the launch: {said.removeprefix('srun: error: ')}")

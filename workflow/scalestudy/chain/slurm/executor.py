@@ -149,7 +149,8 @@ class PatientExecutor(Executor):
 
     @cached_property
     def _queue(self) -> Queue:
-        return Queue(self.run_uuid, accounting_first=self.get_status_command() == "sacct")
+        requeued = not self.workflow.executor_settings.no_requeue
+        return Queue(self.run_uuid, accounting_first=self.get_status_command() == "sacct", requeued=requeued)
 
     async def check_active_jobs(self, active_jobs: list[SubmittedJobInfo]) -> AsyncGenerator[SubmittedJobInfo]:
         """Report jobs that have ended, and hand back all others: a job that is not handed back is forgotten."""

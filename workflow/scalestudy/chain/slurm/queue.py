@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from scalestudy.launch.slurm.ask import ask, words
 
 LIMIT_S = 60
+"""Of a question to the controller."""
+ACCOUNTING_S = 30
 FORGOTTEN = "FORGOTTEN"
 """The state of a job that the controller no longer knows, nor the accounting where there is one."""
 AGAIN_S = 120
@@ -49,9 +51,12 @@ class Status:
 class Queue:
     """The jobs of one workflow, by the name that they have in common."""
 
-    def __init__(self, name: str, *, accounting_first: bool = False) -> None:
-        """accounting_first: ask sacct, and squeue for what sacct does not know; else the other way round."""
-        self._name, self._accounting_first = name, accounting_first
+    def __init__(self, name: str, *, accounting_first: bool = False, requeued: bool = True) -> None:
+        """accounting_first: ask sacct, and squeue for what sacct does not know; else the other way round.
+
+        requeued: whether SLURM may put jobs back that were preempted or whose node failed.
+        """
+        self._name, self._accounting_first, self._requeued = name, accounting_first, requeued
         self._ended_since: dict[str, float] = {}
 
     def look(self, jobs: Collection[str], clusters: Iterable[str] = ()) -> dict[str, Status]:
@@ -97,7 +102,7 @@ class Queue:
             "--parsable2",
             f"--jobs={','.join(sorted(jobs))}",
             "--format=JobID,State,NodeList",
-            limit_s=LIMIT_S,
+            limit_s=ACCOUNTING_S,
         )
         rows = [line.split("|", 2) for line in done.stdout.splitlines() if line.count("|") >= 2]
         if done.returncode:
@@ -111,7 +116,7 @@ class Queue:
 
     def _settled(self, job: str, status: Status) -> Status:
         """The same; a job that SLURM may put back into the queue is called REQUEUED until it had time to."""
-        if status.state not in MAY_COME_BACK:
+        if status.state not in MAY_COME_BACK or not self._requeued:
             self._ended_since.pop(job, None)
             return status
         since = self._ended_since.setdefault(job, time.monotonic())

@@ -56,4 +56,4 @@ def is_away(said: str) -> bool:
 def words(said: str) -> str:
     """SLURM's own words on one line: 'a; b' for 'sbatch: error: a' and 'sbatch: error: b'."""
     lines = [re.sub(r"^\w+: (?:error|fatal): ", "", line.strip()) for line in said.splitlines()]
-    return "; ".join(dict.fromkeys(filter(None, lines))) or "no words"
+    return "; ".join(dict.fromkeys(filter(None, lines))) or "SLURM gave no reason"

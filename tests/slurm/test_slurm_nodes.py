@@ -1,0 +1,118 @@
+"""What becomes of a launch whose node, job or driver is taken away, and of what had been measured before."""
+
+from __future__ import annotations
+
+import signal
+import time
+
+import pytest
+from conftest import wait_for
+from slurm_studies import Launch, Submitting, small_study
+
+pytestmark = pytest.mark.slow
+
+LONG = 60
+"""Epochs of a launch that is still under way when the fault comes, and ends soon after it."""
+
+
+def measured_once(launch: Launch) -> None:
+    """The run ended well, and the same call finds it and does not measure it again."""
+    record = launch.record()
+    assert record.outcome == "ok", record.reason
+    checksum = launch.submitting.results / "runs" / launch.run_id / "run.json"
+    before = checksum.read_bytes()
+    said = launch.submitting.run("scalestudy", "stage", "train", "--run", launch.run_id).stdout
+    assert "kept, it was measured before" in said
+    assert checksum.read_bytes() == before
+
+
+@pytest.mark.fault(
+    fault="slurmd of the node is killed, and starts again",
+    moment="ranks train",
+    outcome="ok",
+    kept="the run",
+    next_call="the run is kept and not measured again",
+)
+def test_a_node_daemon_that_is_killed_does_not_end_the_launch(submitting: Submitting, both_nodes: None) -> None:
+    launch = Launch(submitting, sbatch="--nodes=1", epochs=LONG)
+    launch.wait_until_it_trains()
+    node = submitting.cluster.run("squeue", "--noheader", "--format=%N").strip()
+    submitting.cluster.stop_daemon(node, signal.SIGKILL)
+    time.sleep(5)
+    submitting.cluster.start_node(node)
+    launch.end()
+    measured_once(launch)
+
+
+@pytest.mark.fault(
+    fault="the node is drained",
+    moment="ranks train",
+    outcome="ok: a node is drained once its jobs have ended",
+    kept="the run",
+    next_call="the run is kept and not measured again",
+)
+def test_a_node_that_is_drained_lets_the_launch_end(submitting: Submitting, both_nodes: None) -> None:
+    launch = Launch(submitting, sbatch="--nodes=1", epochs=LONG)
+    launch.wait_until_it_trains()
+    node = submitting.cluster.run("squeue", "--noheader", "--format=%N").strip()
+    submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=drain", "reason=test")
+    launch.end()
+    measured_once(launch)
+
+
+@pytest.mark.fault(
+    fault="scontrol requeue",
+    moment="ranks train",
+    outcome="ok: the launch begins again when the job does, and its record tells of the earlier attempt",
+    kept="the run",
+    next_call="the run is kept and not measured again",
+)
+def test_a_requeued_job_measures_the_run_again(submitting: Submitting) -> None:
+    launch = Launch(submitting, sbatch="--nodes=1 --requeue --open-mode=append", epochs=LONG)
+    launch.wait_until_it_trains()
+    job = launch.job
+    submitting.cluster.run("scontrol", "requeue", job)
+    wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=120)
+    submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
+    launch.end()
+    assert launch.record().environment["earlier_attempts"]
+    measured_once(launch)
+
+
+@pytest.mark.fault(
+    fault="the accounting hangs (sacct, sacctmgr and sshare do not end)",
+    moment="submission and a job under way, with slurm-status-command: sacct",
+    outcome="ok: squeue tells what sacct does not",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_an_accounting_that_hangs_costs_only_time(submitting: Submitting) -> None:
+    submitting.configure(small_study())
+    for name in ("sacct", "sacctmgr", "sshare"):
+        submitting.break_command(name, "exec sleep 900").touch()
+    run = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "single")
+    target = f"results/small/runs/{run}/run.sha256"
+    driver = submitting.drive("--slurm-status-command", "sacct", "--", target)
+    assert driver.end() == 0
+    assert submitting.records()[run].outcome == "ok"
+
+
+@pytest.mark.fault(
+    fault="SIGKILL of snakemake",
+    moment="a job is under way",
+    outcome="the job goes on to its end",
+    kept="every run of the job",
+    next_call="finished runs are kept and not measured again, after `snakemake --unlock`",
+)
+def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submitting) -> None:
+    submitting.configure(small_study())
+    run = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "single")
+    target = f"results/small/runs/{run}/run.sha256"
+    driver = submitting.drive("--", target)
+    wait_for(lambda: submitting.partial("spec.json"), seconds=240)
+    driver.kill()
+    wait_for(lambda: not submitting.cluster.jobs(), seconds=240)
+    before = (submitting.results / "runs" / run / "run.json").read_bytes()
+    submitting.run("snakemake", "--unlock")
+    assert submitting.drive("--", target).end() == 0
+    assert (submitting.results / "runs" / run / "run.json").read_bytes() == before
