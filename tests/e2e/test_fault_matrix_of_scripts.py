@@ -127,7 +127,7 @@ CELLS = [
         "plain",
         kill("worker1", signal.SIGKILL),
         "failed",
-        "DataLoader worker (pid",
+        "rank 1: ",
         told={"fault": "SIGKILL to a loader worker", "moment": TRAINING},
     ),
     cell(

@@ -10,8 +10,8 @@ from conftest import handlers_kept
 from scalestudy.errors import UserError
 from scalestudy.launch import place
 from scalestudy.launch import run as launching
-from scalestudy.launch.unmade import not_made
 from scalestudy.launch.attempt import Earlier
+from scalestudy.launch.unmade import not_made
 from scalestudy.record.observation import RunRecord, read_record
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan

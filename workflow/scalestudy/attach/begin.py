@@ -121,7 +121,7 @@ class Attachment:
 
         def failed(kind: Any, error: Any, where: Any) -> None:
             if self.rank is not None:
-                self.rank.see(self.rank.failed, error)
+                self.rank.failed(error)
             elif self._direct:  # before torch was imported
                 with open(os.path.join(self._folder, f"{os.getpid()}.error"), "w", encoding="utf-8") as file:
                     json.dump({"rank": int(os.environ.get("RANK", 0)), **told_of(error)}, file)

@@ -247,8 +247,16 @@ class Rank:
             self.ending.leave()
 
     def failed(self, error: BaseException) -> None:
-        """The script ends with an error."""
-        self.report.facts.update(told_of(error))
+        """The script ends with an error: that is noted also where nothing else is looked at any more.
+
+        A handler of a signal may raise in the middle of it, as torch's does where a loader worker was killed.
+        """
+        for _ in range(2):
+            try:
+                self.report.facts.update(told_of(error))
+                return
+            except Exception:
+                self.report.facts["broken"] = traceback.format_exc()
 
     def write(self, *, final: bool = True, enough: bool = False) -> None:
         """The report as it is now. final: the script may not come back to us."""

@@ -23,6 +23,8 @@ CLEANERS = (b"multiprocessing.resource_tracker", b"torch_shm_manager")
 CLEANING_S = 3.0
 LINGER_S = 0.5
 """Seconds in which processes that are at their end may end by themselves."""
+CLOSING_S = 1.0
+"""Seconds for which the kernel may still list the sockets of a process that was killed."""
 POLL_S = 0.02
 SHARED_MEMORY = Path("/dev/shm")
 OF_LIBRARIES = ("torch_", "psm_", "sem.mp-", "nccl-", "wnsm_")
@@ -128,13 +130,15 @@ def remove_sharing_folders(temporary: Path, before: set[Path]) -> None:
 
     Loader workers make them to hand batches over. A worker that is killed leaves its folder.
     """
-    left = sharing_folders(temporary) - before
-    open_sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace") if left else ""
-    for folder in left:
-        with contextlib.suppress(OSError):
-            held = list(folder.iterdir())
-            if held and all(path.is_socket() and str(path) not in open_sockets for path in held):
-                shutil.rmtree(folder)
+    until = time.monotonic() + CLOSING_S
+    while (left := sharing_folders(temporary) - before) and time.monotonic() < until:
+        open_sockets = Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace")
+        for folder in left:
+            with contextlib.suppress(OSError):
+                held = list(folder.iterdir())
+                if held and all(path.is_socket() and str(path) not in open_sockets for path in held):
+                    shutil.rmtree(folder)
+        time.sleep(POLL_S)
 
 
 def _living() -> Iterator[int]:

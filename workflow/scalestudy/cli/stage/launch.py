@@ -53,6 +53,7 @@ def train(
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run, record_unneeded
     from scalestudy.record.parts import TRACES
+    from scalestudy.record.say import say
     from scalestudy.study.limits import Limits
 
     spec, folder, limits = _asked(study, results, run_id, spec_json)
@@ -83,7 +84,7 @@ def train(
     try:
         record, anew = measure_run(spec, folder, limits=limits, data=data, probed=probed)
     except Interrupted as stop:
-        print(f"{spec.run_id}: interrupted; nothing was recorded", file=sys.stderr)
+        say(f"{spec.run_id}: interrupted; nothing was recorded")  # its terminal may be gone
         return 128 + stop.signum
     verb = "measured" if anew else "kept, it was measured before"
     print(f"{record.run_id}: {verb}: {record.outcome}{record.reason and f' ({record.reason})'}")

@@ -42,6 +42,8 @@ LOST = (
     "timed out",
 )
 """Words of an error of a rank whose peer is gone."""
+OF_A_HELPER = ("ConnectionResetError", "BrokenPipeError", "ConnectionRefusedError")
+"""Errors of Python's own connections, as with a loader worker that was killed; those of a group are others."""
 
 
 def gather(spec: CommandSpec, directory: Path, look: Look | None) -> tuple[Parts, list[Process]]:
@@ -214,7 +216,8 @@ def end_of(process: Process) -> tuple[Outcome, str, bool]:
     said = process.report
     if "error" in said:
         reason = reason_of_error(process.rank, said)
-        waited = any(words in said["error"].lower() for words in LOST)
+        own = said["error"].startswith(OF_A_HELPER)
+        waited = not own and any(words in said["error"].lower() for words in LOST)
         return ("oom" if said["out_of_memory"] else "failed"), reason, waited
     if said.get("told_to_end") and not said["enough"]:
         return "timeout", "stopped by SIGTERM", False
