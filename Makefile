@@ -2,6 +2,7 @@
 # make test     the environment if needed, then every test but the slow ones
 # make test-all every test, and those of test-torch
 # make test-torch  the unit tests and trainings of every strategy, with the oldest torch that is supported
+# make faults   every fault of docs/faults.md for real, and the page
 # make check    formatting and lint of Python and Snakemake code, types of the package
 # make bench    the instrument against other training loops, its stopping rule, its speed on many runs
 #
@@ -20,7 +21,7 @@ BENCH := .venv-bench
 LOWEST := .venv-lowest
 LOWEST_INDEX ?=
 
-.PHONY: env report test test-all test-torch check bench clean-env
+.PHONY: env report test test-all test-torch faults check bench clean-env
 
 env: $(VENV)/ready
 
@@ -68,6 +69,10 @@ $(LOWEST)/ready: pyproject.toml constraints/base.txt constraints/lowest.txt
 test-torch: $(LOWEST)/ready
 	$(LOWEST)/bin/pytest tests/unit tests/e2e/test_equal_results.py \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder
+
+# On a host with SLURM and as root, so that no cell is skipped.
+faults: env
+	$(BIN)/python tests/fault_matrix.py
 
 check: env
 	$(BIN)/ruff check .
