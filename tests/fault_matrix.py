@@ -5,7 +5,7 @@ A test, or a case of one, is a cell of the matrix by its mark:
     @pytest.mark.fault(fault="SIGKILL of a rank", moment="block", outcome="`failed`", kept="...", next_call="...")
 
 `make faults` runs all cells and writes the page if each of them passes. With `--list` this prints the cells, one
-line of JSON each, and runs nothing; a unit test uses that to hold the page in step with the marks. With `--rows` it
+line of JSON each, and runs nothing; a unit test holds the page in step by that. With `--rows` it
 writes the page and leaves what it says of the last run.
 """
 
