@@ -39,6 +39,7 @@ def test_a_launch_waits_for_the_controller(submitting: Submitting, controller: C
     assert log.read_text().count("for SLURM's controller, which does not answer") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.fault(
     fault="the controller stays away for longer than a launch waits",
     moment="a launch begins",

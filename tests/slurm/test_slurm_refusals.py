@@ -112,6 +112,7 @@ def waiting(submitting: Submitting) -> Iterator[Driver]:
         submitting.cluster.run("scontrol", "update", "partition=main", "state=up", "MaxTime=600")
 
 
+@pytest.mark.slow
 @pytest.mark.fault(
     fault="scancel",
     moment="a job waits in the queue",
