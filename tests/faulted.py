@@ -68,7 +68,7 @@ class Faulted:
     def partial(self) -> Path:
         return self.results / "runs/.partial" / self.spec.run_id
 
-    def call(self, *, terminal: bool = False) -> subprocess.Popen[str]:
+    def call(self, *, terminal: bool = False, stall_limit_s: float = 90) -> subprocess.Popen[str]:
         """The command, started; on a terminal of its own where asked for."""
         spec = self.spec.to_json()
         command = [str(BIN / "scalestudy"), "train", "--spec", spec, "--results", str(self.results)]
@@ -76,7 +76,7 @@ class Faulted:
         if terminal:
             self.terminal, theirs = pty.openpty()
         process = subprocess.Popen(
-            [*command, "--time-limit-min=5", "--stall-limit-s=90"],
+            [*command, "--time-limit-min=5", f"--stall-limit-s={stall_limit_s}"],
             cwd=self.folder,
             env=os.environ | {"TMPDIR": str(self.temporary)},
             stdin=theirs if terminal else subprocess.DEVNULL,
@@ -97,12 +97,17 @@ class Faulted:
         if self.moment == "preparing":
             wait_for((self.partial / "attempt.json").exists)
             return
-        wait_for((self.folder / "at").exists)
+        wait_for(lambda: self.is_there)
         rank = psutil.Process(int((self.folder / "at").read_text()))
         (keeper,) = psutil.Process(process.pid).children()
         starter = next(child for child in keeper.children() if PARENT not in child.cmdline())
         self.pids |= {"rank": rank.pid, "supervisor": rank.ppid(), "keeper": keeper.pid, "starter": starter.pid}
         self.pids |= {f"rank {at}": pid.pid for at, pid in enumerate(psutil.Process(rank.ppid()).children())}
+
+    @property
+    def is_there(self) -> bool:
+        """Whether a rank waits at the moment."""
+        return (self.folder / "at").exists()
 
     def hit(self, victim: str, fault: int | str) -> None:
         """Do it. What is stopped is woken a moment later."""

@@ -6,16 +6,22 @@ Each cell is a real launch of two ranks. A rank waits at the moment, so that the
 from __future__ import annotations
 
 import itertools
+import os
 import signal
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from conftest import alive, wait_for
+from conftest import alive, handlers_kept, wait_for
 from faulted import HANG_UP, SOON_S, Faulted
+from scalestudy.launch import process
+from scalestudy.launch.run import measure_run
 from scalestudy.record.tables import read_observation
+from scalestudy.study.limits import Limits
 
 IN_TRAINING = ("rendezvous", "warm-up", "block")
 IN_RANKS = (*IN_TRAINING, "probe", "writing")
@@ -131,21 +137,21 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
     launch = Faulted(results, tmp_path, cell.moment, seed=next(SEEDS))
     before = {path: path.read_bytes() for path in results.glob("runs/*/run.json")}
     with launch.held_host():
-        process = launch.call(terminal=cell.fault == HANG_UP)
-        launch.meet(process)
+        called = launch.call(terminal=cell.fault == HANG_UP)
+        launch.meet(called)
         launch.hit(cell.victim, cell.fault)
         if cell.recorded == WHOLE:  # whatever else is recorded, the rank ends where it waits
             launch.let_go()
         if cell.moment == "preparing" and cell.recorded == NOTHING:
-            process.wait(SOON_S)
-    said = process.communicate(timeout=SOON_S)[0] or ""
+            called.wait(SOON_S)
+    said = called.communicate(timeout=SOON_S)[0] or ""
     if cell.recorded == NOTHING:
         signum = signal.SIGHUP if cell.fault == HANG_UP else cell.fault
-        assert process.returncode == (-signum if signum == signal.SIGKILL else 128 + signum), said
+        assert called.returncode == (-signum if signum == signal.SIGKILL else 128 + signum), said
         assert not launch.run.exists()
         wait_for(lambda: not any(alive(pid) for pid in launch.pids.values()), seconds=SOON_S)
     else:
-        assert process.returncode == 0, said
+        assert called.returncode == 0, said
         of_fault(launch, cell)
     launch.let_go()
     record = launch.run / "run.json"
@@ -162,6 +168,55 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
         assert record.read_bytes() == first
     assert launch.left_over() == []
     assert {path: path.read_bytes() for path in before} == before, "no finished run is changed"
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGSTOP to a rank, for ever",
+    moment="block",
+    outcome="failed",
+    kept="a record that names the rank and stall_limit_s, and what the other rank had measured",
+    next_call="keeps the record and measures nothing",
+)
+def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, tmp_path: Path) -> None:
+    launch = Faulted(results, tmp_path, "block", seed=next(SEEDS))
+    called = launch.call(stall_limit_s=6)
+    launch.meet(called)
+    os.kill(launch.pids["rank"], signal.SIGSTOP)
+    said = called.communicate(timeout=2 * SOON_S)[0]
+    assert called.returncode == 0, said
+    record = read_observation(launch.run).record
+    node = record.ranks[0].node
+    assert record.outcome == "failed"
+    assert record.reason == (
+        f"rank 1 on {node} stood still: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
+        " ended by SIGKILL after that"
+    )
+    assert launch.left_over() == []
+
+
+@pytest.mark.fault(
+    fault="the time limit is reached",
+    moment="probe",
+    outcome=STOPPED,
+    kept="the run, with a warning that names time_limit_min",
+    next_call="keeps the record and measures nothing",
+)
+def test_complete_steps_with_probes_over_the_time_limit_are_a_run(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The launcher's clock goes on by half an hour as soon as the ranks probe."""
+    launch = Faulted(results, tmp_path, "probe", seed=next(SEEDS))
+    late = SimpleNamespace(sleep=time.sleep, monotonic=lambda: time.monotonic() + 1800 * launch.is_there)
+    monkeypatch.setattr(process, "time", late)
+    with handlers_kept():
+        measure_run(launch.spec, results, limits=Limits(time_limit_min=30))
+    observation = read_observation(launch.run)
+    assert (observation.record.outcome, observation.record.reason) == ("ok", "")
+    (warning,) = (one for one in observation.record.environment["warnings"] if one["kind"] == "probes failed")
+    assert "the time limit of 30 min ended its probes" in warning["text"]
+    assert "time_limit_min" in warning["text"]
+    assert {len(steps) for _, steps in observation.steps.groupby("rank")} == {observation.record.totals.steps}
 
 
 def of_fault(launch: Faulted, cell: Cell) -> None:

@@ -42,6 +42,13 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="SIGKILL to snakemake and all its processes",
+    moment="block",
+    outcome="not recorded",
+    kept="every finished run",
+    next_call="asks for `snakemake --unlock`, then makes the launches that lack",
+)
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
     """Killed inside its third launch, then run to its end."""
     study = tiny_study() | {"repeats": 2}

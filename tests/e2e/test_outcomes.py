@@ -48,6 +48,13 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
 
 
 @pytest.mark.slow
+@pytest.mark.fault(
+    fault="a loss that is no number",
+    moment="block",
+    outcome="diverged",
+    kept="a record with the step and the rank, and what was measured",
+    next_call="keeps the record and measures nothing",
+)
 def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
     checkout.configure(study := variation(learning_rate=1e20))
     checkout.run("snakemake", "results/tiny/performance_report.txt", "results/tiny/tables/summary_table.tex")

@@ -40,6 +40,13 @@ def superseded(results: Path) -> list[Path]:
     return sorted((results / "superseded").glob("*"))
 
 
+@pytest.mark.fault(
+    fault="a file in the place of a run",
+    moment="preparing",
+    outcome="ok",
+    kept="the file, under superseded/",
+    next_call="keeps the record and measures nothing",
+)
 def test_a_file_in_the_place_of_a_run_is_set_aside(
     spec: RunSpec, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,6 +60,13 @@ def test_a_file_in_the_place_of_a_run_is_set_aside(
     assert f"{final}: is no run; moved to {kept}" in capsys.readouterr().err
 
 
+@pytest.mark.fault(
+    fault="a link to nothing in the place of a run",
+    moment="preparing",
+    outcome="not recorded",
+    kept="the link",
+    next_call="measures the run once the link is gone, or keeps the run once it leads somewhere",
+)
 def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Path) -> None:
     """A disk may be missing that has the run: it is not measured again unasked."""
     final = tmp_path / "runs" / spec.run_id
@@ -62,7 +76,22 @@ def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Pat
         record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched"))
 
 
-@pytest.mark.parametrize("what", ["file", "link", "directory"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(
+            what,
+            marks=pytest.mark.fault(
+                fault=f"a {what} comes into the place of a run",
+                moment="publishing",
+                outcome="ok",
+                kept=f"the run, and the {what} under superseded/",
+                next_call="keeps the record and measures nothing",
+            ),
+        )
+        for what in ("file", "link", "directory")
+    ],
+)
 def test_what_comes_into_the_way_meanwhile_costs_no_measurement(
     spec: RunSpec, tmp_path: Path, what: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +112,13 @@ def test_what_comes_into_the_way_meanwhile_costs_no_measurement(
         assert "was in the way of the run; moved to" in capsys.readouterr().err
 
 
+@pytest.mark.fault(
+    fault="the results folder takes no new run",
+    moment="publishing",
+    outcome="not recorded yet",
+    kept="the whole record, in .partial/",
+    next_call="puts the record in its place and measures nothing",
+)
 def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
     spec: RunSpec, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,7 +151,22 @@ GARBLED = {
 }
 
 
-@pytest.mark.parametrize("name", [*GARBLED, "directory"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(
+            name,
+            marks=pytest.mark.fault(
+                fault=f"attempt.json of an earlier attempt is unreadable: {name}",
+                moment="preparing",
+                outcome="ok",
+                kept="what is left of that attempt, under superseded/",
+                next_call="keeps the record and measures nothing",
+            ),
+        )
+        for name in (*GARBLED, "directory")
+    ],
+)
 def test_an_attempt_that_cannot_be_read_is_kept_and_does_not_block_its_run(
     spec: RunSpec, tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -145,6 +196,13 @@ def test_what_is_no_directory_in_the_place_of_an_attempt_is_kept(spec: RunSpec, 
     assert kept.is_symlink() == (what == "link")
 
 
+@pytest.mark.fault(
+    fault="SIGKILL to the launcher, just before the rename",
+    moment="publishing",
+    outcome="ok",
+    kept="the whole record, in .partial/",
+    next_call="puts the record in its place and measures nothing",
+)
 def test_a_whole_record_of_a_killed_launcher_is_put_in_its_place(spec: RunSpec, tmp_path: Path) -> None:
     """It was killed between the record and the rename."""
     final, partial = tmp_path / "runs" / spec.run_id, tmp_path / "runs/.partial" / spec.run_id

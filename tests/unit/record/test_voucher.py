@@ -53,7 +53,22 @@ def test_a_record_is_read_that_nobody_changed(run: Path) -> None:
     assert read_record(run).reason == "three launches are enough", "its content counts"
 
 
-@pytest.mark.parametrize("voucher", ["stale", "missing", "made again"])
+@pytest.mark.parametrize(
+    "voucher",
+    [
+        pytest.param(
+            voucher,
+            marks=pytest.mark.fault(
+                fault=f"run.json is edited so that it stays valid, with run.sha256 {voucher}",
+                moment="aggregating",
+                outcome="refused by name, with what to do",
+                kept="every file of the run",
+                next_call="says the same until run.json is restored or the run moved away",
+            ),
+        )
+        for voucher in ("stale", "missing", "made again")
+    ],
+)
 def test_an_edited_record_that_stays_valid_is_refused(run: Path, voucher: str) -> None:
     edit(run)
     if voucher == "missing":
@@ -78,6 +93,13 @@ def test_a_voucher_that_is_wrong_is_noticed_and_can_be_made_again(run: Path, vou
     read_record(run)
 
 
+@pytest.mark.fault(
+    fault="a directory in the place of run.sha256",
+    moment="aggregating",
+    outcome="refused by name, with what to do",
+    kept="every file of the run",
+    next_call="writes run.sha256 again once it is removed",
+)
 def test_a_directory_in_the_place_of_a_voucher_is_named(run: Path) -> None:
     (run / "run.sha256").unlink()
     (run / "run.sha256").mkdir()
@@ -95,7 +117,22 @@ def test_a_record_of_an_older_release_has_its_voucher_alone(run: Path) -> None:
     read_record(run)
 
 
-@pytest.mark.parametrize("what", ["directory", "dangling link"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        pytest.param(
+            what,
+            marks=pytest.mark.fault(
+                fault=f"a {what} in the place of run.json",
+                moment="aggregating",
+                outcome="refused by name, with what to do",
+                kept="every file of the run",
+                next_call="says the same until run.json is restored or the run moved away",
+            ),
+        )
+        for what in ("directory", "dangling link")
+    ],
+)
 def test_what_is_no_file_in_the_place_of_a_record_is_named(run: Path, what: str) -> None:
     path = run / "run.json"
     path.unlink()
