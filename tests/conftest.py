@@ -74,7 +74,7 @@ def until_decided(name: str, **measure: Any) -> dict[str, Any]:
         time_limit_min=2,
         workloads={"first": mlp_workload(scaling=["strong"])},
         host={"device": "cpu", "start": "fork"},
-        measure={"probe_rounds": 0} | measure,
+        measure={"probe_rounds": 0, "replace_spoiled": False} | measure,  # others may run beside it
         # At 51 % and two looks a ratio of three launches is known to 99 % as long as the standard deviation of its
         # logarithm is below 0.74. Beside four processes that never rest it is 0.22.
         report={"confidence": 0.51, "overhead_reference": False},

@@ -16,7 +16,7 @@ def test_a_decision_is_made_between_jobs(submitting: Submitting) -> None:
         small_study(
             repeats=2,
             max_repeats=3,
-            measure={"half_width": 0.99, "probe_rounds": 0},
+            measure={"half_width": 0.99, "probe_rounds": 0, "replace_spoiled": False},
             report={"confidence": 0.51, "overhead_reference": False},
         )
     )

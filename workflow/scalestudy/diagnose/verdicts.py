@@ -5,6 +5,7 @@ from typing import Any
 
 from scalestudy.analyse.point.protocols import measured_of
 from scalestudy.analyse.point.rows import mostly_unsteady
+from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.diagnose.case import Case
@@ -12,7 +13,7 @@ from scalestudy.diagnose.findings import UNEXPLAINED, Evidence, Finding, Predict
 from scalestudy.diagnose.scripts import name_the_rest
 from scalestudy.record.protocol import comparable
 from scalestudy.registry.codes import Changes, Verdict
-from scalestudy.registry.words.points import outcomes, unsteady
+from scalestudy.registry.words.points import counted, outcomes, spoiled, unsteady
 from scalestudy.registry.words.refusals import no_forecast
 from scalestudy.study.config.scales import nodes_and_devices
 
@@ -59,7 +60,11 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
     }[verdict]
     if verdict == Verdict.UNDECIDED and not sure:
         why = f"the speedup is more than {case.ranks} ranks can give; launch more often"
-    return verdict, why if sure else f"{why}; one launch only, so there is no interval"
+    if not sure:
+        why += "; one launch only, so there is no interval"
+    elif counted(point, "repeats_compared") == FEWEST:
+        why += "; this rests on two launches only"
+    return verdict, f"{why}; {said}" if (said := spoiled(point)) else why
 
 
 def find_confounded(case: Case) -> Finding | None:

@@ -27,6 +27,9 @@ Turns = StrEnum("Turns", "NONE MADE CONTENDED NO_MEMORY")
 """Whether the base case took turns with a launch in its processes, where it was to. CONTENDED: others had the
 cores in every round."""
 
+Spoiled = StrEnum("Spoiled", "NONE UNKNOWN OTHER_LOAD STOLEN_TIME THROTTLED SWAPPED CLOCK_SET SHARED_GPU")
+"""What else a host did while a launch was measured. UNKNOWN: nobody watched, as in records of earlier releases."""
+
 Stopped = StrEnum(
     "Stopped",
     "NONE TARGET_REACHED BUDGET_ENDED ONE_LAUNCH DECIDED SPEEDUP_KNOWN LAUNCHES_ENDED HOURS_ENDED SERVES",

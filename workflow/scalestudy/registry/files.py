@@ -67,6 +67,10 @@ def _of_a_point() -> tuple[Column, ...]:
         ),
         Column("launches_without_turns", "launches without memory for the base case that was to take turns"),
         Column("launches_contended", "launches in which others had the cores in every round of turns"),
+        Column("launches_not_watched", "launches whose host was not watched, as in records of earlier releases"),
+        Column(
+            "spoiled_by", "none, or what spoiled launches of this and of the base case, the most frequent first"
+        ),
         Column("beside_variant", "first variant of the study with the same work at the same place"),
         *COMMUNICATION,
         Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),

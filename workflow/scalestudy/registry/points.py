@@ -121,6 +121,16 @@ POINT_COLUMNS: tuple[Column, ...] = (
         header="CPU energy",
     ),
     count("repeats_compared", "repeats that the speedup is made of"),
+    count("launches_spoiled", "launches that something else on their host spoiled"),
+    count(
+        "repeats_spoiled",
+        "repeats in which something else on the host spoiled a launch of this or of the base case",
+    ),
+    count("repeats_clean", "repeats in which nothing did"),
+    count("spoiled_left_out", "of the spoiled repeats, those that the speedup leaves out"),
+    ratio("speedup_with_spoiled", "speedup with all spoiled repeats, where there are any"),
+    ratio("speedup_without_spoiled", "speedup without any spoiled repeat, where there are any"),
+    time("step_time_with_spoiled", "step time with all spoiled launches, where there are any"),
     count(
         "repeats_apart",
         "repeats in which this point and its base case ran apart: in any of the next three ways",

@@ -178,6 +178,22 @@ SLOWDOWNS = (
     ),
 )
 
+SPOILED = (
+    Column(
+        "spoiled",
+        "none, unknown where the host was not watched, or what else it did while the launch trained, separated by"
+        " blanks: other_load, stolen_time, throttled, swapped, clock_set, shared_gpu",
+    ),
+    Column("spoiled_after", "the same of what followed the training: probes, and turns of the base case"),
+    Column("others_cores", "cores' worth of the ranks' CPUs that other processes took, maximum over nodes"),
+    Column("stolen_share", "share of the time of these CPUs that a hypervisor gave to other machines"),
+    Column("memory_stall_share", "share of the time in which all tasks of the host waited for memory"),
+    Column("cpu_throttled_share", "share of the time in which heat held a CPU back"),
+    Column("clock_jump_s", "by how much the clock of the day was set meanwhile", "s"),
+    Column("gpu_others", "processes of others on the launch's GPUs, at most"),
+    Column("swapped_mib_per_s", "memory that the host swapped in and out", "MiB/s"),
+)
+
 RUNS: tuple[Column, ...] = (
     Column("run_id", "name of the run's folder"),
     *WHERE,
@@ -225,6 +241,7 @@ RUNS: tuple[Column, ...] = (
     Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
     *ENERGY,
     *SLOWDOWNS,
+    *SPOILED,
     Column("clock_change", "relative change of the clock where the level of the step time changed"),
     Column(
         "turns",

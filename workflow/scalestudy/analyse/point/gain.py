@@ -6,6 +6,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.launches import by_block, good_launches
 from scalestudy.analyse.point.protocols import of_one_protocol
+from scalestudy.analyse.point.spoiled import kept_together
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.study.config.study import Study
@@ -23,5 +24,6 @@ def throughput_gain(before: pd.DataFrame, after: pd.DataFrame, study: Study) -> 
     """
     if not len(before) or not len(after):
         return NOTHING
+    before, after = kept_together(before, after, study)
     mine, theirs = (by_block(launches, "throughput_samples_per_s") for launches in (after, before))
     return ratio_in_blocks(mine, theirs, planned=study.repeats_for_spread, confidence=study.level)

@@ -7,20 +7,28 @@ from typing import Any
 import pandas as pd
 
 from scalestudy.analyse.point.launches import by_block, launches_of
+from scalestudy.analyse.point.spoiled import FEWEST, kept_together, quiet_turns, spoiled_repeats
 from scalestudy.analyse.point.together import NOTHING_APART, apart_columns
 from scalestudy.analyse.statistics.blocks import ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.bootstrap import bootstrap_ratio
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean_on_logs
-from scalestudy.registry.codes import IntervalMethod, Turns
+from scalestudy.registry.codes import IntervalMethod
 from scalestudy.study.config.study import Study
 
 Times = Mapping[str, Sequence[float]]
 """Step times in seconds of the steady blocks of steps, by run id."""
 
-FEWEST = 2
-"""Launches of a comparison: fewer have no interval."""
-COMPARED = ("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance")
-NOT_COMPARED: dict[str, Any] = {"interval": IntervalMethod.NONE, "repeats_compared": 0, **NOTHING_APART}
+COMPARED = (
+    *("speedup_in_repeats", "speedup_in_launches", "estimator_ratio", "shared_variance"),
+    *("speedup_with_spoiled", "speedup_without_spoiled"),
+)
+NOTHING_SPOILED = {"repeats_spoiled": 0, "repeats_clean": 0, "spoiled_left_out": 0}
+NOT_COMPARED: dict[str, Any] = {
+    "interval": IntervalMethod.NONE,
+    "repeats_compared": 0,
+    **NOTHING_APART,
+    **NOTHING_SPOILED,
+}
 for _name in COMPARED:
     NOT_COMPARED |= NOTHING.columns(_name)
 
@@ -34,13 +42,16 @@ def compare_with_base(
 
     `measure.speedup_within` says which speedup that is. Where no launch has one of its own, which is so for all
     launches of a point or for none unless memory ended, it is the one within repeats. `estimator_ratio` is the
-    speedup in launches over that in repeats, of the repeats that have both; without speedups in launches there is
-    nothing in the columns of either.
+    speedup in launches over that in repeats, of the repeats that have both; without speedups in launches
+    nothing is in the columns of either. Spoiled repeats are left out while two others are left; what they change
+    is in `speedup_with_spoiled` and `speedup_without_spoiled`.
     """
     in_repeats, method = NOTHING, IntervalMethod.NONE
+    all_good, all_base = good, base
+    good, base = kept_together(good, base, study)
     if len(base):
         in_repeats, method = ratio_of_launches(good, base, study, times)
-    turned = with_turns(good)
+    turned = with_turns(all_good)
     of_launches = launches_of(turned, "speedup_in_launch", study)
     in_launches = mean_on_logs(of_launches, confidence=study.level) if len(of_launches.values) else NOTHING
     mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
@@ -52,6 +63,9 @@ def compare_with_base(
     if study.measure.speedup_within == "launches" and len(own):
         judged, repeats = in_launches, len(own)
         method = IntervalMethod.NONE if isnan(judged.low) else IntervalMethod.T_WITHIN_LAUNCHES
+        spoiled = _of_turns(all_good, study)
+    else:
+        spoiled = _of_repeats(all_good, all_base, study, times)
     return judged, {
         "interval": method,
         "repeats_compared": repeats,
@@ -60,17 +74,55 @@ def compare_with_base(
         **in_launches.columns("speedup_in_launches"),
         **both.columns("estimator_ratio"),
         **shared.columns("shared_variance"),
+        **spoiled,
+        "spoiled_left_out": spoiled["repeats_spoiled"] if repeats == spoiled["repeats_clean"] else 0,
+    }
+
+
+def _of_repeats(good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times) -> dict[str, Any]:
+    """How many repeats are spoiled, and the speedup with and without them."""
+    both, spoiled = spoiled_repeats(good, base)
+    if not spoiled:
+        return _spoiled(len(both), 0, NOTHING, NOTHING)
+    clean = [one[one["repeat"].isin(both - spoiled)] for one in (good, base)]
+    return _spoiled(
+        len(both - spoiled),
+        len(spoiled),
+        ratio_of_launches(good, base, study, times)[0],
+        ratio_of_launches(clean[0], clean[1], study, times)[0] if both - spoiled else NOTHING,
+    )
+
+
+def _of_turns(good: pd.DataFrame, study: Study) -> dict[str, Any]:
+    """The same of speedups within launches."""
+    turned = good.dropna(subset=["speedup_in_launch"])
+    quiet = turned[quiet_turns(turned)]
+    with_all, without = (
+        mean_on_logs(launches_of(one, "speedup_in_launch", study), confidence=study.level) if len(one) else NOTHING
+        for one in (turned, quiet)
+    )
+    if len(quiet) == len(turned):
+        with_all = without = NOTHING
+    return _spoiled(len(quiet), len(turned) - len(quiet), with_all, without)
+
+
+def _spoiled(clean: int, spoiled: int, with_spoiled: Interval, without: Interval) -> dict[str, Any]:
+    return {
+        "repeats_spoiled": spoiled,
+        "repeats_clean": clean,
+        **with_spoiled.columns("speedup_with_spoiled"),
+        **without.columns("speedup_without_spoiled"),
     }
 
 
 def with_turns(good: pd.DataFrame) -> pd.DataFrame:
     """Launches whose own speedup counts.
 
-    One in which others had the cores in every round is left out where there are enough others for an interval: the
-    speedup that is asked for is that of a quiet host.
+    One in which others had the cores in every round, or that was spoiled otherwise, is left out where there are
+    enough others for an interval: the speedup that is asked for is that of a quiet host.
     """
     turned = good.dropna(subset=["speedup_in_launch"])
-    quiet = turned[turned["turns"] == Turns.MADE]
+    quiet = turned[quiet_turns(turned)]
     return quiet if len(quiet) >= FEWEST else turned
 
 

@@ -22,6 +22,7 @@ from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
 from scalestudy.analyse.point.scaling import karp_flatt, per_doubling_efficiency
 from scalestudy.analyse.point.script import probed_row, script_row
 from scalestudy.analyse.point.speedup import NOT_COMPARED, Times, compare_with_base, ratio_of_launches
+from scalestudy.analyse.point.spoiled import is_spoiled, kept, kept_together, spoiled_row
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.run.memory import NO_GROWTH
 from scalestudy.analyse.run.steady import throttled
@@ -99,29 +100,30 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
     plan, runs, ok, times = launches
     study, report, confidence = plan.study, plan.study.report, plan.study.level
     mine, measured = among(runs, point.runs), among(ok, point.runs)
-    good = of_one_protocol(measured)
+    every = of_one_protocol(measured)
+    good = kept(every, study)
     base_runs = of_one_protocol(among(ok, point.base))
     base = comparable_with(good, base_runs)
-    accurate = comparable_with(good, base_runs, "validation_accuracy")
+    accurate = comparable_with(every, base_runs, "validation_accuracy")
     first = (good if len(good) else mine).iloc[0]
     step_time = mean_on_logs(launches_of(good, "step_time_s", study), confidence=confidence)
     is_base = set(point.runs) == set(point.base)
-    speedup, compared = NOTHING, NOT_COMPARED
+    speedup, compared = NOTHING, NOT_COMPARED | {"spoiled_left_out": len(every) - len(good)}
     if is_base and len(good) and point.scaling != "reference":
         speedup = Interval(1.0)
     elif point.scaling != "reference" and len(good):
-        speedup, compared = compare_with_base(good, base, study, times)
-    overhead, alone = _overhead(point, good, ok, study)
+        speedup, compared = compare_with_base(every, base, study, times)
+    overhead, alone = _overhead(point, every, ok, study)
     accuracy_difference, accuracy_kept = compare_accuracy(
-        by_repeat(good, "validation_accuracy"),
+        by_repeat(every, "validation_accuracy"),
         by_repeat(accurate, "validation_accuracy"),
         margin=report.accuracy_margin,
         confidence=confidence,
     )
-    reached, reached_speedup = _time_to_accuracy(good, base, study)
+    reached, reached_speedup = _time_to_accuracy(every, base, study)
     other = plan.first_beside(point)
-    beside = comparable_with(good, among(ok, other.runs)) if other else good.iloc[:0]
-    relative, _ = ratio_of_launches(good, beside, study, times) if len(good) and len(beside) else (NOTHING, None)
+    mine_beside, beside = _beside(every, ok, other, study)
+    relative = ratio_of_launches(mine_beside, beside, study, times)[0] if len(beside) else NOTHING
     return {
         **{name: getattr(point, name) for name in ("workload", "variant", "scaling")},
         **{name: first[name] for name in ("strategy", "precision")},
@@ -130,8 +132,10 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         "is_base": is_base and point.scaling != "reference",
         "base_variant": runs.loc[point.base[0], "variant"],
         "launches": len(mine),
-        **_ends(mine, good, too_short=int((mine["outcome"] == "ok").sum()) - len(measured)),
-        "launches_left_out": len(measured) - len(good),
+        **_ends(mine, every, too_short=int((mine["outcome"] == "ok").sum()) - len(measured)),
+        "launches_left_out": len(measured) - len(every),
+        **spoiled_row(every, base_runs),
+        **_with_spoiled(every, study).columns("step_time_with_spoiled_s"),
         "protocol": int((good if len(good) else mine)["protocol"].max()),
         **step_time.columns("step_time_s"),
         "step_time_cv": good["step_time_cv"].median(),
@@ -144,8 +148,8 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         "launches_throttled": int(throttled(good["level_change"], good["clock_change"]).sum()),
         **energy_row(good, study),
         "enqueue_share": good["enqueue_share"].mean(),
-        "launches_without_turns": int((good["turns"] == Turns.NO_MEMORY).sum()),
-        "launches_contended": int((good["turns"] == Turns.CONTENDED).sum()),
+        "launches_without_turns": int((every["turns"] == Turns.NO_MEMORY).sum()),
+        "launches_contended": int((every["turns"] == Turns.CONTENDED).sum()),
         "launches_of_two_modes": int((good["steadiness"] == Steadiness.TWO_MODES).sum()),
         **{name: good[name].median() for name in PERCENTILES},
         **step_time.inverse(point.global_batch).columns("throughput_samples_per_s"),
@@ -166,16 +170,16 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
         **{name: good[name].max() for name in Memory.model_fields},
         **first_of(good, good["memory_grows"], NO_GROWTH),
         "launches_growing": int(good["memory_grows"].sum()),
-        "validation_accuracy": good["validation_accuracy"].mean(),
-        "validation_accuracy_min": good["validation_accuracy"].min() if len(good) > 1 else nan,
-        "validation_accuracy_max": good["validation_accuracy"].max() if len(good) > 1 else nan,
+        "validation_accuracy": every["validation_accuracy"].mean(),
+        "validation_accuracy_min": every["validation_accuracy"].min() if len(every) > 1 else nan,
+        "validation_accuracy_max": every["validation_accuracy"].max() if len(every) > 1 else nan,
         **accuracy_difference.columns("accuracy_difference"),
         "accuracy_kept": AccuracyKept.NONE
         if is_base or point.scaling == "reference" or len(accurate) < len(base_runs)
         else accuracy_kept,
         **reached.columns("time_to_accuracy_s"),
         **reached_speedup.columns("time_to_accuracy_speedup"),
-        "launches_at_accuracy": int(good["time_to_accuracy_s"].notna().sum()),
+        "launches_at_accuracy": int(every["time_to_accuracy_s"].notna().sum()),
         **noise_row(good, confidence=confidence),
         **{name: first[name] for name in ("parameters", "gradient_bytes")},
         "buckets": good["buckets"].median(),
@@ -190,13 +194,28 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
     }
 
 
-def _overhead(point: Point, good: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
+def _beside(
+    every: pd.DataFrame, ok: pd.DataFrame, other: Point | None, study: Study
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Launches of a point and of the first variant beside it that are compared; none where there is no other."""
+    beside = comparable_with(every, among(ok, other.runs)) if other and len(every) else every.iloc[:0]
+    return kept_together(every, beside, study)
+
+
+def _with_spoiled(every: pd.DataFrame, study: Study) -> Interval:
+    """The step time of all launches, where some are spoiled."""
+    if not is_spoiled(every).any():
+        return NOTHING
+    return mean_on_logs(launches_of(every, "step_time_s", study), confidence=study.level)
+
+
+def _overhead(point: Point, every: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
     """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
 
     It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
     """
     confidence = study.level
-    alone = comparable_with(good, among(ok, point.equal_batch))
+    good, alone = kept_together(every, comparable_with(every, among(ok, point.equal_batch)), study)
     step_time_alone = mean_on_logs(launches_of(alone, "step_time_s", study), confidence=confidence)
     if point.world_size == 1:
         return NOTHING, step_time_alone

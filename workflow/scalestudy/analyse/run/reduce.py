@@ -22,6 +22,7 @@ from scalestudy.analyse.run.memory import growth_of
 from scalestudy.analyse.run.noise import noise_of
 from scalestudy.analyse.run.ranks import numa_of_ranks, samples_of_ranks
 from scalestudy.analyse.run.scripts import script_columns
+from scalestudy.analyse.run.spoiled import spoiled_columns
 from scalestudy.analyse.run.steady import clock_change
 from scalestudy.analyse.run.steps import block_step_times, describe, steady_steps, step_quantiles
 from scalestudy.record.observation import HELD_DEVICES, Memory, RankReport
@@ -69,6 +70,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     spec, epochs = observation.record.spec, observation.epochs
     steps = describe(steady, global_batch=spec.global_batch, confidence=confidence)
     communication = communication_of(observation, confidence=confidence, steps=all_steps, buckets=buckets)
+    energy = energy_of(blocks, all_steps, spec=spec, warmup_steps=steps["warmup_steps"])
     row = {
         **_identity(observation),
         **steps,
@@ -85,7 +87,8 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
         **growth_of(blocks, warmup_steps=steps["warmup_steps"], confidence=confidence),
         "clock_change": clock_change(blocks, steps["level_changed_at_step"]),
         "enqueue_share": enqueue_share(blocks, all_steps),
-        **energy_of(blocks, all_steps, spec=spec, warmup_steps=steps["warmup_steps"]),
+        **energy,
+        **spoiled_columns(observation.record.environment, energy, study.report.spoiled),
         **alternation_of(observation, all_steps),
         **noise_of(observation.record, confidence=confidence),
         **trial_of(observation.record),

@@ -13,6 +13,7 @@ import pandas as pd
 from scalestudy.analyse.point.accuracy import compare_accuracy
 from scalestudy.analyse.point.launches import good_launches, launches_of
 from scalestudy.analyse.point.protocols import are_comparable, of_one_protocol
+from scalestudy.analyse.point.spoiled import kept
 from scalestudy.analyse.point.summary import SEEN
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, less, ratio_on_logs, shows
 from scalestudy.analyse.study.environment import StudyEnvironment
@@ -96,8 +97,8 @@ class Answer:
 
     @cached_property
     def good(self) -> pd.DataFrame:
-        """Those of them that came to their end with steady steps, of one measurement protocol."""
-        return of_one_protocol(good_launches(self.launches))
+        """Those of them with steady steps, of one measurement protocol, without spoiled ones."""
+        return kept(of_one_protocol(good_launches(self.launches)), self.source.plan.study)
 
 
 class RefusedVariant(Part):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
-from scalestudy.analyse.point.speedup import FEWEST
+from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.analyse.study.decision_file import Comparison, DecisionFile
@@ -64,16 +64,19 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
     speedup = Interval.of(row, "speedup")
     verdict = verdict_of(speedup, ranks=int(row["world_size"]), report=study.report)
     settled, gain = Settled.NO, NOTHING
+    replaced = _is_replaced(study, row)
     if gains:
         if after in study.looks:
             gains = sorted(gains, key=lambda one: list(Settled).index(one.settled(study)))
-            settled = gains[0].settled(study)
+            settled = Settled.NO if replaced else gains[0].settled(study)
         gain = gains[0].gain
     elif after in study.looks:
         # Where no launch had memory for the turns, further launches would have none either.
         without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
         if row["repeats_compared"] < FEWEST or (study.measure.speedup_within == "launches" and without_turns):
             settled = Settled.FAILED
+        elif replaced:
+            settled = Settled.NO
         elif verdict != Verdict.UNDECIDED:
             settled = Settled.DECIDED
         elif speedup.relative_half_width <= study.measure.half_width:
@@ -81,11 +84,21 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
     return Comparison(
         **{name: row[name] for name in ("workload", "variant", "scaling", "world_size", "batch_per_rank")},
         repeats_compared=int(row["repeats_compared"]),
+        repeats_spoiled=int(row["repeats_spoiled"]),
         **speedup.columns("speedup"),
         **gain.columns("gain"),
         verdict=verdict,
         settled=settled,
     )
+
+
+def _is_replaced(study: Study, row: pd.Series) -> bool:
+    """Whether further repeats are launched in the place of spoiled ones: fewer are left than were asked for first.
+
+    That depends on what the host said alone, and on no measured time.
+    """
+    short = row["repeats_clean"] < study.repeats
+    return bool(study.measure.replace_spoiled and row["repeats_spoiled"] and short)
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:

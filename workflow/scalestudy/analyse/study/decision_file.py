@@ -19,6 +19,8 @@ class Comparison(Part):
     world_size: int
     batch_per_rank: int
     repeats_compared: int
+    repeats_spoiled: int = 0
+    """Repeats in which something else on the host spoiled a launch."""
     speedup: Real
     speedup_low: Real
     """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
@@ -49,6 +51,13 @@ class DecisionFile(Document):
     """What the study allows; null for no limit."""
     budget_ends_after: int | None
     """The last repeat that the budget allows; null where it allows all up to the next decision."""
+
+    @property
+    def replaces(self) -> bool:
+        """Whether any launch is made because others were spoiled."""
+        return bool(self.needed) and any(
+            one.repeats_spoiled and one.settled == Settled.NO for one in self.comparisons
+        )
 
     def why_unneeded(self, repeat: int) -> str:
         """Why a launch that is not in `needed` is not made."""

@@ -12,6 +12,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.launches import among, by_repeat, good_launches
 from scalestudy.analyse.point.protocols import comparable_with, of_one_protocol
+from scalestudy.analyse.point.spoiled import kept_together
 from scalestudy.analyse.point.verdict import verdict_of
 from scalestudy.analyse.statistics.blocks import differences, ratio_in_blocks, shared_variance
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, shows
@@ -47,7 +48,7 @@ def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
 
 def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
     first = of_one_protocol(among(good, twin.base))
-    second = comparable_with(first, among(good, twin.runs))
+    first, second = kept_together(first, comparable_with(first, among(good, twin.runs)), study)
     again, once = (by_repeat(launches, "step_time_s") for launches in (second, first))
     planned, level = study.repeats_for_spread, study.level
     within = differences(np.log(again), np.log(once), planned=planned)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from scalestudy.analyse.point.gain import counted_launches, throughput_gain
-from scalestudy.analyse.point.speedup import FEWEST
+from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Settled
 from scalestudy.study.config.stopping import Setting

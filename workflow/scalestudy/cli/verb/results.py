@@ -37,6 +37,7 @@ def summarise(results: Path) -> int:
     """Print the verdicts and the paths: 1 where a run failed, else 0."""
     from scalestudy.cli.inputs import book_of, findings_of, plan_of, table_of, verification_of
     from scalestudy.publish.views.diagnoses import diagnoses_view, leading
+    from scalestudy.publish.views.facts import spoiled_launches
     from scalestudy.publish.views.rows import rows_view
     from scalestudy.publish.views.verified import verified_view
 
@@ -46,12 +47,18 @@ def summarise(results: Path) -> int:
     outcomes.pop("unneeded", None)  # not launched
     counted = ", ".join(f"{count} {word}" for word, count in outcomes.items())
     print(f"study {plan.study.name}: {sum(outcomes.values())} launches ({counted})")
+    runs = table_of(results, "runs")
+    if said := spoiled_launches(runs[runs["outcome"] != "unneeded"]):
+        print(f"  {said}")
     for view in leading(diagnoses_view(findings_of(results), rows, book)):
         row = view["row"]
         print(
             f"  {view['workload']} {view['variant']} {view['scaling']} on {view['ranks']}: {view['verdict']},"
             f" speedup {row['speedup']}" + (f", {view['causes']}" if view["causes"] else "")
         )
+        for said in (row["two_launches"] and "it rests on two launches only", row["spoiled"]):
+            if said:
+                print(f"    {said}")
         if view["others"]:
             print(f"    at other scales: {view['others']}")
     if tried := verification_of(results):

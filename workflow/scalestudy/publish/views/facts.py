@@ -1,10 +1,12 @@
 """Everything that the text report and the page may print, by name: the same facts for both, another template."""
 
+from collections import Counter
 from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
+from scalestudy.analyse.point.spoiled import is_spoiled
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.numbers.keys import effort_key
@@ -24,8 +26,8 @@ from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import Measured, older_runs
-from scalestudy.registry.codes import Goal, Wrapper
-from scalestudy.registry.words.points import BASES
+from scalestudy.registry.codes import Goal, Spoiled, Wrapper
+from scalestudy.registry.words.points import BASES, spoiled_by
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan
@@ -69,6 +71,7 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "topologies": topologies(results.environment.links),
         "environment": environment_view(results.environment.facts),
         "warnings": warnings_view(results.environment, launches=len(needed)),
+        "spoiled": spoiled_launches(needed),
         "protocols": older_runs(map(Measured, needed["protocol"], needed["strategy"])),
         "runs": len(needed),
         "wall_time": wall_time_view(numbers),
@@ -78,6 +81,25 @@ def document_facts(plan: Plan, results: Results, numbers: NumbersFile) -> dict[s
         "outcomes": [(word, int(n)) for word, n in needed["outcome"].value_counts().items()],
         "failed": failed[["run_id", "outcome", "reason"]].fillna("").to_dict("records"),
     }
+
+
+def spoiled_launches(launches: pd.DataFrame) -> str:
+    """How many launches of a study something else spoiled, and of how many nobody knows, in a sentence; or ''.
+
+    launches: rows of runs.csv.
+    """
+    good = launches[launches["outcome"] == "ok"]
+    if "spoiled" not in good:
+        return ""
+    spoiled, unknown = int(is_spoiled(good).sum()), int((good["spoiled"] == Spoiled.UNKNOWN).sum())
+    said = []
+    if spoiled:
+        codes = Counter(code for marks in good.loc[is_spoiled(good), "spoiled"] for code in marks.split())
+        ways = spoiled_by(" ".join(code for code, _ in codes.most_common()))
+        said.append(f"{spoiled} of {len(good)} launches {'was' if spoiled == 1 else 'were'} measured {ways}.")
+    if unknown:
+        said.append(f"What else ran on the host is not known of {unknown} of {len(good)} launches.")
+    return " ".join(said)
 
 
 def study_view(plan: Plan, summary: pd.DataFrame) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pandas as pd
 
 from scalestudy.analyse.point.energy import ENERGIES
 from scalestudy.analyse.point.rows import mostly_unsteady, waits_for_one
+from scalestudy.analyse.point.spoiled import FEWEST
 from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.publish.numbers.keys import factor_key, point_key
 from scalestudy.publish.numbers.model import Number, NumbersFile
@@ -26,7 +27,7 @@ from scalestudy.publish.words.points import (
 from scalestudy.registry.codes import AccuracyKept, IntervalMethod, LateBy, Methods, Wrapper
 from scalestudy.registry.column import Row
 from scalestudy.registry.points import PARTS, SPLIT, WHOLE
-from scalestudy.registry.words.points import memory_growth, outcomes, unsteady
+from scalestudy.registry.words.points import counted, memory_growth, outcomes, spoiled, unsteady
 from scalestudy.study.plan import Plan
 
 COMMUNICATION = (
@@ -85,6 +86,9 @@ def _row(row: pd.Series, numbers: NumbersFile, target: float | None) -> dict[str
         "methods_disagree": row["methods"] == Methods.DISAGREE,
         "network": network_view(numbers, point),
         "notes": notes_view(numbers, point, row),
+        "spoiled": spoiled_view(numbers, point, row),
+        "spoiled_effect": spoiled_effect(numbers, point, row),
+        "two_launches": bool(row["repeats_compared"] == FEWEST),
         "unsteady": mostly_unsteady(row),
         "stopped_because": stopped(row),
     }
@@ -199,6 +203,8 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
     if row["launches_left_out"]:
         older = f"{int(row['launches_left_out'])} runs of older measurement protocols are left out"
         notes.append(Phrase(f"{older}: they are not comparable with protocol {int(row['protocol'])}"))
+    if said := spoiled_view(numbers, point, row):
+        notes.append(said)
     notes += _of_the_speedup(numbers, point, row)
     if row["is_base"] and row["wrapper"] != Wrapper.NONE:
         notes.append(_of_the_wrapper(numbers, point, row))
@@ -211,6 +217,24 @@ def notes_view(numbers: NumbersFile, point: str, row: pd.Series) -> list[Phrase]
         retries = f"the CUDA allocator had to retry {int(row['allocation_retries'])} times"
         notes.append(Phrase(f"{retries}: memory is short"))
     return notes
+
+
+def spoiled_view(numbers: NumbersFile, point: str, row: Row) -> Phrase:
+    """What spoiled launches of a point, whether they count, and what they change, in a sentence; '' for none."""
+    said, effect = spoiled(row), spoiled_effect(numbers, point, row)
+    return Phrase(said, ": ", effect) if said and effect else Phrase(said)
+
+
+def spoiled_effect(numbers: NumbersFile, point: str, row: Row) -> Phrase:
+    """What spoiled launches change: the speedup, or the step time of one process, with and without them."""
+    if row["world_size"] > 1:
+        if counted(row, "repeats_spoiled") and not counted(row, "repeats_clean"):
+            return Phrase("no speedup without them was measured")
+        effect = "the speedup is {speedup_with_spoiled} with them and {speedup_without_spoiled} without"
+    else:
+        effect = "the step time is {step_time_with_spoiled_ms} ms with them and {step_time_ms} ms without"
+    known = counted(row, "repeats_spoiled" if row["world_size"] > 1 else "spoiled_left_out")
+    return numbers.phrase(point, effect) if known else Phrase()
 
 
 def _of_the_wrapper(numbers: NumbersFile, point: str, row: pd.Series) -> Phrase:

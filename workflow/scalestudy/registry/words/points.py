@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from scalestudy.registry.codes import LAUNCH_ENDS, Steadiness, Wrapper
+from scalestudy.registry.codes import LAUNCH_ENDS, Spoiled, Steadiness, Wrapper
 from scalestudy.registry.column import Row
 
 BASES = {
@@ -47,6 +47,47 @@ def unsteady(row: Row) -> str:
     if not row["launches_unsteady"]:
         return ""
     return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} launches: {steadiness(row)}"
+
+
+SPOILED = {
+    Spoiled.OTHER_LOAD: "beside other load on the host",
+    Spoiled.STOLEN_TIME: "while a hypervisor took CPU time away",
+    Spoiled.THROTTLED: "with throttled clocks",
+    Spoiled.SWAPPED: "while the host swapped",
+    Spoiled.CLOCK_SET: "while the clock was set",
+    Spoiled.SHARED_GPU: "on a GPU shared with others",
+}
+"""How launches were measured that something else spoiled, by code."""
+
+
+def spoiled_by(codes: object) -> str:
+    """'beside other load on the host or with throttled clocks', of codes separated by blanks."""
+    known = [SPOILED[Spoiled(code)] for code in str(codes).split() if code in SPOILED]
+    return " or ".join(known) or SPOILED[Spoiled.OTHER_LOAD]
+
+
+def counted(row: Row, name: str) -> int:
+    """A count of a row; 0 where a table of an earlier release lacks the column."""
+    found = row.get(name, 0)
+    return 0 if found != found else int(found)
+
+
+def spoiled(row: Row) -> str:
+    """'3 of 6 repeats were measured beside other load on the host and are left out'; '' where none was spoiled.
+
+    Of a point that is compared with nothing, its launches are counted.
+    """
+    count, word = counted(row, "repeats_spoiled"), "repeats"
+    of_all = count + counted(row, "repeats_clean")
+    if row["world_size"] == 1:
+        count, of_all, word = counted(row, "launches_spoiled"), int(row["launches_ok"]), "launches"
+    if not count:
+        return ""
+    was, counts = ("was", "counts") if count == 1 else ("were", "count")
+    left_out = f"{'is' if count == 1 else 'are'} left out"
+    few = ", since too few others are left" if of_all - count < 2 else ""
+    end = left_out if row["spoiled_left_out"] else f"{counts} all the same{few}"
+    return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
 def memory_growth(row: Row) -> str:

@@ -9,6 +9,7 @@ from pydantic import Field
 from scalestudy.registry.tables import Column, Table
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import Scale
+from scalestudy.study.config.spoiled import SpoiledFrom
 
 
 class Report(Entry):
@@ -37,6 +38,8 @@ class Report(Entry):
     """The class of the paper that tables and figures are to fit: IEEEtran, acmart, NeurIPS or article."""
     tables: dict[Table, Annotated[tuple[Column, ...], Field(min_length=1)]] = Field({})
     """Columns of LaTeX tables, where others than their own are wanted. One without any number is left out."""
+    spoiled: SpoiledFrom = SpoiledFrom()
+    """From which reading of the host on a launch counts as spoiled."""
     overhead_reference: bool = True
     """Also run one process at each batch per rank that strong scaling uses: without it the overhead of
     communication (step time against one process *at equal batch per rank*) cannot be told."""

@@ -55,6 +55,10 @@ class StudyMeasure(Measure):
     where they are long, and up to 50 where they are short. Rank 0 trains the base case while the others sleep.
     Every launch then has a speedup of its own, in which drift cancels. 0 leaves that out. It is left out too where
     variant and base case differ in precision or environment, read with workers, log, or write checkpoints."""
+    replace_spoiled: bool = True
+    """With `until: decided`, launch further repeats, up to `max_repeats`, while a comparison has fewer than
+    `repeats` repeats without a spoiled launch (`report.spoiled`). A repeat is launched as a whole. Looks are at
+    the preset numbers of repeats."""
     speedup_within: Literal["repeats", "launches"] = "repeats"
     """Which speedup is judged and printed as such. `repeats`: the ratio of launches of the base case and of the
     variant in the same repeat. `launches`: the ratio within a launch, by `alternating_rounds`. Where both were
