@@ -16,7 +16,7 @@ ASK = "from scalestudy.record.host.environment import source_commit; print(*sour
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A checkout of git with the code of the package in it."""
-    for name in ("__init__.py", "project.py", "record"):
+    for name in ("__init__.py", "project.py", "record", "study"):
         source, target = PACKAGE / name, tmp_path / "workflow/scalestudy" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scalestudy.errors import UserError
+from scalestudy.record.files import read_file
 from scalestudy.record.protocol import CURRENT
 from scalestudy.study.spec import AnySpec
 
@@ -230,7 +231,7 @@ def read_record(directory: str | Path) -> RunRecord:
     """
     path = Path(directory) / "run.json"
     try:
-        record = RunRecord.model_validate_json(path.read_bytes())
+        record = RunRecord.model_validate_json(read_file(path))
     except FileNotFoundError:
         raise UserError(f"{path}: missing; the run was not measured") from None
     except ValidationError as error:
@@ -243,12 +244,12 @@ def read_record(directory: str | Path) -> RunRecord:
 def _refusal(path: Path, error: ValidationError) -> str:
     """Why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
     try:
-        content = json.loads(path.read_bytes())
+        content = json.loads(read_file(path))
         for key, known in (("schema_version", SCHEMA_VERSION), ("protocol", CURRENT)):
             if content[key] > known:
                 newer = f"{key} {content[key]}; this one reads up to {known}"
                 return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
-    except (ValueError, TypeError, LookupError):
+    except (ValueError, TypeError, LookupError, RecursionError):
         pass  # cut short, or no record at all
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
@@ -263,7 +264,7 @@ def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDige
 
 def content_of(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
 
