@@ -1,4 +1,4 @@
-"""A hundred and more hostile texts, as names of devices and variables, and as reasons: documents hold them as text.
+"""A hundred and more hostile texts, as names of devices and variables, and as reasons: text in every document.
 
 Each stands between two marks of its own, so that it can be found whole in the PDF, on the page and in the CSV.
 """
