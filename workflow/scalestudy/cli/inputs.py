@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,7 @@ import pandas as pd
 from scalestudy.errors import UserError
 from scalestudy.publish.cells import without_apostrophes
 from scalestudy.record.document import read_document, read_model
+from scalestudy.record.files import read_file
 from scalestudy.registry.files import FILES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
@@ -35,9 +37,13 @@ def table_of(results: Path, name: str) -> pd.DataFrame:
     again = f"`scalestudy stage aggregate --results {results}`"
     try:
         # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        frame = without_apostrophes(pd.read_csv(path, keep_default_na=False, na_values=[""]))
+        frame = without_apostrophes(
+            pd.read_csv(io.BytesIO(read_file(path)), keep_default_na=False, na_values=[""])
+        )
     except FileNotFoundError:
         raise UserError(f"{path}: no such table; {again} makes it") from None
+    except (pd.errors.ParserError, UnicodeDecodeError):
+        raise UserError(f"{path}: no table of ours; run {again} again") from None
     except pd.errors.EmptyDataError:
         raise UserError(f"{path}: empty; run {again} again") from None
     declared = FILES[path.name].columns if path.name in FILES else ()

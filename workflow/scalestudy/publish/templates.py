@@ -29,6 +29,7 @@ _LATEX = str.maketrans(
         ">": r"\textgreater{}",
         "|": r"\textbar{}",
         '"': "''",
+        "`": "{`}",  # ?` and !` would be joined to other signs
     }
 )
 _CODE = {sign: f"{sign}{{}}" for sign in "-<>,"} | {sign: f"{{\\char{ord(sign)}}}" for sign in "'\"`"}

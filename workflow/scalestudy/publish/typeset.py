@@ -75,6 +75,7 @@ def typeset(source: Path, *, log: Path) -> Typeset:
         folder = Path(name)
         for path in source.parent.resolve().iterdir():
             if path.is_dir() or path.suffix == ".tex":
+                _refuse_links(path)
                 (folder / path.name).symlink_to(path)
         status = _run(folder, source.name)
         written = folder / f"{source.stem}.log"
@@ -85,6 +86,16 @@ def typeset(source: Path, *, log: Path) -> Typeset:
         if status or not pdf.exists():
             raise UserError(f"{log}: LaTeX made no PDF of {source}: {_first_error(lines, status)}")
         return Typeset(pdf=pdf.read_bytes(), pages=_pages(lines))
+
+
+def _refuse_links(path: Path) -> None:
+    """UserError where a .tex file, or a file right in a folder beside it, is a link to a file outside its folder.
+
+    LaTeX would print what the link leads to.
+    """
+    for file in [path, *(path.iterdir() if path.is_dir() else ())]:
+        if file.is_symlink() and not file.resolve().is_relative_to(path.parent):
+            raise UserError(f"{file}: is a link to a place outside its folder; put the file itself there")
 
 
 def _run(folder: Path, name: str) -> int | None:

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, WithJsonSchema
 
 from scalestudy.errors import UserError
-from scalestudy.record.files import write_text
+from scalestudy.record.files import read_file, write_text
 
 Real = Annotated[
     float,
@@ -48,15 +48,21 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     """
     again = f"run snakemake again, or `{made_by}`"
     try:
-        content = path.read_bytes()
+        content = read_file(path)
         return model.model_validate_json(content)
+    except UserError as error:
+        raise UserError(f"{error}, then {again}") from None
     except OSError as error:
         raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; {again}") from None
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
         raise UserError(f"{path}: not whole JSON: {first['msg'].removeprefix('Invalid JSON: ')}; {again}")
-    mine, parsed = model.model_fields["schema_version"].default, json.loads(content)
+    mine = model.model_fields["schema_version"].default
+    try:
+        parsed = json.loads(content)
+    except (ValueError, RecursionError):  # deeper, or of longer numbers, than any of ours
+        parsed = None
     version = parsed.get("schema_version") if isinstance(parsed, dict) else None
     if version != mine:
         newer = isinstance(version, int) and version > mine

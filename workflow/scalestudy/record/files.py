@@ -1,9 +1,10 @@
-"""Writing a file whole or not at all: a reader never meets half of it."""
+"""Files: written whole or not at all, so that a reader never meets half of one; read only where they are files."""
 
 import contextlib
 import errno
 import json
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,35 @@ def why_not_writable(folder: Path) -> str:
     with contextlib.suppress(OSError):
         trial.unlink()
     return ""
+
+
+MOST_BYTES = 2 << 30
+"""Of a file that is read as a whole. The largest that was seen has a hundredth of it."""
+KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+KINDS |= {stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+
+
+def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
+    """The content of a file of somebody's results, which may be anybody's.
+
+    Raises FileNotFoundError, and UserError where it is no file, is larger than `most` bytes, cannot be read, or is
+    a link to a file outside its folder: a pipe never ends, and what a link leads to was not handed over.
+    """
+    try:
+        kind = stat.S_IFMT(path.stat().st_mode)
+        if kind != stat.S_IFREG:
+            raise UserError(f"{path}: is {KINDS.get(kind, 'no file')}, where a file belongs; move it away")
+        if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
+            raise UserError(f"{path}: is a link to a file outside its folder; put the file itself there")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            content = file.read(most + 1)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+    if len(content) > most:
+        raise UserError(f"{path}: is larger than {most >> 20} MiB, which no such file is; move it away")
+    return content
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
+from scalestudy.record.files import read_file
 from scalestudy.record.observation import OF_RELEASE_0_1, read_record
 from scalestudy.record.protocol import CURRENT, Measured, older_runs
 
@@ -34,8 +35,14 @@ def code_of_0_1(run: Path) -> str | None:
     what is measured.
     """
     try:
-        record = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        record = json.loads(read_file(run / "run.json"))
         kept = record["schema_version"] == OF_RELEASE_0_1 and record["outcome"] != "preempted"
         return record["fingerprint"] if kept else None
-    except (OSError, ValueError, LookupError, TypeError):  # not measured, or damaged, which the command reports
+    except (
+        OSError,
+        ValueError,
+        LookupError,
+        TypeError,
+        RecursionError,
+    ):  # not measured, or damaged, which the command reports
         return None

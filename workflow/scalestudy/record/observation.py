@@ -22,6 +22,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from scalestudy.errors import UserError
+from scalestudy.record.files import read_file
 from scalestudy.record.protocol import CURRENT
 from scalestudy.record.voucher import AGAIN, doubt
 from scalestudy.study.spec import AnySpec
@@ -236,7 +237,7 @@ def read_record(directory: str | Path) -> RunRecord:
     """
     path = Path(directory) / "run.json"
     try:
-        content = path.read_bytes()
+        content = read_file(path)
         record = RunRecord.model_validate_json(content)
     except FileNotFoundError:
         if path.is_symlink():
@@ -277,7 +278,7 @@ def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDige
 def content_of(path: Path) -> bytes:
     """Of a file of a run directory. Raises UserError where it cannot be read."""
     try:
-        return path.read_bytes()
+        return read_file(path)
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
     except OSError as error:

@@ -8,9 +8,11 @@ from typing import TypeAlias
 
 import pandas as pd
 import pyarrow
+from pyarrow import parquet
 
-from scalestudy.errors import UserError
+from scalestudy.errors import UserError, first_line
 from scalestudy.record.epochs import read_epochs
+from scalestudy.record.files import MOST_BYTES
 from scalestudy.record.observation import EPOCH_COLUMNS, TABLES, RunRecord, content_of, digest_of, read_record
 from scalestudy.record.parts import read_table
 
@@ -53,6 +55,8 @@ def read_observation(directory: str | Path) -> Observation:
     tables = {name: f"{name}.parquet" for name in TABLES}
     contents: dict[str, bytes] = {}  # of the tables; a trace is not kept
     for name, expected in record.files.items():
+        if Path(name).name != name or name in ("", ".."):
+            raise UserError(f"{directory / 'run.json'}: files: {name!r} is no file of the run's own directory")
         content = content_of(directory / name)
         found = digest_of(content)
         if found != expected:
@@ -63,9 +67,29 @@ def read_observation(directory: str | Path) -> Observation:
         if name in tables.values():
             contents[name] = content
     given = {name: contents.get(file) or content_of(directory / file) for name, file in tables.items()}
-    read = {name: read_table(pyarrow.BufferReader(content)) for name, content in given.items()}
+    read = {name: _table(directory / tables[name], content) for name, content in given.items()}
     epochs = pd.DataFrame(read_epochs(directory / "epochs.csv"), columns=list(EPOCH_COLUMNS))
     return Observation(record, read, epochs)
+
+
+MOST_CELLS = 500_000_000
+"""Of a table: some kilobytes can say that they unpack to more than any memory holds."""
+
+
+def _table(path: Path, content: bytes) -> pyarrow.Table:
+    """The table in a parquet file; UserError names the file where it holds none, or more than a run can have."""
+    try:
+        size = parquet.read_metadata(pyarrow.BufferReader(content))
+        unpacked = sum(size.row_group(index).total_byte_size for index in range(size.num_row_groups))
+        if size.num_rows * size.num_columns > MOST_CELLS or unpacked > MOST_BYTES:
+            raise UserError(
+                f"{path}: says that it has {size.num_rows} rows, which no run has; move its directory away"
+            )
+        return read_table(pyarrow.BufferReader(content))
+    except (pyarrow.ArrowException, OSError) as error:
+        raise UserError(
+            f"{path}: not a whole parquet file ({first_line(error)}); move its directory away"
+        ) from None
 
 
 def _frame(table: Table) -> pd.DataFrame:

@@ -5,9 +5,10 @@ scaling question, with the runs it is compared with. A run can serve several poi
 workload's batch is the base case of strong and weak scaling alike.
 """
 
+import re
 from collections.abc import Iterable
 from random import Random
-from typing import Any, Final, Literal, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from pydantic import model_validator
 
@@ -15,7 +16,7 @@ from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.entry import Entry
 from scalestudy.study.config.scales import nodes_and_devices, world_size
 from scalestudy.study.config.study import Study
-from scalestudy.study.config.variants import Variant
+from scalestudy.study.config.variants import NAME, Variant
 from scalestudy.study.config.workloads import Workload
 from scalestudy.study.spec import AnySpec, RunSpec
 from scalestudy.study.specs import make_spec
@@ -75,6 +76,13 @@ class Plan(Entry):
         if isinstance(content, dict) and isinstance(content.get("study"), dict):
             return content | {"study": {"defaults": 1, **content["study"]}}
         return content
+
+    @model_validator(mode="after")
+    def _ids(self) -> Self:
+        """A run's id is the name of its directory, so it leads into no other."""
+        if wrong := [run for run in self.runs if not re.fullmatch(NAME, run)]:
+            raise ValueError(f"runs: {wrong[0]!r} is no id of a run")
+        return self
 
     def reserve_of(self, run_id: str) -> tuple[str, ...]:
         """The launches whose spread decides whether this one is made; empty for those that are made anyhow.

@@ -27,6 +27,7 @@ from scalestudy.errors import UserError
 from scalestudy.publish.cells import csv_text
 from scalestudy.record.document import write_document
 from scalestudy.record.files import write_text
+from scalestudy.record.observation import content_of
 from scalestudy.record.parts import TRACES
 from scalestudy.record.tables import read_observation
 from scalestudy.record.traces import read_trace
@@ -121,7 +122,7 @@ def read_portion(study: Study, directories: list[Path]) -> Read:
     for directory in directories:
         observation = read_observation(directory)
         spec, reduced = observation.record.spec, reduce_run(study, observation)
-        sha256 = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
+        sha256 = hashlib.sha256(content_of(directory / "run.json")).hexdigest()
         rows.append(reduced.row | {"record_sha256": sha256})
         times_s[spec.run_id] = reduced.block_step_times_s
         collectives[spec.run_id], quantiles[spec.run_id] = reduced.collectives, reduced.quantiles

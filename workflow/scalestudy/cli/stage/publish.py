@@ -170,7 +170,9 @@ def _embedded(_: None, figure: ShownFigure) -> dict[str, Any]:
 
 
 def _read(path: Path) -> str:
+    from scalestudy.record.files import read_file
+
     try:
-        return path.read_text(encoding="utf-8")
+        return read_file(path).decode("utf-8", errors="replace")
     except FileNotFoundError:
         raise UserError(f"{path}: missing; `scalestudy stage plot` writes it") from None

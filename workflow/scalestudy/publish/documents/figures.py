@@ -6,6 +6,7 @@ from typing import Any, TypedDict
 
 from scalestudy.errors import UserError
 from scalestudy.publish.figures.shown import ShownFigure
+from scalestudy.record.files import read_file
 
 Placed = dict[str, Any]
 """A figure for a template: its `workload`, its `path` from the document, its `caption`, and if it is `wide`."""
@@ -61,7 +62,7 @@ def printing_tables(results: Path, names: Iterable[str]) -> dict[str, str]:
     for name in names:
         path = results / "tables" / f"{name}.tex"
         try:
-            lines = path.read_text(encoding="utf-8").splitlines()
+            lines = read_file(path).decode("utf-8", errors="replace").splitlines()
         except FileNotFoundError:
             raise UserError(f"{path}: missing; `scalestudy stage tables` writes it") from None
         if any(line.strip() and not line.lstrip().startswith("%") for line in lines):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,6 +12,7 @@ import pandas as pd
 
 from scalestudy.errors import UserError
 from scalestudy.publish.numbers.rounding import show
+from scalestudy.record.files import read_file
 from scalestudy.registry.drawn import TIDY
 from scalestudy.study.plan import Plan
 
@@ -77,7 +79,7 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
 def shows_something(points: Path) -> bool:
     """Whether any point is drawn in a figure, by the CSV beside it; UserError names a CSV that is missing."""
     try:
-        return bool(pd.read_csv(points, usecols=["y"])["y"].notna().any())
+        return bool(pd.read_csv(io.BytesIO(read_file(points)), usecols=["y"])["y"].notna().any())
     except FileNotFoundError:
         raise UserError(f"{points}: missing; `scalestudy stage plot` writes it") from None
 
