@@ -63,12 +63,14 @@ class Submitting(Checkout):
     def break_command(self, name: str, how: str) -> Path:
         """A file; while it exists a command of SLURM fails as a shell says it, such as `exit 1`.
 
-        It does so for the driver that is started from this checkout, and in its jobs.
+        REAL is the command itself. It fails for the driver that is started from this checkout, and in its jobs.
         """
         broken, wrapper = self.root / f"{name}-is-broken", self.root / "broken" / name
         real = shutil.which(name, path=self.cluster.environment()["PATH"])
         wrapper.parent.mkdir(exist_ok=True)
-        wrapper.write_text(f'#!/bin/sh\n[ -e {broken} ] && {{ {how}; }}\nexec {real} "$@"\n')
+        wrapper.write_text(
+            f'#!/bin/sh\n[ -e {broken} ] && {{ {how.replace("REAL", str(real))}; }}\nexec {real} "$@"\n'
+        )
         wrapper.chmod(0o755)
         return broken
 

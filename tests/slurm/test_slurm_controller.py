@@ -139,3 +139,25 @@ def test_an_interrupt_during_a_status_query_cancels_the_jobs(submitting: Submitt
         controller.run("scontrol", "update", "partition=main", "state=up")
     hanging.unlink()
     assert planned(submitting.submit("-n", "--", target).stdout) == {"train_baseline": 1}
+
+
+@pytest.mark.slow
+@pytest.mark.fault(
+    fault="sbatch says that it timed out, and SLURM has the job all the same",
+    moment="submission",
+    outcome="the job is found in the queue and not submitted twice",
+    kept="every run",
+    next_call="nothing is left to do",
+)
+def test_a_job_that_slurm_took_without_an_answer_is_not_submitted_twice(
+    submitting: Submitting, controller: Cluster
+) -> None:
+    submitting.configure(small_study())
+    timed_out = "sbatch: error: Batch job submission failed: Socket timed out on send/recv operation"
+    broken = submitting.break_command("sbatch", f"REAL \"$@\" >/dev/null; echo '{timed_out}' >&2; exit 1")
+    broken.touch()
+    driver = submitting.drive("--", one_run(submitting))
+    driver.wait_until_it_says("SLURM has taken n1g2-blocks-1 (1 run) as job")
+    assert driver.end() == 0
+    assert driver.said.count("as job") == 1
+    assert {record.outcome for record in submitting.records().values()} == {"ok"}
