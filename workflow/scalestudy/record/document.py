@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, Wi
 
 from scalestudy.errors import UserError
 from scalestudy.record.files import write_text
+from scalestudy.study.named_file import read_named
 
 Real = Annotated[
     float,
@@ -48,7 +49,7 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     """
     again = f"run snakemake again, or `{made_by}`"
     try:
-        content = path.read_bytes()
+        content = read_named(path)
         return model.model_validate_json(content)
     except OSError as error:
         raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}; {again}") from None

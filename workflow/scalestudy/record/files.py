@@ -2,6 +2,7 @@
 
 import json
 import os
+from errno import EEXIST
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,10 @@ def write_text(path: str | Path, text: str) -> None:
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """As `write_text`, for bytes."""
+    """As `write_text`, for bytes. Raises OSError where a folder, a pipe or a device is in its place."""
     path = Path(path)
+    if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
+        raise OSError(EEXIST, "is a folder, a pipe or a device, so no file can be written there", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     temporary.write_bytes(content)

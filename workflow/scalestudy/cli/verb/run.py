@@ -28,14 +28,15 @@ FAILED = ("failed", "timeout", "preempted")
 @options.results
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
-    from scalestudy.cli.cost import plan_lines
+    from scalestudy.cli.cost import left_lines, plan_lines
     from scalestudy.cli.outlook import outlook_lines
     from scalestudy.record.finished import finished_lines
     from scalestudy.study.plan import make_plan
 
     plan = make_plan(find_study(study, results))
     folder = results or results_of(plan.study)
-    print("\n".join([*plan_lines(plan), *finished_lines(folder, plan.runs), *outlook_lines(plan, folder)]))
+    measured = [*finished_lines(folder, plan.runs), *left_lines(plan, folder)]
+    print("\n".join([*plan_lines(plan), *measured, *outlook_lines(plan, folder)]))
     return 0
 
 
@@ -136,7 +137,7 @@ def run_study(
     allow_shared: runs of a script may share files.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.cost import cost_lines, left_lines
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
     from scalestudy.launch.foreign.shared import ALLOWED, EVERY
@@ -154,7 +155,9 @@ def run_study(
     words = {word.partition("=")[0] for word in arguments}
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
-        print("\n".join(cost_lines(planned)), flush=True)
+        place = results_of(asked)
+        lines = [*cost_lines(planned), *left_lines(planned, place), *([] if dry_run else _progress_lines(place))]
+        print("\n".join(lines), flush=True)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
@@ -180,6 +183,15 @@ def run_study(
     if status:
         print(f"Snakemake ended with {status}; {folder / 'logs'} has the log of each step", file=sys.stderr)
     return status or summarise(folder)
+
+
+def _progress_lines(results: Path) -> list[str]:
+    """Where to look while the study runs."""
+    return [
+        f"progress: {results / 'logs' / 'train'} has a log for each launch, with a line every 30 s;"
+        " `scalestudy plan` says how many are measured",
+        "if this call is ended or killed, the same command goes on",
+    ]
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
@@ -245,7 +257,7 @@ def retry(
 
     if folder and results:
         raise UserError(f"{folder} and --results {results}: name one results folder")
-    place = folder or results or find_results(study, None)
+    place = find_results(study, folder or results)
     directories = sorted(path.parent for path in place.glob("runs/*/run.json"))
     if not directories:
         raise UserError(f"{place}: has no runs; name the results of a study, such as results/STUDY")
