@@ -5,7 +5,7 @@ rule aggregate_runs:
     output:
         **results("runs", "epochs", "collectives", "quantiles", "factors", "floors", "forecasts"),
         **results("held_out"),
-        **results("environment", "traces"),
+        **results("checksums", "environment", "traces"),
         summary=report(
             "<results>/comprehensive_summary.csv",
             caption="../report/captions/summary.rst",

@@ -25,6 +25,7 @@ from scalestudy.chain.launches import (
     request,
     reserve_arguments,
 )
+from scalestudy.chain.locks import note_locks, release_dead_locks
 from scalestudy.chain.slurm.patience import be_patient
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
@@ -68,6 +69,9 @@ def make_checked_plan():
 PLAN = or_one_message(make_checked_plan)
 if workflow.is_main_process:
     be_patient()  # here, since every way to start a study comes by
+if workflow.is_main_process and not workflow.dryrun:
+    for said in release_dead_locks():
+        logger.warning(said)
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)

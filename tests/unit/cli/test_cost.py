@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from scalestudy.cli.cost import plan_lines
+from builders import observation
+from conftest import tiny_study
+from scalestudy.cli.cost import left_lines, plan_lines
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
+from scalestudy.study.spec import RunSpec
+
+
+def write_record(results: Path, spec: RunSpec, outcome: str = "ok") -> None:
+    """The record of a run."""
+    folder = results / "runs" / spec.run_id
+    folder.mkdir(parents=True)
+    record = observation(spec, [[0.01] * 4] * spec.world_size, outcome=outcome).record
+    (folder / "run.json").write_text(record.model_dump_json())
 
 
 def test_cost_is_told_before_anything_runs(content: dict[str, Any]) -> None:
@@ -39,3 +51,26 @@ def test_what_is_split_is_said_with_its_reason(content: dict[str, Any]) -> None:
     text = "\n".join(plan_lines(make_plan(parse_study(wide, source="x"))))
     assert "4x4, 8x4: in 2 of 2 repeats launched in another job than the base case" in text
     assert "more than 50% of a common job would be idle; `allocations: blocks` makes one" in text
+
+
+def test_what_is_measured_is_no_part_of_what_is_left(tmp_path: Path) -> None:
+    plan = make_plan(parse_study(tiny_study(), source="x"))
+    assert left_lines(plan, tmp_path) == [], "nothing is measured, so the whole plan is left"
+    for number, spec in enumerate(plan.runs.values(), 1):
+        write_record(tmp_path, spec)
+        lines = left_lines(plan, tmp_path)
+        if number < len(plan.runs):
+            left = list(plan.runs.values())[number:]
+            device_h = sum(one.world_size for one in left) * 2 / 60
+            assert lines == [
+                f"left: {len(left)} of 4 launches, at most {device_h:.3g} device-hours and"
+                f" {len(left) / 30:.3g} hours one after another"
+            ]
+    assert lines == ["left: no launches; everything is measured"]
+
+
+def test_a_preempted_run_is_left(tmp_path: Path) -> None:
+    plan = make_plan(parse_study(tiny_study(), source="x"))
+    for number, spec in enumerate(plan.runs.values()):
+        write_record(tmp_path, spec, outcome="ok" if number else "preempted")
+    assert left_lines(plan, tmp_path)[0].startswith("left: 1 of 4 launches")

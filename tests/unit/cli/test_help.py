@@ -29,7 +29,7 @@ def test_the_overview_lists_what_people_type_and_one_line_for_the_stages(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["--help"]) == 0
-    commands = capsys.readouterr().out.split("Commands:")[1]
+    commands = capsys.readouterr().out.split("Commands:")[1].split("Exit status:")[0]
     assert re.findall(r"^  ([\w-]+)", commands, flags=re.M) == [*VERBS, "stage"]
     assert len(VERBS) == 15
 

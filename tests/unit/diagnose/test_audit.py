@@ -132,7 +132,7 @@ def test_what_can_still_be_said_is_said(tmp_path: Path) -> None:
         ("devices,throughput\n1,2\n", "no column gpus (nor ranks or world_size); it has devices, throughput"),
         ("gpus,loss\n1,2\n", "one of the columns throughput, step_time_ms"),
         ("gpus,throughput\n1,12k\n", "line 2, throughput: '12k' is no number"),
-        ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is no whole number above 0"),
+        ("gpus,throughput\n0,12\n", "line 2, gpus: 0 is no whole number from 1 to"),
         ("gpus,throughput\n,12\n", "line 2, gpus: how many devices is not stated"),
         ("gpus,throughput\n", "no rows under its header"),
         ("", "it has none"),

@@ -35,18 +35,18 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     # Options of another strategy, and options by the names that other tools give them.
     (
         {DDP: fsdp(ddp={"bucket_cap_mb": 50})},
-        "variants.ddp: ddp.bucket_cap_mb: strategy fsdp takes no options of ddp; valid are fsdp.sharding,"
+        "variants.ddp.ddp.bucket_cap_mb: strategy fsdp takes no options of ddp; valid are fsdp.sharding,"
         " fsdp.shard_ranks, fsdp.wrap, fsdp.reduce_dtype",
     ),
     (
         {f"{DDP}.fsdp": {"wrap": "model"}},
-        "variants.ddp: fsdp.wrap: strategy ddp takes no options of fsdp; valid are ddp.bucket_cap_mb,"
+        "variants.ddp.fsdp.wrap: strategy ddp takes no options of fsdp; valid are ddp.bucket_cap_mb,"
         " ddp.broadcast_buffers, ddp.sync_batch_norm, ddp.static_graph, ddp.find_unused_parameters,"
         " ddp.gradient_as_bucket_view, ddp.communication_hook, ddp.powersgd_rank",
     ),
     (
         {"variants.single.ddp": {"static_graph": True}},
-        "variants.single: ddp.static_graph: strategy single takes no options of ddp; one process has nothing to"
+        "variants.single.ddp.static_graph: strategy single takes no options of ddp; one process has nothing to"
         " synchronise",
     ),
     (
@@ -75,26 +75,26 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     # What does not go together.
     (
         {f"{DDP}.input": {"workers": 2}},
-        "variants.ddp.input: workers: is an option of loader: dataloader; direct reading takes none",
+        "variants.ddp.input.workers: is an option of loader: dataloader; direct reading takes none",
     ),
-    ({f"{DDP}.input": {"pin_memory": True}}, "variants.ddp.input: pin_memory: is an option of loader: dataloader"),
+    ({f"{DDP}.input": {"pin_memory": True}}, "variants.ddp.input.pin_memory: is an option of loader: dataloader"),
     (
         {f"{DDP}.input": {"loader": "dataloader", "prefetch_factor": 4}},
-        "variants.ddp.input: prefetch_factor: needs workers; with workers: 0 the loop itself reads",
+        "variants.ddp.input.prefetch_factor: needs workers; with workers: 0 the loop itself reads",
     ),
     (
         {f"{DDP}.accumulation_steps": 2, f"{DDP}.ddp": {"static_graph": True}},
-        "variants.ddp: ddp.static_graph: DDP learns the graph in a first step",
+        "variants.ddp.ddp.static_graph: DDP learns the graph in a first step",
     ),
     (
         {f"{DDP}.compile": True, f"{DDP}.ddp": {"bucket_cap_mb": 0.5}},
-        "variants.ddp: ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least",
+        "variants.ddp.ddp.bucket_cap_mb: compile cuts the graph at buckets of 1 MiB at the least",
     ),
-    ({f"{DDP}.accumulation_sync": True}, "variants.ddp: accumulation_sync: there is nothing to choose"),
-    ({DDP: fsdp(precision="fp16")}, "variants.ddp: precision: fp16 needs loss scaling, which fsdp has not here"),
-    ({DDP: fsdp(fsdp={"shard_ranks": 2})}, "variants.ddp: fsdp.shard_ranks: is an option of sharding: hybrid"),
-    ({f"{DDP}.checkpoint_async": True}, "variants.ddp: checkpoint_every_steps: none is written without it"),
-    ({f"{DDP}.checkpoints_kept": 2}, "variants.ddp: checkpoint_every_steps: none is written without it"),
+    ({f"{DDP}.accumulation_sync": True}, "variants.ddp.accumulation_sync: there is nothing to choose"),
+    ({DDP: fsdp(precision="fp16")}, "variants.ddp.precision: fp16 needs loss scaling, which fsdp has not here"),
+    ({DDP: fsdp(fsdp={"shard_ranks": 2})}, "variants.ddp.fsdp.shard_ranks: is an option of sharding: hybrid"),
+    ({f"{DDP}.checkpoint_async": True}, "variants.ddp.checkpoint_every_steps: none is written without it"),
+    ({f"{DDP}.checkpoints_kept": 2}, "variants.ddp.checkpoint_every_steps: none is written without it"),
     # What does not go together with the rest of the study.
     (
         {DDP: fsdp(fsdp={"sharding": "hybrid", "shard_ranks": 3}), "scales": ["1x2", "1x4"]},
@@ -142,43 +142,43 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     # Workloads.
     (
         {f"{WORK}.data": TOKENS},
-        "workloads.mlp: data.type: mlp takes images or vectors; synthetic-tokens gives stream or texts",
+        "workloads.mlp.data.type: mlp takes images or vectors; synthetic-tokens gives stream or texts",
     ),
     (
         {f"{WORK}.model": {"type": "convnet"}, f"{WORK}.data": VECTORS},
-        "workloads.mlp: data.type: convnet takes images; synthetic-vectors gives vectors",
+        "workloads.mlp.data.type: convnet takes images; synthetic-vectors gives vectors",
     ),
     (
         {f"{WORK}.model": {"type": "language-model"}, f"{WORK}.data": {"type": "imdb", "path": "aclImdb"}},
-        "workloads.mlp: data.type: language-model takes stream; imdb gives texts",
+        "workloads.mlp.data.type: language-model takes stream; imdb gives texts",
     ),
     (
         {f"{WORK}.epochs": 0, f"{WORK}.optimizer.decay": "cosine"},
-        "workloads.mlp: optimizer.decay: epochs: 0 has no end to decay towards; set decay: none",
+        "workloads.mlp.optimizer.decay: epochs: 0 has no end to decay towards; set decay: none",
     ),
     (
         {f"{WORK}.data": {"type": "cifar", "url": "https://example.org/cifar.tar.gz"}},
-        "workloads.mlp.data: sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits",
+        "workloads.mlp.data.sha256: what is fetched from a url needs its checksum: 64 hexadecimal digits",
     ),
     (
         {f"{WORK}.data": {"type": "cifar"}},
-        "workloads.mlp.data: path: say where the data are: a local path, or a url with its sha256",
+        "workloads.mlp.data.path: say where the data are: a local path, or a url with its sha256",
     ),
     (
         {f"{WORK}.data": VECTORS | {"sample_delay_us": 5}},
-        "workloads.mlp.data: sample_delay_us: data on the device are not read; set on_device: false",
+        "workloads.mlp.data.sample_delay_us: data on the device are not read; set on_device: false",
     ),
     (
         {f"{WORK}.model.widths": [8]},
-        "workloads.mlp.model: widths: leave it out, or leave out hidden_dim and num_layers",
+        "workloads.mlp.model.widths: leave it out, or leave out hidden_dim and num_layers",
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "d_model": 30}, f"{WORK}.data": TOKENS},
-        "workloads.mlp.model: d_model: 30 is no multiple of heads: 4",
+        "workloads.mlp.model.d_model: 30 is no multiple of heads: 4",
     ),
     (
         {f"{WORK}.model": {"type": "language-model", "parameters": "1M", "heads": 2}, f"{WORK}.data": TOKENS},
-        "workloads.mlp.model: parameters: leave it out, or leave out heads",
+        "workloads.mlp.model.parameters: leave it out, or leave out heads",
     ),
 ]
 

@@ -90,8 +90,25 @@ def test_what_is_no_file_is_said_to_be_none(tmp_path: Path) -> None:
         read_yaml(tmp_path)
     with pytest.raises(UserError, match="no such study file"):
         read_yaml(tmp_path / "none.yaml")
-    with pytest.raises(UserError, match="is larger than"):
-        read_yaml(Path("/dev/zero"))
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (Path("/dev/zero"), pipe):
+        with pytest.raises(UserError, match="is a pipe or a device, not a file"):
+            read_yaml(path)
+
+
+def test_what_the_shell_connects_is_read_like_a_file() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"a: 1\n")
+    os.close(writing)
+    assert read_yaml(Path(f"/dev/fd/{reading}")) == {"a": 1}
+    os.close(reading)
+
+
+def test_the_nearest_name_is_told(tmp_path: Path) -> None:
+    (tmp_path / "study.yaml").write_text("a: 1")
+    with pytest.raises(UserError, match=r"no such study file; did you mean .*/study\.yaml\?"):
+        read_yaml(tmp_path / "sutdy.yaml")
 
 
 @pytest.mark.skipif(os.getuid() == 0, reason="root may read everything")

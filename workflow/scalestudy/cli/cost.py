@@ -1,8 +1,10 @@
 """What a plan asks for before it runs: jobs, ranks, device time. An upper bound: nothing was measured yet."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from scalestudy.cli.jobs import cluster_lines
+from scalestudy.record.finished import unmeasured
 from scalestudy.registry.codes import NotAlternated
 from scalestudy.study.alternation import not_alternated
 from scalestudy.study.plan import Plan
@@ -91,6 +93,22 @@ def cost_lines(plan: Plan) -> list[str]:
         *cluster_lines(plan),
         f"order of launches: random by seed {plan.study.seed}, each second repeat in reverse;"
         f" first {next(iter(plan.runs))}",
+    ]
+
+
+def left_lines(plan: Plan, results: Path) -> list[str]:
+    """How many launches are left where some are measured, and the most device time they may take."""
+    left = [plan.runs[run_id] for run_id in unmeasured(results, plan.runs)]
+    if len(left) == len(plan.runs):
+        return []
+    if not left:
+        return ["left: no launches; everything is measured"]
+    limit_h = plan.study.time_limit_min / 60
+    device_h = sum(spec.world_size for spec in left) * limit_h
+    most = "up to " if any(plan.is_reserve(spec.run_id) for spec in left) else ""
+    return [
+        f"left: {most}{len(left)} of {len(plan.runs)} launches, at most {device_h:.3g} device-hours and"
+        f" {len(left) * limit_h:.3g} hours one after another"
     ]
 
 

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import click
+from typing import TYPE_CHECKING
 
 from scalestudy.errors import UserError
 
@@ -18,28 +14,6 @@ if TYPE_CHECKING:
     from scalestudy.analyse.guard.limits import Limit
     from scalestudy.analyse.study.compare import Comparison, Source
     from scalestudy.registry.column import Row
-
-
-BROKEN = 70
-"""Exit status of an error of our own (EX_SOFTWARE of sysexits.h); Python's own is 1, which would say worse."""
-
-
-def decides(command: Callable[..., int]) -> Callable[..., int]:
-    """A command whose exit status is an answer: an error of our own prints its traceback and ends with BROKEN."""
-
-    @wraps(command)
-    def decided(*words: Any, fail_if: tuple[str, ...], **options: Any) -> int:
-        try:
-            return command(*words, fail_if=fail_if, **options)
-        except (UserError, click.ClickException):
-            raise
-        except Exception:
-            if not fail_if:
-                raise
-            traceback.print_exc()
-            return BROKEN
-
-    return decided
 
 
 def say_checks(checks: Sequence[Check]) -> int:

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pandas as pd
-
-from scalestudy.errors import UserError
 from scalestudy.publish.cells import without_apostrophes
+from scalestudy.publish.made import read_table
 from scalestudy.record.document import read_document, read_model
-from scalestudy.record.files import read_file
 from scalestudy.registry.files import FILES
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from scalestudy.analyse.study.environment import StudyEnvironment
     from scalestudy.diagnose.findings import Diagnosis
     from scalestudy.publish.numbers.model import NumbersFile
     from scalestudy.publish.results import Results
+    from scalestudy.record.observation import FileDigest
     from scalestudy.verify.model import VerificationFile
 
 
@@ -30,27 +29,22 @@ def plan_of(results: Path) -> Plan:
 
 
 def table_of(results: Path, name: str) -> pd.DataFrame:
-    """A table of a results folder, by what it holds (registry/results.py); UserError if it is missing,
-    empty or of another version.
+    """A table of a results folder, by what it holds (registry/results.py).
+
+    Raises UserError, naming the file and the command that writes it, where it is missing or not whole.
     """
     path = results / RESULTS[name]
-    again = f"`scalestudy stage aggregate --results {results}`"
-    try:
-        # Nothing but an empty field is missing: a variant may be called null, and a workload nan.
-        frame = without_apostrophes(
-            pd.read_csv(io.BytesIO(read_file(path)), keep_default_na=False, na_values=[""])
-        )
-    except FileNotFoundError:
-        raise UserError(f"{path}: no such table; {again} makes it") from None
-    except (pd.errors.ParserError, UnicodeDecodeError):
-        raise UserError(f"{path}: no table of ours; run {again} again") from None
-    except pd.errors.EmptyDataError:
-        raise UserError(f"{path}: empty; run {again} again") from None
-    declared = FILES[path.name].columns if path.name in FILES else ()
-    missing = [name for column in declared for name in column.names if name not in frame]
-    if missing:
-        raise UserError(f"{path}: no column {missing[0]}; another version made it: run {again} again")
-    return frame.copy()  # in few blocks: read column by column, each of hundreds would be a block of its own
+    columns = FILES[path.name].columns if path.name in FILES else ()
+    made_by = f"scalestudy {'verify' if name == 'verified' else 'stage aggregate'} --results {results}"
+    return without_apostrophes(read_table(path, columns, made_by=made_by, digest=_digest_of(results, path.name)))
+
+
+def _digest_of(results: Path, table: str) -> FileDigest | None:
+    """What a table looked like when it was written; None of one that has no checksum, as with older releases."""
+    from scalestudy.analyse.study.checksums import ChecksumsFile
+
+    path = results / RESULTS["checksums"]
+    return read_document(path, ChecksumsFile).tables.get(table) if path.exists() else None
 
 
 def findings_of(results: Path) -> tuple[Diagnosis, ...]:

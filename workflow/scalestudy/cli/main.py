@@ -1,17 +1,33 @@
 """The command line: `scalestudy VERB`, and `scalestudy stage STAGE` for what the workflow's rules call."""
 
+import io
 import os
 import signal
 import sys
+import traceback
+from collections.abc import Sequence
 
 import click
 
 from scalestudy import __version__
 from scalestudy.cli.command import LazyGroup
 from scalestudy.publish.visible import visible_output
-from scalestudy.record.files import WHY, unwritable
+from scalestudy.record.files import unwritable
 
 COMPLETE = "_SCALESTUDY_COMPLETE"
+WRONG_USE, BROKEN = 2, 70
+"""Exit statuses. BROKEN is EX_SOFTWARE of sysexits.h; Python's own is 1, which would say that something was
+found."""
+STATUSES = {
+    "0": "done",
+    "1": "done, and something was found: failed runs, a red check, a quantity that became worse",
+    "2": "not done: wrong use, or a file that cannot be read or written",
+    "3": "cannot tell: more runs are needed (guard, compare --fail-if)",
+    "70": "an error of scalestudy itself; please report it",
+    "130": "interrupted; what was measured is kept",
+}
+LONGEST_NAME = 200
+"""Characters of a name that are printed."""
 # Command -> the module that has its function.
 VERBS = {
     "new": "new",
@@ -53,13 +69,14 @@ program = LazyGroup(
     hidden={"train": _STAGES["train"]},  # Snakemake knows finished runs by this shell line
     elsewhere={name: f"scalestudy stage {name}" for name in STAGES},
     help="Measure how PyTorch training scales: plan a study, run it, read what was found.",
+    epilog="\b\nExit status:\n" + "\n".join(f"  {status:4} {meaning}" for status, meaning in STATUSES.items()),
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run one command: 0 if it did its work, 1 if a study holds failed runs, 2 for a user's mistake."""
+    """Run one command: its exit status, one of STATUSES (docs/command-line.md)."""
     with visible_output():
         return _run(argv)
 
@@ -69,31 +86,44 @@ def _run(argv: list[str] | None) -> int:
         from click.shell_completion import shell_complete
 
         return shell_complete(program, {}, "scalestudy", COMPLETE, instruction)
+    words = sys.argv[1:] if argv is None else list(argv)
+    for stream in (sys.stdout, sys.stderr):  # names of files may have bytes that are no text
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
-        with program.make_context("scalestudy", sys.argv[1:] if argv is None else list(argv)) as context:
+        with program.make_context("scalestudy", words) as context:
             status: int = program.invoke(context)
-        sys.stdout.flush()
+        if sys.stdout:  # None where it was closed before we began
+            sys.stdout.flush()
         return status
     except click.exceptions.Exit as end:  # --help and --version
         return end.exit_code
     except click.exceptions.NoArgsIsHelpError as error:
         _complain(error.format_message())
-        return 2
-    except click.UsageError as error:
-        where = error.ctx.command_path if error.ctx else "scalestudy"
-        _complain(f"{where}: {error.format_message()}")
-        return 2
-    except BrokenPipeError:  # `| head` has seen enough; without this Python complains when it flushes
-        _close_output()
+        return WRONG_USE
+    except click.ClickException as error:
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else "scalestudy"
+        return _refused(where, error.format_message())
+    except BrokenPipeError:  # `| head` has seen enough
+        _leave_output()
         return 0
-    except OSError as error:  # it did its work, and could not say so: the file that its output goes to is full
-        if error.errno not in WHY:
-            raise
-        _close_output()
-        _complain(f"scalestudy: {unwritable(error, 'the output')}")
-        return 2
+    except OSError as error:
+        if error.filename is None:
+            _leave_output()
+        return _refused("scalestudy", _unreadable(error))
+    except UnicodeEncodeError as error:
+        return _refused("scalestudy", _no_text(words, error))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
+    except Exception:
+        traceback.print_exc()
+        _complain("scalestudy: an error of scalestudy itself; please report it with the lines above")
+        return BROKEN
+
+
+def _refused(where: str, said: str) -> int:
+    _complain(f"{where}: {said}")
+    return WRONG_USE
 
 
 def _complain(line: str) -> None:
@@ -104,6 +134,23 @@ def _complain(line: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
-def _close_output() -> None:
-    """Python would try to write what is left when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _leave_output() -> None:
+    """Nobody reads what is printed; without this Python complains when it flushes at its end."""
+    if sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _unreadable(error: OSError) -> str:
+    """Which file or folder the system refused, and why."""
+    if error.filename is None:
+        return str(unwritable(error, "the output"))
+    why = error.strerror or type(error).__name__
+    name = os.fsdecode(error.filename2 or error.filename)
+    return f"{name if len(name) <= LONGEST_NAME else name[:LONGEST_NAME] + '...'}: {why.lower()}"
+
+
+def _no_text(words: Sequence[str], error: UnicodeEncodeError) -> str:
+    """Which word of the command line has bytes that are no UTF-8."""
+    wrong = [word for word in words if any("\ud800" <= letter <= "\udfff" for letter in word)]
+    said = (wrong or [error.object[max(0, error.start - 20) : error.end]])[0]
+    return f"{said!r}: is no UTF-8 text"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from scalestudy.errors import UserError
 from scalestudy.project import root
 from scalestudy.registry.results import RESULTS
+from scalestudy.study.named_file import nearest
 
 if TYPE_CHECKING:
     from scalestudy.study.config.study import Study
@@ -65,6 +66,8 @@ def find_results(files: Sequence[Path], results: Path | None, *, having: str = "
     has them. having: which file tells that (registry/results.py).
     """
     if results is not None:
+        if files:  # or a wrong name would be passed over in silence
+            find_study(files, None)
         return _checked(results, having)
     expected = results_of(find_study(files, None)) if study_files(files, None) else None
     if expected and (expected / RESULTS[having]).exists():
@@ -86,12 +89,15 @@ def results_of(study: Study) -> Path:
 def _checked(folder: Path, having: str) -> Path:
     """The folder itself; UserError where it cannot be the results of a study."""
     if not folder.is_dir():
-        hint = f"; a study file is named with --study {folder}" if folder.is_file() else ""
+        hint = f"; a study file is named with --study {folder}" if folder.is_file() else nearest(folder)
         raise UserError(f"{folder}: no such folder{hint}; name the results of a study, such as results/STUDY")
     if not any((folder / RESULTS[name]).exists() for name in ("plan", having)):
         below = [path.name for path in _studies(folder, "plan")]
         near = f"; in it are {', '.join(below)}" if below else ", such as results/STUDY"
-        raise UserError(f"{folder}: no results of a study: it has no plan.json. Name the folder of one{near}")
+        raise UserError(
+            f"{folder}: no results of a study: it has no plan.json. Name the folder of one{near};"
+            " `scalestudy stage plan` writes a plan"
+        )
     return folder
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.study.named_file import nearest, read_named
 
 # What a column may be called; the first name is the one in messages.
 COLUMNS = {
@@ -22,6 +25,13 @@ COLUMNS = {
     "printed_efficiency": ("printed_efficiency", "efficiency"),
 }
 MEASURED = ("throughput", "step_time_ms", "step_time_s", "printed_speedup", "printed_efficiency")
+MOST_GPUS = 10**8
+MOST_BYTES = 16 * 2**20
+"""Of a table that is read."""
+NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
+"""What a number is printed as. Whatever is calculated from such numbers is finite."""
+POSITIVE = ("throughput", "step_time_ms", "step_time_s", "batch_per_gpu", "global_batch", "printed_speedup")
+"""Columns that others are divided by."""
 BLANK = ("", "-", "--", "n/a", "nan")
 
 
@@ -79,12 +89,16 @@ def read_published(path: Path) -> dict[str, list[PublishedRow]]:
     device. Raises UserError naming the column, or the line and column, that is not as it should be.
     """
     try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            reader = csv.DictReader(file)
-            names = [name.strip() for name in reader.fieldnames or []]
-            rows = [dict(zip(names, (value or "" for value in row.values()), strict=False)) for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        text = read_named(path, most=MOST_BYTES + 1).decode("utf-8-sig")
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        names = [name.strip() for name in reader.fieldnames or []]
+        rows = [dict(zip(names, (value or "" for value in row.values()), strict=False)) for row in reader]
+    except OSError as error:
+        raise UserError(f"{path}: {(error.strerror or 'unreadable').lower()}{nearest(path)}") from None
+    except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: cannot be read as CSV: {error}") from None
+    if len(text) > MOST_BYTES:
+        raise UserError(f"{path}: is larger than {MOST_BYTES // 2**20} MiB, which no published table is")
     found = _columns(names, path)
     if not rows:
         raise UserError(f"{path}: no rows under its header")
@@ -114,15 +128,22 @@ def _row(row: Mapping[str, str], found: Mapping[str, str], *, line: int, path: P
         text = row.get(found.get(name, ""), "").strip()
         if text.lower() in BLANK:
             return None
+        short = text if len(text) <= 60 else f"{text[:60]}..."
         try:
-            return read_printed(text)
+            number = read_printed(text)
         except ValueError:
-            raise UserError(f"{path}, line {line}, {found[name]}: '{text}' is no number") from None
+            raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is no number") from None
+        if number.value < 0 or (name in POSITIVE and number.value == 0):
+            least = "above 0" if name in POSITIVE else "0 or more"
+            raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is not {least}")
+        return number
 
     def whole(name: str) -> int | None:
         number = printed(name)
-        if number is not None and (number.value < 1 or number.value != int(number.value)):
-            raise UserError(f"{path}, line {line}, {found[name]}: {number.value:g} is no whole number above 0")
+        if number is not None and not (1 <= number.value <= MOST_GPUS and number.value.is_integer()):
+            raise UserError(
+                f"{path}, line {line}, {found[name]}: {number.value:g} is no whole number from 1 to {MOST_GPUS}"
+            )
         return None if number is None else int(number.value)
 
     gpus = whole("gpus")
@@ -152,6 +173,8 @@ def _row(row: Mapping[str, str], found: Mapping[str, str], *, line: int, path: P
 def read_printed(text: str) -> Printed:
     """'7.60' -> 7.6, 0.01 in its last digit. Also '87.3%', '1.75x' and '12,369'; raises ValueError for others."""
     digits = text.strip().rstrip("%xX").strip().replace(",", "")
+    if not NUMBER.fullmatch(digits):
+        raise ValueError(f"{text} is no number")
     mantissa, _, exponent = digits.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
     return Printed(float(digits), 10.0 ** (int(exponent or 0) - decimals))

@@ -4,12 +4,12 @@ import contextlib
 import errno
 import json
 import os
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from scalestudy.errors import UserError
+from scalestudy.study.named_file import read_named
 
 WHY = {
     errno.ENOSPC: ("the disk is full", "free some space"),
@@ -74,8 +74,6 @@ def why_not_writable(folder: Path) -> str:
 
 MOST_BYTES = 2 << 30
 """Of a file that is read as a whole. The largest that was seen has a hundredth of it."""
-KINDS = {stat.S_IFDIR: "a folder", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
-KINDS |= {stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
@@ -85,17 +83,15 @@ def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
     a link to a file outside its folder: a pipe never ends, and what a link leads to was not handed over.
     """
     try:
-        kind = stat.S_IFMT(path.stat().st_mode)
-        if kind != stat.S_IFREG:
-            raise UserError(f"{path}: is {KINDS.get(kind, 'no file')}, where a file belongs; move it away")
         if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
             raise UserError(f"{path}: is a link to a file outside its folder; put the file itself there")
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            content = file.read(most + 1)
+        content = read_named(path, most=most + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
-        raise UserError(f"{path}: cannot be read: {(error.strerror or str(error)).lower()}") from None
+        why = (error.strerror or str(error)).lower()
+        no_file = why.startswith("is ")  # as read_named says
+        raise UserError(f"{path}: {f'{why}; move it away' if no_file else f'cannot be read: {why}'}") from None
     if len(content) > most:
         raise UserError(f"{path}: is larger than {most >> 20} MiB, which no such file is; move it away")
     return content
@@ -111,6 +107,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with writing(path):
+        if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
+            raise OSError(errno.EEXIST, "a folder, a pipe or a device is in its place", str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_bytes(content)

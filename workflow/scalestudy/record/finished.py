@@ -28,6 +28,19 @@ def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
     return [f"measured already: {len(runs)} runs", *(f"  {line}" for line in (*older, again))]
 
 
+def unmeasured(results: Path, run_ids: Iterable[str]) -> list[str]:
+    """Those of these runs that the next call measures: without a record, or preempted.
+
+    Raises UserError, naming the file, where a record cannot be read.
+    """
+    places = {run_id: results / "runs" / run_id for run_id in run_ids}
+    return [
+        run_id
+        for run_id, place in places.items()
+        if not (place / "run.json").exists() or read_record(place).outcome == "preempted"
+    ]
+
+
 def code_of_0_1(run: Path) -> str | None:
     """The fingerprint that release 0.1 gave Snakemake as a parameter of a run it measured; None for other runs.
 

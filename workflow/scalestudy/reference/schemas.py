@@ -6,6 +6,7 @@ from pydantic import BaseModel
 
 from scalestudy.accept.model import AcceptanceFile
 from scalestudy.analyse.guard.pairs import GuardFile
+from scalestudy.analyse.study.checksums import ChecksumsFile
 from scalestudy.analyse.study.decision_file import DecisionFile
 from scalestudy.analyse.study.environment import StudyEnvironment
 from scalestudy.analyse.trace.summary import TracesFile
@@ -25,6 +26,7 @@ DOCUMENTS: dict[str, type[BaseModel]] = {
     "plan": Plan,
     "run": RunRecord,
     "files": FilesTouched,
+    "checksums": ChecksumsFile,
     "environment": StudyEnvironment,
     "traces": TracesFile,
     "decision": DecisionFile,

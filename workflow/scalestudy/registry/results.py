@@ -13,6 +13,7 @@ RESULTS = {
     "floors": "floors.csv",
     "forecasts": "forecasts.csv",
     "held_out": "held_out_forecasts.csv",
+    "checksums": "checksums.json",
     "environment": "environment.json",
     "traces": "traces.json",
     "findings": "findings.json",

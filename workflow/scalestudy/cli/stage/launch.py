@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -118,7 +119,9 @@ def _asked(
     os.environ[ALLOWED] = allowing(study)
     runs = make_plan(study).runs
     if run_id not in runs:
-        raise UserError(f"--run {run_id}: not in the plan; `scalestudy plan` lists its runs")
+        near = get_close_matches(str(run_id), runs, n=1)
+        meant = f"did you mean {near[0]}?" if near else f"its runs are such as {next(iter(runs))}"
+        raise UserError(f"--run {run_id}: not in the plan; {meant}")
     return runs[run_id], results or results_of(study), study.limits
 
 
@@ -162,6 +165,8 @@ def settle(study: tuple[Path, ...], results: Path | None) -> int:
     from scalestudy.launch.slurm.settle import settle
     from scalestudy.record.files import why_not_writable
 
+    if study:
+        find_study(study, None)  # or a wrong name would be passed over in silence
     place = results or find_results(study, None)
     if why := why_not_writable(place):  # logs may be empty then: they are files in it too
         raise UserError(why)

@@ -15,6 +15,7 @@ from scalestudy.analyse.forecast.forecasts import forecasts_frame, held_out_fram
 from scalestudy.analyse.point.efficiency_tree import factors_frame
 from scalestudy.analyse.point.summary import summary_frame
 from scalestudy.analyse.run.reduce import columns_together, epochs_frame, reduce_run
+from scalestudy.analyse.study.checksums import checksums_of
 from scalestudy.analyse.study.decision import decide as analyse_decision
 from scalestudy.analyse.study.environment import study_environment
 from scalestudy.analyse.study.floors import floors_frame
@@ -76,8 +77,10 @@ def aggregate(results: Path) -> str:
         "forecasts": forecasts_frame(plan.study, summary),
         "held_out": held_out_frame(plan.study, summary),
     }
-    for name, table in tables.items():
-        write_text(results / RESULTS[name], csv_text(table))
+    texts = {RESULTS[name]: csv_text(table) for name, table in tables.items()}
+    for name, text in texts.items():
+        write_text(results / name, text)
+    write_document(results / RESULTS["checksums"], checksums_of(texts))
     environments = _shared(chain.from_iterable(one.environments for one in read))
     write_document(results / RESULTS["environment"], study_environment(environments))
     traces = tuple(chain.from_iterable(one.traces for one in read))

@@ -10,7 +10,6 @@ import click
 
 from scalestudy.cli import options
 from scalestudy.cli.options import of_results
-from scalestudy.errors import UserError
 from scalestudy.registry.results import RESULTS
 
 if TYPE_CHECKING:
@@ -157,22 +156,15 @@ def _write(path: Path, template: str, values: Mapping[str, Any]) -> Path:
 def _embedded(_: None, figure: ShownFigure) -> dict[str, Any]:
     """A figure as the page embeds it. words: what it shows, for those who do not see it."""
     from scalestudy.publish.embedding import data_uri
+    from scalestudy.publish.made import read_made
 
+    made_by = f"scalestudy stage plot --results {figure.folder.parent}"
     return {
         "name": figure.entry.name,
         "workload": figure.workload,
         "wide": figure.entry.wide,
         "caption": figure.caption,
         "intervals": figure.entry.intervals,
-        "source": data_uri(_read(figure.path(".svg"))),
-        "words": _read(figure.path(".txt")).strip(),
+        "source": data_uri(read_made(figure.path(".svg"), made_by)),
+        "words": read_made(figure.path(".txt"), made_by).strip(),
     }
-
-
-def _read(path: Path) -> str:
-    from scalestudy.record.files import read_file
-
-    try:
-        return read_file(path).decode("utf-8", errors="replace")
-    except FileNotFoundError:
-        raise UserError(f"{path}: missing; `scalestudy stage plot` writes it") from None

@@ -11,7 +11,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import Several
 from scalestudy.cli.fail_if import fail_if, parse_limits
-from scalestudy.cli.guarded import add_epoch_times, decides, guard_studies
+from scalestudy.cli.guarded import add_epoch_times, guard_studies
 from scalestudy.cli.naming import find_results
 from scalestudy.errors import UserError
 
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 )
 @options.path("--out", metavar="FOLDER", help="For the documents and figures/. With --fail-if it may be left out.")
 @fail_if()
-@decides
 def compare(
     studies: tuple[Path, ...],
     results: tuple[Path, ...],

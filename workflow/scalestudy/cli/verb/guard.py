@@ -13,7 +13,7 @@ import click
 from scalestudy.cli import options
 from scalestudy.cli.command import Several, Verb
 from scalestudy.cli.fail_if import fail_if, parse_limits
-from scalestudy.cli.guarded import decides, say_checks
+from scalestudy.cli.guarded import say_checks
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ class Guard(Verb):
 @options.path("--results", metavar="FOLDER", help="For the runs. Default: results/guard-NAME-TIME.")
 @options.data
 @click.pass_context
-@decides
 def guard(
     context: click.Context,
     /,

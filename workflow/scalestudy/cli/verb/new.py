@@ -83,6 +83,7 @@ def new(
     from scalestudy.record.files import write_text
     from scalestudy.study.config.load import parse_study
     from scalestudy.study.config.sweep import write_at
+    from scalestudy.study.config.yaml_file import read_value
     from scalestudy.study.plan import make_plan
 
     if out and out.exists():
@@ -97,7 +98,7 @@ def new(
     for flag, value in values.items():
         if value is not None:
             part, *keys = flag.split("__")
-            write_at(parts[part], keys, yaml.safe_load(value), "scalestudy new")
+            write_at(parts[part], keys, read_value(value, source=_option(flag)), "scalestudy new")
     workload = {part: parts[part] for part in DEFAULTS} | parts["workload"]
     study = {
         "study": name,
@@ -117,6 +118,11 @@ def new(
     else:
         print(text, end="")
     return 0
+
+
+def _option(flag: str) -> str:
+    """The option that has a key: `--ddp-bucket-cap-mb` of `variant__ddp__bucket_cap_mb`."""
+    return next((one.opts[0] for one in _flags() if one.name == flag), flag)
 
 
 def _variants(knobs: dict[str, Any]) -> dict[str, Any]:

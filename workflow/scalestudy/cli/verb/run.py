@@ -28,7 +28,7 @@ FAILED = ("failed", "timeout", "preempted")
 @options.results
 def plan(study: tuple[Path, ...], results: Path | None) -> int:
     """Print what a study is going to run and what that may cost, before anything runs."""
-    from scalestudy.cli.cost import plan_lines
+    from scalestudy.cli.cost import left_lines, plan_lines
     from scalestudy.cli.outlook import outlook_lines
     from scalestudy.cli.partitions import partition_lines
     from scalestudy.record.finished import finished_lines
@@ -36,8 +36,9 @@ def plan(study: tuple[Path, ...], results: Path | None) -> int:
 
     plan = make_plan(find_study(study, results))
     folder = results or results_of(plan.study)
-    lines = [*plan_lines(plan), *partition_lines(plan, home())]
-    print("\n".join([*lines, *finished_lines(folder, plan.runs), *outlook_lines(plan, folder)]))
+    asked = [*plan_lines(plan), *partition_lines(plan, home())]
+    measured = [*finished_lines(folder, plan.runs), *left_lines(plan, folder)]
+    print("\n".join([*asked, *measured, *outlook_lines(plan, folder)]))
     return 0
 
 
@@ -138,7 +139,7 @@ def run_study(
     allow_shared: runs of a script may share files.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.cli.cost import cost_lines
+    from scalestudy.cli.cost import cost_lines, left_lines
     from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
@@ -157,9 +158,11 @@ def run_study(
     words = {word.partition("=")[0] for word in arguments}
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
-        print("\n".join(cost_lines(planned)), flush=True)
+        place = results_of(asked)
+        lines = [*cost_lines(planned), *left_lines(planned, place), *([] if dry_run else _progress_lines(place))]
+        print("\n".join(lines), flush=True)
         if not to_the_end:  # else somebody typed the command just now
-            say_what_runs(planned, results_of(asked), remember=not dry_run)
+            say_what_runs(planned, place, remember=not dry_run)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
@@ -185,6 +188,15 @@ def run_study(
     if status:
         print(f"Snakemake ended with {status}; {folder / 'logs'} has the log of each step", file=sys.stderr)
     return status or summarise(folder)
+
+
+def _progress_lines(results: Path) -> list[str]:
+    """Where to look while the study runs."""
+    return [
+        f"progress: {results / 'logs' / 'train'} has a log for each launch, with a line every 30 s;"
+        " `scalestudy plan` says how many are measured",
+        "if this call is ended or killed, the same command goes on",
+    ]
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
@@ -250,7 +262,7 @@ def retry(
 
     if folder and results:
         raise UserError(f"{folder} and --results {results}: name one results folder")
-    place = folder or results or find_results(study, None)
+    place = find_results(study, folder or results)
     directories = sorted(path.parent for path in place.glob("runs/*/run.json"))
     if not directories:
         raise UserError(f"{place}: has no runs; name the results of a study, such as results/STUDY")

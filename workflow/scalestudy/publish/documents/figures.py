@@ -6,7 +6,7 @@ from typing import Any, TypedDict
 
 from scalestudy.errors import UserError
 from scalestudy.publish.figures.shown import ShownFigure
-from scalestudy.record.files import read_file
+from scalestudy.publish.made import read_made
 
 Placed = dict[str, Any]
 """A figure for a template: its `workload`, its `path` from the document, its `caption`, and if it is `wide`."""
@@ -61,10 +61,7 @@ def printing_tables(results: Path, names: Iterable[str]) -> dict[str, str]:
     found = {}
     for name in names:
         path = results / "tables" / f"{name}.tex"
-        try:
-            lines = read_file(path).decode("utf-8", errors="replace").splitlines()
-        except FileNotFoundError:
-            raise UserError(f"{path}: missing; `scalestudy stage tables` writes it") from None
+        lines = read_made(path, f"scalestudy stage tables --results {results}").splitlines()
         if any(line.strip() and not line.lstrip().startswith("%") for line in lines):
             found[name] = path.relative_to(results).as_posix()
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from scalestudy.errors import UserError
+from scalestudy.publish.made import read_table
 from scalestudy.publish.numbers.rounding import show
-from scalestudy.record.files import read_file
 from scalestudy.registry.drawn import TIDY
 from scalestudy.study.plan import Plan
 
@@ -77,11 +75,9 @@ def shown(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shows_something(points: Path) -> bool:
-    """Whether any point is drawn in a figure, by the CSV beside it; UserError names a CSV that is missing."""
-    try:
-        return bool(pd.read_csv(io.BytesIO(read_file(points)), usecols=["y"])["y"].notna().any())
-    except FileNotFoundError:
-        raise UserError(f"{points}: missing; `scalestudy stage plot` writes it") from None
+    """Whether any point is drawn in a figure, by the CSV beside it; UserError names a CSV that is not whole."""
+    made_by = f"scalestudy stage plot --results {points.parent.parent}"
+    return bool(read_table(points, TIDY, made_by=made_by)["y"].notna().any())
 
 
 def describe(frame: pd.DataFrame) -> str:

@@ -78,7 +78,8 @@ class Measure(Entry):
 
     @model_validator(mode="after")
     def _in_order(self) -> Measure:
-        for least, most in (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps")):
+        pairs = (("warmup_steps", "max_warmup_steps"), ("min_steps", "max_steps"), ("warmup_steps", "max_steps"))
+        for least, most in pairs:
             low, high = getattr(self, least), getattr(self, most)
             if low > high:
                 raise ValueError(f"{least}: {low} is more than {most}: {high}")

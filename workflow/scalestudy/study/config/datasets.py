@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+from math import prod
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.entry import Entry
+
+MOST_BYTES = 1e14
+"""Of synthetic data, which are kept in memory."""
 
 
 class Dataset(Entry):
@@ -217,6 +221,11 @@ class _Synthetic(Dataset):
     def _delay(self) -> _Synthetic:
         if self.sample_delay_us and self.on_device:
             raise ValueError("sample_delay_us: data on the device are not read; set on_device: false")
+        if (size := 4.0 * self.samples * prod(self.shape)) > MOST_BYTES:
+            raise ValueError(
+                f"samples: {self.samples} of shape {'x'.join(map(str, self.shape))} are about {size:.0e} bytes of"
+                f" memory; {MOST_BYTES:.0e} or less is expected"
+            )
         return self
 
 

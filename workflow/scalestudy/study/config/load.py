@@ -62,6 +62,8 @@ def parse_json(text: str, *, source: str) -> Study:
         content = json.loads(text)
     except ValueError as error:
         raise UserError(f"{source}: not JSON: {error}") from None
+    if not isinstance(content, dict):
+        raise UserError(f"{source}: a study is a mapping of keys, not {shown(content)}")
     return parse_study(content, source=source)
 
 
@@ -71,7 +73,11 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     A key that is null counts as not given: so a second file can take back what the first one says. A value has the
     type of its key: `true` is no number, and "3" is none either.
     """
-    content = expand_sweeps(_plain(content), source=source)
+    content, swept = _plain(content), None
+    try:
+        content = expand_sweeps(content, source=source)
+    except UserError as error:
+        swept = error
     problems = [*too_large(content), *written_secrets(content)]
     try:
         try:
@@ -79,10 +85,24 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
         except ValidationError as error:
             study = Study.model_validate(_with_powers(content, error), strict=True)
     except ValidationError as error:
-        problems += [_line(item) for item in error.errors(include_url=False)]
+        problems += [
+            _line(item) for item in error.errors(include_url=False) if not (swept and _of_a_sweep(item, content))
+        ]
+    if swept and not problems:
+        raise swept
+    if swept:
+        problems.insert(0, str(swept).removeprefix(f"{source}: "))
     if problems:
         raise RefusedStudyError(source, problems)
     return study
+
+
+def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
+    """Whether an error may be of an entry that is not written out, since a sweep is wrong."""
+    section, name = (*item["loc"], None, None)[:2]
+    entries = content.get(section)
+    entry = entries.get(name) if isinstance(entries, Mapping) else None
+    return item["type"] == "value_error" or (isinstance(entry, Mapping) and "sweep" in entry)
 
 
 def _plain(value: Any) -> Any:
@@ -110,6 +130,9 @@ def _with_powers(content: Mapping[str, Any], error: ValidationError) -> dict[str
     return changed
 
 
+_BEGINS_WITH_A_KEY = re.compile(r"[a-z_][\w.-]*: ")
+
+
 def _line(item: Any) -> str:
     """One line of an error: where, what is wrong, what would be right."""
     written, holder = _followed(item["loc"])
@@ -121,7 +144,9 @@ def _line(item: Any) -> str:
         message = "missing: this key is required"
     elif kind != "value_error":
         ours = words(kind, item.get("ctx", {}), item["input"])
-        message = ours or f"{message[0].lower()}{message[1:]}, not {shown(item['input'])}"
+        message = ours or f"{shown(item['input'])} is no value that this key takes"
+    elif _BEGINS_WITH_A_KEY.match(message):  # a rule of an entry names the key within it
+        return f"{path + '.' if path else ''}{message}"
     return f"{path + ': ' if path else ''}{message}"
 
 

@@ -5,11 +5,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import prod
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from scalestudy.study.config.entry import Entry
+
+MOST_PARAMETERS = 1e13
+"""Ten times those of the largest networks that were trained."""
+
+
+def refuse_size(parameters: float, key: str) -> None:
+    """ValueError, with the key that makes it so, where a network has more parameters than any machine holds."""
+    if parameters > MOST_PARAMETERS:
+        raise ValueError(
+            f"{key}: a network of about {parameters:.0e} parameters fits no machine; {MOST_PARAMETERS:.0e} or less"
+            " is expected"
+        )
 
 
 class MlpModel(Entry):
@@ -36,6 +50,10 @@ class MlpModel(Entry):
         fields = type(self).model_fields
         if self.widths and any(getattr(self, name) != fields[name].default for name in given):
             raise ValueError(f"widths: leave it out, or leave out {' and '.join(sorted(given))}")
+        if self.widths:
+            refuse_size(sum(map(prod, pairwise(self.widths))), "widths")
+        else:
+            refuse_size(self.hidden_dim**2 * self.num_layers, "hidden_dim")
         return self
 
 
@@ -52,6 +70,11 @@ class ConvnetModel(Entry):
     norm: Literal["none", "batch"] = "none"
     """`batch`: batch normalisation after every convolution. Its statistics are those of a rank's own batch, unless
     `ddp.sync_batch_norm` is set."""
+
+    @model_validator(mode="after")
+    def _size(self) -> ConvnetModel:
+        refuse_size(9 * self.channels**2 * self.num_layers, "channels")
+        return self
 
 
 class _Transformer(Entry):
@@ -77,6 +100,8 @@ class _Transformer(Entry):
     def _heads_divide(self) -> _Transformer:
         if self.d_model % self.heads:
             raise ValueError(f"d_model: {self.d_model} is no multiple of heads: {self.heads}")
+        per_layer = 4 * self.d_model**2 + 2 * self.d_model * self.feedforward
+        refuse_size(per_layer * self.num_layers, "d_model")
         return self
 
 
@@ -103,7 +128,7 @@ class LanguageModel(_Transformer):
         """(d_model, heads, num_layers, feedforward width)."""
         if self.parameters is None:
             return self.d_model, self.heads, self.num_layers, self.feedforward
-        wanted = float(self.parameters[:-1]) * {"M": 1e6, "B": 1e9}[self.parameters[-1]]
+        wanted = _count(self.parameters)
         # A layer has 12 d^2 parameters (4 d^2 attention, 8 d^2 feed-forward at four times the width). The depth
         # rounds to whole layers, so the width that comes nearest is looked for.
         shapes = [(width, max(1, round(wanted / (12 * width**2)))) for width in range(64, 16385, 64)]
@@ -119,7 +144,14 @@ class LanguageModel(_Transformer):
         given = [name for name in shape if getattr(self, name) != fields[name].default]
         if self.parameters and given:
             raise ValueError(f"parameters: leave it out, or leave out {' and '.join(given)}")
+        if self.parameters:
+            refuse_size(_count(self.parameters), "parameters")
         return self
+
+
+def _count(parameters: str) -> float:
+    """'1.3B' -> 1.3e9."""
+    return float(parameters[:-1]) * {"M": 1e6, "B": 1e9}[parameters[-1]]
 
 
 def _off_proportion(width: int, depth: int) -> float:

@@ -22,18 +22,35 @@ def words(kind: str, context: Mapping[str, Any], value: Any) -> str | None:
 
 LARGEST = 1e9
 """Of any number in a study but a seed: samples, steps, widths, minutes, bytes in MiB."""
+MOST: dict[str, float] = {
+    **dict.fromkeys(("d_model", "hidden_dim", "widths", "channels", "powersgd_rank", "memory_limit_gib"), 1e6),
+    **dict.fromkeys(("features", "classes", "vocabulary", "sequence_length", "feedforward_dim"), 1e7),
+    **dict.fromkeys(("size", "accumulation_steps", "batches_per_step", "profile_steps"), 1e5),
+    **dict.fromkeys(("num_layers", "heads", "cores_per_rank", "prefetch_factor", "checkpoints_kept"), 1e4),
+    **dict.fromkeys(("probe_rounds", "alternating_rounds", "forecast_batches"), 1e4),
+    **dict.fromkeys(("bucket_cap_mb", "time_limit_min", "allocation_limit_min", "epochs", "learning_rate"), 1e6),
+    **dict.fromkeys(("start_limit_s", "stall_limit_s"), 1e7),
+    "workers": 1e3,
+}
+"""By key, where it is less: the next power of ten or two above what anybody has."""
 
 
-def too_large(content: Any, path: tuple[str, ...] = ()) -> Iterator[str]:
-    """A line for each number that is larger than anything a machine has, with its key path."""
+def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterator[str]:
+    """A line for each number that is larger than anything a machine has, with its key path.
+
+    key: the last one that is no place in a list.
+    """
     if isinstance(content, Mapping):
-        for key, inner in content.items():
-            yield from too_large(inner, (*path, str(key)))
+        for name, inner in content.items():
+            yield from too_large(inner, (*path, str(name)), str(name))
     elif isinstance(content, list | tuple):
         for index, inner in enumerate(content):
-            yield from too_large(inner, (*path, str(index)))
-    elif isinstance(content, int | float) and abs(content) > LARGEST and path[-1] != "seed":
-        yield f"{'.'.join(path)}: {shown(content)} is more than any machine has; {LARGEST:.0e} or less is expected"
+            yield from too_large(inner, (*path, str(index)), key)
+    elif isinstance(content, int | float) and not isinstance(content, bool):
+        most = MOST.get(key, LARGEST)
+        if abs(content) > most and key != "seed":
+            said = f"{shown(content)} is more than any machine has; {most:.0e} or less is expected"
+            yield f"{'.'.join(path)}: {said}"
 
 
 def shown(value: Any) -> str:
@@ -108,6 +125,7 @@ _SENTENCES: dict[str, Callable[[Mapping[str, Any], Any], str]] = {
     "tuple_type": _expected("a list"),
     "dict_type": _expected("a mapping of keys"),
     "model_type": _expected("a mapping of keys"),
+    "model_attributes_type": _expected("a mapping of keys"),
     "literal_error": _literal,
     "greater_than_equal": _bound("ge", "{} or more"),
     "greater_than": _bound("gt", "a number above {}"),

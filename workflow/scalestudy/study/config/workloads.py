@@ -56,6 +56,10 @@ class Workload(Entry):
             raise ValueError("optimizer.decay: epochs: 0 has no end to decay towards; set decay: none")
         if self.target_accuracy is not None and not self.epochs:
             raise ValueError("target_accuracy: nothing is validated with epochs: 0; give epochs, or leave it out")
+        if self.epochs and (samples := self.known_train_samples) is not None and samples >= self.batch_size:
+            steps, warmup = self.epochs * (samples // self.batch_size), self.optimizer.warmup_steps
+            if warmup > steps:
+                raise ValueError(f"optimizer.warmup_steps: {warmup} is more than the {steps} steps of all epochs")
         return self
 
 

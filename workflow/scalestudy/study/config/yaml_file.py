@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 from scalestudy.errors import UserError
+from scalestudy.study.named_file import nearest, read_named
 
 MOST_BYTES = 128 * 1024
 """Of a file; that is some thousands of lines, and takes about a second to read."""
@@ -34,30 +35,33 @@ def read_yaml(path: Path) -> dict[str, Any]:
     Raises UserError, naming the file and the line, where it cannot be read, is no UTF-8, is no YAML, is larger or
     deeper than a study can be, or has a key twice.
     """
-    text = _text(path)
-    try:
-        loader = _Loader(text)
-        try:
-            node = loader.get_single_node()
-            content = None if node is None else _content(node, loader)
-        finally:
-            loader.dispose()
-    except yaml.MarkedYAMLError as error:
-        raise UserError(f"{path}: not valid YAML: {_said(error)}") from None
-    except yaml.reader.ReaderError as error:
-        raise UserError(f"{path}: not valid YAML: character {error.position} is {error.reason}") from None
+    content = read_value(_text(path), source=str(path))
     if not isinstance(content, dict):
         raise UserError(f"{path}: a study file is a mapping of keys; config/README.md lists them")
     return content
 
 
+def read_value(text: str, *, source: str) -> Any:
+    """What a YAML text says, with the rules of `read_yaml`. source: what the text is from, for errors."""
+    try:
+        loader = _Loader(text)
+        try:
+            node = loader.get_single_node()
+            return None if node is None else _content(node, loader)
+        finally:
+            loader.dispose()
+    except yaml.MarkedYAMLError as error:
+        raise UserError(f"{source}: not valid YAML: {_said(error)}") from None
+    except yaml.reader.ReaderError as error:
+        raise UserError(f"{source}: not valid YAML: character {error.position} is {error.reason}") from None
+
+
 def _text(path: Path) -> str:
     """What a file holds, without a byte order mark."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MOST_BYTES + 1)
+        data = read_named(path, most=MOST_BYTES + 1)
     except FileNotFoundError:
-        raise UserError(f"{path}: no such study file") from None
+        raise UserError(f"{path}: no such study file{nearest(path)}") from None
     except IsADirectoryError:
         raise UserError(f"{path}: is a folder; name the study file in it") from None
     except OSError as error:

@@ -1,0 +1,147 @@
+"""Commands called many times over, each in a process of its own that begins with what this one has imported."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+NOBODY = 65534
+HUNG = -99
+"""Status of a command that was ended after its time."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a command ended, and what it printed."""
+
+    status: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def crashed(self) -> bool:
+        """Whether it printed a traceback, or was ended by a signal."""
+        return "Traceback (most recent call last)" in self.out + self.err or (self.status < 0 and not self.hung)
+
+    @property
+    def hung(self) -> bool:
+        return self.status == HUNG
+
+
+def call(
+    words: Sequence[str],
+    folder: Path,
+    *,
+    seconds: float = 60,
+    as_nobody: bool = False,
+    reader_left: bool = False,
+    output: Path | None = None,
+    **environment: str,
+) -> Ended:
+    """Call `scalestudy WORDS` in a folder. as_nobody: as a user who owns nothing.
+
+    reader_left: nobody reads what it prints any more. output: where that goes instead.
+    """
+    from scalestudy.__main__ import main
+
+    def child() -> int:
+        os.chdir(folder)
+        if reader_left:
+            reading, writing = os.pipe()
+            os.close(reading)
+            os.dup2(writing, 1)
+        if output:
+            os.dup2(os.open(output, os.O_WRONLY), 1)
+        os.environ.update(environment)
+        if as_nobody:
+            os.setgid(NOBODY)
+            os.setuid(NOBODY)
+        sys.argv = ["scalestudy", *words]
+        sys.orig_argv = [sys.executable, "-m", "scalestudy", *words]
+        return main()
+
+    return in_a_fork(child, seconds=seconds)
+
+
+def load_all() -> None:
+    """Import what commands import when they are called, so that each call need not."""
+    import scalestudy
+
+    for module in (
+        "encodings.utf_8_sig",
+        "mimetypes",
+        "netrc",
+        "requests",
+        "sklearn.datasets",
+    ):
+        importlib.import_module(module)
+    rooms = ("analyse", "cli", "compare", "diagnose", "publish", "registry", "study", "tune", "verify")
+    for module in pkgutil.walk_packages(scalestudy.__path__, "scalestudy."):
+        if module.name.split(".")[1] in rooms:
+            importlib.import_module(module.name)
+
+
+def in_a_fork(function: Callable[[], Any], *, seconds: float) -> Ended:
+    """Call a function in a fork, whose exit status is what it returns, as `sys.exit` takes it."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        begin = time.monotonic()
+        pid = os.fork()
+        if pid == 0:
+            _be(function, out.fileno(), err.fileno())
+        status = _wait(pid, begin + seconds)
+        passed = time.monotonic() - begin
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", errors="replace"))
+    return Ended(status, texts[0], texts[1], passed)
+
+
+def _be(function: Callable[[], Any], out: int, err: int) -> None:
+    """Never returns."""
+    status: Any = 1
+    try:
+        os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        with open(os.devnull, "rb") as nothing:  # noqa: PTH123
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(out, 1)
+        os.dup2(err, 2)
+        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+        try:
+            status = function()
+        except SystemExit as end:
+            status = end.code
+        sys.stdout.flush()
+    except BaseException:
+        import traceback
+
+        traceback.print_exc()
+        sys.stderr.flush()
+    finally:
+        sys.stderr.flush()
+        os._exit(status if isinstance(status, int) else int(bool(status)))
+
+
+def _wait(pid: int, end: float) -> int:
+    pause = 0.001
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > end:
+            os.killpg(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            return HUNG
+        time.sleep(pause)
+        pause = min(0.02, pause * 1.5)

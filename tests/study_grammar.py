@@ -1,0 +1,247 @@
+"""Studies that are valid by construction, and every place in them that the JSON schema knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import lcm
+from typing import Any
+
+from conftest import ROOT
+from hypothesis import strategies as st
+
+Content = dict[str, Any]
+Path = tuple[str, ...]
+
+
+@cache
+def schema() -> Content:
+    return json.loads((ROOT / "workflow/schemas/config.schema.json").read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Site:
+    """A key that a study has or may have."""
+
+    path: Path
+    schema: Content
+    """Of its value, without `null`."""
+    required: bool
+    given: bool
+
+    @property
+    def dotted(self) -> str:
+        return ".".join(self.path)
+
+    @property
+    def kind(self) -> str:
+        return str(self.schema.get("type", "mapping" if "properties" in self.schema else "any"))
+
+
+def sites(study: Content) -> list[Site]:
+    """All keys of the models that a study is made of."""
+    return list(_sites(study, schema(), ()))
+
+
+def _sites(value: Content, of: Content, path: Path) -> Iterator[Site]:
+    of = resolved(of, value)
+    for key, inner in of.get("properties", {}).items():
+        given = key in value
+        found = resolved(inner, value.get(key))
+        yield Site((*path, key), found, key in of.get("required", ()), given)
+        if given and isinstance(value[key], dict):
+            if "patternProperties" in found:
+                (entry,) = found["patternProperties"].values()
+                for name, one in value[key].items():
+                    yield from _sites(one, entry, (*path, key, name))
+            else:
+                yield from _sites(value[key], found, (*path, key))
+
+
+def resolved(of: Content, value: Any) -> Content:
+    """The schema of a value: references followed, `null` left out, the member of a union chosen by the value."""
+    if "$ref" in of:
+        return resolved(schema()["$defs"][of["$ref"].rpartition("/")[2]], value)
+    if "anyOf" in of:
+        (kind,) = [one for one in of["anyOf"] if one.get("type") != "null"]
+        return resolved(kind, value)
+    if "oneOf" in of:
+        members = [resolved(one, value) for one in of["oneOf"]]
+        if "discriminator" in of:
+            tag = value.get("type") if isinstance(value, dict) else None
+            return next((one for one in members if one["properties"]["type"]["const"] == tag), members[0])
+        is_command = isinstance(value, dict) and "command" in value
+        return next(one for one in members if ("command" in one["properties"]) == is_command)
+    return of
+
+
+WORDS = st.text(alphabet="abcdefghijklmnopqrstuvwxyz0123456789-", min_size=1, max_size=20).filter(
+    lambda text: text[0] != "-" and text[-1] != "-"
+)
+MODELS: dict[str, st.SearchStrategy[Content]] = {
+    "images": st.one_of(
+        st.fixed_dictionaries(
+            {"type": st.just("mlp")}, optional={"widths": st.lists(st.integers(1, 64), min_size=1)}
+        ),
+        st.fixed_dictionaries(
+            {"type": st.just("convnet")},
+            optional={"channels": st.integers(1, 4096), "norm": st.sampled_from(["none", "batch"])},
+        ),
+    ),
+    "vectors": st.fixed_dictionaries(
+        {"type": st.just("mlp")}, optional={"hidden_dim": st.integers(1, 16384), "num_layers": st.integers(1, 100)}
+    ),
+    "texts": st.builds(
+        lambda heads, width: {"type": "text-classifier", "heads": heads, "d_model": heads * width},
+        st.integers(1, 64),
+        st.integers(2, 128),
+    ),
+    "stream": st.one_of(
+        st.just({"type": "language-model", "parameters": "1.3B"}),
+        st.just(
+            {"type": "hugging-face", "architecture": "gpt2", "task": "next-token", "settings": {"n_layer": 2}}
+        ),
+    ),
+}
+SYNTHETIC = {"images": "synthetic-images", "vectors": "synthetic-vectors", "texts": "synthetic-tokens"}
+SYNTHETIC["stream"] = "synthetic-tokens"
+
+
+@st.composite
+def optimizers(draw: st.DrawFn, *, epochs: int) -> Content:
+    found = {"type": draw(st.sampled_from(["sgd", "adam", "adamw"]))}
+    optional = {
+        "learning_rate": st.sampled_from([1e-6, 0.1, 1, "1e-3"]),
+        "weight_decay": st.sampled_from([0, 0.5]),
+        "warmup_steps": st.integers(0, 1 if epochs else 10_000),
+        "gradient_clip": st.sampled_from([1, 0.25, None]),
+        "learning_rate_scaling": st.sampled_from(["none", "linear", "sqrt"]),
+    }
+    if epochs:
+        optional["decay"] = st.sampled_from(["none", "linear", "cosine"])
+    return found | draw(st.fixed_dictionaries({}, optional=optional))
+
+
+@st.composite
+def workloads(draw: st.DrawFn, *, ranks: list[int]) -> Content:
+    """A workload whose batch divides among these ranks, each with up to four micro-batches."""
+    batch = lcm(*ranks) * 4 * draw(st.integers(1, 8))
+    scaling = draw(st.sampled_from([["strong"], ["weak"], ["weak", "strong"]]))
+    epochs = draw(st.sampled_from([0, 0, 1, 3]))
+    common: Content = {"batch_size": batch, "scaling": scaling, "epochs": epochs}
+    if epochs and draw(st.booleans()):
+        common["target_accuracy"] = draw(st.sampled_from([1, 0.5, 0.001]))
+    gives = draw(st.sampled_from(sorted(MODELS)))
+    samples = batch * max(ranks) * draw(st.integers(1, 3))
+    data = {"type": SYNTHETIC[gives], "samples": samples}
+    if draw(st.booleans()):
+        data |= {"on_device": False, "sample_delay_us": draw(st.sampled_from([0, 0.5, 100]))}
+    return common | {"model": draw(MODELS[gives]), "data": data, "optimizer": draw(optimizers(epochs=epochs))}
+
+
+@st.composite
+def variants(draw: st.DrawFn) -> Content:
+    """A distributed variant with knobs that go together."""
+    strategy = draw(st.sampled_from(["ddp", "fsdp"]))
+    of_strategy: dict[str, st.SearchStrategy[Any]] = {
+        "ddp": st.fixed_dictionaries(
+            {},
+            optional={
+                "bucket_cap_mb": st.sampled_from([0.5, 1, 25.5, 1000]),
+                "find_unused_parameters": st.booleans(),
+                "communication_hook": st.sampled_from(["none", "fp16", "powersgd"]),
+            },
+        ),
+        "fsdp": st.fixed_dictionaries(
+            {},
+            optional={
+                "sharding": st.sampled_from(["full", "gradients"]),
+                "wrap": st.sampled_from(["block", "model"]),
+            },
+        ),
+    }
+    return draw(
+        st.fixed_dictionaries(
+            {"strategy": st.just(strategy)},
+            optional={
+                strategy: of_strategy[strategy],
+                "precision": st.sampled_from(["fp32", "bf16"]),
+                "accumulation_steps": st.sampled_from([1, 2, 4]),
+                "log_every_steps": st.one_of(st.none(), st.integers(1, 1000)),
+                "activation_checkpointing": st.booleans(),
+                "environment": st.dictionaries(
+                    st.from_regex(r"[A-Z_][A-Z0-9_.]{0,20}", fullmatch=True).map(lambda name: f"MY_{name}"),
+                    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=30),
+                    max_size=3,
+                ),
+            },
+        )
+    )
+
+
+OPTIONS: dict[str, st.SearchStrategy[Any]] = {
+    "description": st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=200),
+    "seed": st.integers(0, 2**53 - 1),
+    "profile": st.booleans(),
+    "time_limit_min": st.sampled_from([0.5, 1, 90, 2880]),
+    "stall_limit_s": st.sampled_from([1, 1e3]),
+    "allocations": st.sampled_from(["auto", "blocks", "scales"]),
+    "report": st.fixed_dictionaries(
+        {},
+        optional={
+            "confidence": st.sampled_from([0.51, 0.999]),
+            "goal": st.sampled_from(["throughput", "time_to_accuracy", "cost_per_sample"]),
+            "target_efficiency": st.sampled_from([1, 0.01]),
+            "paper": st.sampled_from(["ieee", "acm", "neurips", "article"]),
+            "forecast_scales": st.sampled_from([[], ["64x8"], ["1000x8"], None]),
+            "overhead_reference": st.booleans(),
+        },
+    ),
+    "measure": st.fixed_dictionaries(
+        {},
+        optional={
+            "warmup_steps": st.integers(0, 50),
+            "min_steps": st.integers(10, 200),
+            "max_steps": st.sampled_from([200, 5000]),
+            "half_width": st.sampled_from([0.001, 0.5]),
+            "until": st.sampled_from(["decided", "precise"]),
+            "probe_rounds": st.sampled_from([0, 4]),
+            "floor": st.booleans(),
+        },
+    ),
+    "host": st.fixed_dictionaries(
+        {},
+        optional={
+            "device": st.sampled_from(["auto", "cpu"]),
+            "cores_per_rank": st.sampled_from([1, 64, None]),
+            "pin": st.booleans(),
+            "memory_limit_gib": st.sampled_from([0.5, 80, None]),
+        },
+    ),
+    "verify": st.fixed_dictionaries({}, optional={"most": st.integers(0, 9), "budget_device_hours": st.just(0.5)}),
+    "tune": st.fixed_dictionaries(
+        {}, optional={"hold": st.just(["precision"]), "also": st.just({"compile": [True]})}
+    ),
+}
+
+
+@st.composite
+def studies(draw: st.DrawFn) -> Content:
+    """A study that is valid by construction, however unusual."""
+    scales = draw(st.lists(st.sampled_from(["1x1", "1x2", "1x3", "2x2", "4x8", "1x16"]), min_size=1, unique=True))
+    ranks = [int(scale[0]) * int(scale[2:]) for scale in scales]
+    repeats = draw(st.integers(2, 6))
+    study: Content = {
+        "study": draw(WORDS),
+        "scales": scales,
+        "variants": {"single": {"strategy": "single"}}
+        | draw(st.dictionaries(WORDS.map(lambda name: f"v-{name}"), variants(), max_size=3)),
+        "workloads": draw(st.dictionaries(WORDS, workloads(ranks=ranks), min_size=1, max_size=2)),
+        "repeats": repeats,
+    }
+    if draw(st.booleans()):
+        study["max_repeats"] = draw(st.integers(repeats, 12))
+    study |= draw(st.fixed_dictionaries({}, optional=OPTIONS))
+    return study

@@ -1,0 +1,108 @@
+"""Generated studies: what was made wrong is refused by its key and in our words, and what is valid is accepted."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from scalestudy.errors import UserError
+from scalestudy.study.config.load import load_study
+from scalestudy.study.plan import make_plan
+from study_grammar import Content, studies
+from study_mutations import Malformed, malformed, written
+
+FOREIGN = ("pydantic", "validation error", "value error", "Traceback", "Value error")
+OF_A_LIBRARY = re.compile(
+    r"[Ii]nput should|[Ff]ield required|is not a valid|[Uu]nable to|valid (integer|number|string|boolean|list)|"
+    r"valid (dictionary|tuple)|(String|List|Tuple|Dictionary) should|Extra inputs|\[type=|ctx"
+)
+LONGEST_S = 2.0
+
+
+def refusal_of(file: Path) -> str:
+    """Why a study is refused; '' where it is planned."""
+    try:
+        make_plan(load_study(file))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def wrong_with(case: Malformed, file: Path) -> str:
+    """What is wrong with how a malformed study was refused; '' for nothing. Other errors are raised."""
+    file.write_bytes(case.data)
+    begin = time.process_time()
+    said = refusal_of(file)
+    if (passed := time.process_time() - begin) > LONGEST_S:
+        return f"took {passed:.1f} s"
+    if not said:
+        return "accepted"
+    if OF_A_LIBRARY.search(said) or any(word in said for word in FOREIGN):
+        return f"a library's words: {said}"
+    missing = [word for word in case.expected if word not in said and ascii(word)[1:-1] not in said]
+    return f"not named: {missing}: {said}" if missing else ""
+
+
+def fuzz(strategy: st.SearchStrategy, judge, count: int) -> list[str]:
+    """A line for each of so many cases that `judge` finds something wrong with."""
+    found: list[str] = []
+
+    @settings(
+        max_examples=count,
+        derandomize=True,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategy)
+    def one(case: object) -> None:
+        nonlocal made
+        made += 1
+        if said := judge(case):
+            found.append(said)
+
+    made = 0
+    one()
+    assert made >= count * 0.99
+    return found
+
+
+def judged(file: Path):
+    def judge(case: Malformed) -> str:
+        said = wrong_with(case, file)
+        return said and f"{case.kind} {case.expected}: {said}"
+
+    return judge
+
+
+def refused_valid(file: Path):
+    def judge(study: Content) -> str:
+        file.write_bytes(written(study))
+        said = refusal_of(file)
+        return said and f"{said}\n{json.dumps(study)}"
+
+    return judge
+
+
+def test_what_was_made_wrong_is_refused(tmp_path: Path) -> None:
+    assert fuzz(malformed(), judged(tmp_path / "study.yaml"), 150) == []
+
+
+def test_what_is_valid_by_construction_is_accepted(tmp_path: Path) -> None:
+    assert fuzz(studies(), refused_valid(tmp_path / "study.yaml"), 60) == []
+
+
+@pytest.mark.slow
+def test_2000_malformed_studies_are_refused(tmp_path: Path) -> None:
+    assert fuzz(malformed(), judged(tmp_path / "study.yaml"), 2400) == []
+
+
+@pytest.mark.slow
+def test_500_valid_studies_are_accepted(tmp_path: Path) -> None:
+    assert fuzz(studies(), refused_valid(tmp_path / "study.yaml"), 600) == []

@@ -1,0 +1,22 @@
+"""checksums.json: what the tables of a study look like, so that one that was cut short or edited is noticed."""
+
+from collections.abc import Mapping
+from typing import ClassVar, Literal
+
+from scalestudy.record.document import Document
+from scalestudy.record.observation import FileDigest, digest_of
+
+
+class ChecksumsFile(Document):
+    """checksums.json. Every table that `scalestudy stage aggregate` wrote, with its size and checksum."""
+
+    made_by: ClassVar[str] = "scalestudy stage aggregate"
+
+    schema_version: Literal[1] = 1
+    tables: dict[str, FileDigest]
+    """By the name of the file in the results folder."""
+
+
+def checksums_of(tables: Mapping[str, str]) -> ChecksumsFile:
+    """Checksums of the text of tables, by the name of their file."""
+    return ChecksumsFile(tables={name: digest_of(text.encode("utf-8")) for name, text in tables.items()})

@@ -1,0 +1,84 @@
+"""Snakemake's locks of a folder that nobody holds any more: those of a call that was killed on this host.
+
+Snakemake 9.27 writes the names of its files into `.snakemake/locks` and removes them at its end. A call that is
+killed leaves them behind, and every later call asks for `--unlock`. So each call notes its own lock files,
+beside a lock that the kernel takes from it however it ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import platform
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from scalestudy.record.files import write_json
+from scalestudy.record.lock import exclusive_now
+
+FOLDER = Path(".snakemake")
+_held = ExitStack()
+"""Locks of this process; until its end."""
+
+
+def note_locks(persistence: object, folder: Path = FOLDER) -> None:
+    """Note the lock files of this process, which Snakemake has just made; nothing where files cannot be locked.
+
+    persistence: of Snakemake's workflow. Only it knows which of the lock files are its own.
+    """
+    files = getattr(persistence, "_lockfile", {}).values()
+    note = folder / "holders" / f"{platform.node()}-{os.getpid()}.json"
+    with contextlib.suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
+        if _held.enter_context(exclusive_now(note.with_suffix(".lock"))):
+            write_json(note, {"host": platform.node(), "locks": [_identity(Path(file)) for file in files]})
+
+
+def release_dead_locks(folder: Path = FOLDER) -> list[str]:
+    """Remove the lock files of calls of this host that have ended without removing them; lines that say so.
+
+    A lock file of a live call, of another host, or of a call that left no note is never touched.
+    """
+    said = []
+    for note in _notes(folder):
+        content = _read(note)
+        if content.get("host") != platform.node():
+            continue
+        with contextlib.suppress(OSError), exclusive_now(note.with_suffix(".lock")) as dead:
+            if not dead:
+                continue
+            left = [path for path in _lock_files(folder) if _identity(path) in content.get("locks", [])]
+            for path in left:
+                path.unlink()
+            for path in (note, note.with_suffix(".lock")):
+                path.unlink(missing_ok=True)
+            if left:
+                said.append("an earlier call was killed on this host; its lock of this folder was removed")
+    return said
+
+
+def _notes(folder: Path) -> list[Path]:
+    return sorted((folder / "holders").glob("*.json"))
+
+
+def _lock_files(folder: Path) -> list[Path]:
+    return sorted((folder / "locks").glob("*.lock"))
+
+
+def _read(note: Path) -> dict[str, Any]:
+    try:
+        content = json.loads(note.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _identity(path: Path) -> list[Any] | None:
+    """What tells a file from a later one of the same name; None where it is gone."""
+    try:
+        state = path.stat()
+    except OSError:
+        return None
+    return [path.name, state.st_ino, state.st_mtime_ns]
