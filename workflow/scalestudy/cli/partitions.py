@@ -67,4 +67,5 @@ def _words(given: Any) -> dict[str, Any]:
 
 
 def _number(value: Any, otherwise: int) -> int:
-    return int(value) if str(value).isdigit() else otherwise
+    """A number of the profile; `otherwise` where it has none, or an expression that only Snakemake knows."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise

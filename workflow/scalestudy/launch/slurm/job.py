@@ -15,6 +15,9 @@ from scalestudy.study.spec import RunSpec
 
 CONTROLLER_S = 900
 """Seconds that a launch waits before it starts for a controller that is away."""
+BACK_S = 30
+"""Seconds that a launch leaves a controller that is just back: it refuses steps until its nodes have told it what
+they hold (SLURM 22.05: "Memory required by task is not available")."""
 ALIVE = {
     "PENDING",
     "CONFIGURING",
@@ -88,12 +91,18 @@ def read_job(job: str, *, wait_s: float = 0.0, limit_s: float = ASK_S) -> Job:
     wait_s: how long a controller that is away is waited for; said once. limit_s: of each question.
     """
 
+    away = False
+
     def waiting(said: str) -> None:
+        nonlocal away
+        away = True
         if wait_s:
             say(f"waiting up to {wait_s / 60:g} min for SLURM's controller, which does not answer: {said}")
 
     question = ("scontrol", "--details", "--oneliner", "show", "job", job)
     done = ask_patiently(*question, wait_s=wait_s, limit_s=limit_s, waiting=waiting)
+    if away and wait_s and done.returncode == 0:
+        time.sleep(BACK_S)
     if done.returncode == 0:
         return parse_job(job, done.stdout, hosts=_expand)
     if "Invalid job id" in done.stderr:
