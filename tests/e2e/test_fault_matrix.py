@@ -111,7 +111,7 @@ def cells_of_launchers() -> Iterator[Cell]:
         yield Cell("launcher", signal.SIGSTOP, moment, WHOLE)
 
 
-QUICK = {("rank", signal.SIGTERM, "probe"), ("launcher", signal.SIGKILL, "block")}
+QUICK = {("launcher", signal.SIGKILL, "block")}
 CELLS = [*cells_of_ranks(), *cells_of_what_starts_ranks(), *cells_of_launchers()]
 
 
