@@ -15,7 +15,7 @@ NOT_MARKED = (Spoiled.NONE, Spoiled.UNKNOWN)
 
 def is_spoiled(launches: pd.DataFrame) -> pd.Series:
     """Whether each launch is marked. One whose host was not watched is not."""
-    if "spoiled" not in launches:
+    if launches.get("spoiled") is None:
         return pd.Series(False, index=launches.index)
     return ~launches["spoiled"].isin(NOT_MARKED)
 
@@ -49,7 +49,7 @@ def quiet_turns(turned: pd.DataFrame) -> pd.Series:
     Load of others alone does not spoil it, since contended rounds do not count.
     """
     quiet = turned["turns"] == Turns.MADE
-    if "spoiled_after" in turned:
+    if turned.get("spoiled_after") is not None:
         allowed = {*NOT_MARKED, Spoiled.OTHER_LOAD}
         quiet &= turned["spoiled_after"].isin(allowed)
     return quiet
@@ -70,9 +70,9 @@ def spoiled_row(mine: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
         for codes in launches.loc[is_spoiled(launches), "spoiled"]
         for mark in codes.split()
     )
-    watched = mine["spoiled"] != Spoiled.UNKNOWN if "spoiled" in mine else pd.Series(True, index=mine.index)
+    unknown = mine["spoiled"] == Spoiled.UNKNOWN if mine.get("spoiled") is not None else is_spoiled(mine)
     return {
         "launches_spoiled": int(is_spoiled(mine).sum()),
-        "launches_not_watched": int((~watched).sum()),
+        "launches_not_watched": int(unknown.sum()),
         "spoiled_by": " ".join(code for code, _ in marks.most_common()) or Spoiled.NONE,
     }

@@ -1,12 +1,11 @@
 """Everything that the text report and the page may print, by name: the same facts for both, another template."""
 
-from collections import Counter
 from typing import Any
 
 import pandas as pd
 
 from scalestudy import __version__
-from scalestudy.analyse.point.spoiled import is_spoiled
+from scalestudy.analyse.point.spoiled import spoiled_row
 from scalestudy.analyse.study.effort import effort_frame
 from scalestudy.publish.environment import environment_view, hardware_view, warnings_view
 from scalestudy.publish.numbers.keys import effort_key
@@ -26,7 +25,7 @@ from scalestudy.publish.words.causes import WEIGHTS
 from scalestudy.publish.words.goals import ORDER
 from scalestudy.publish.words.phrases import Phrase
 from scalestudy.record.protocol import Measured, older_runs
-from scalestudy.registry.codes import Goal, Spoiled, Wrapper
+from scalestudy.registry.codes import Goal, Wrapper
 from scalestudy.registry.words.points import BASES, spoiled_by
 from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.study import Study
@@ -89,15 +88,11 @@ def spoiled_launches(launches: pd.DataFrame) -> str:
     launches: rows of runs.csv.
     """
     good = launches[launches["outcome"] == "ok"]
-    if "spoiled" not in good:
-        return ""
-    spoiled, unknown = int(is_spoiled(good).sum()), int((good["spoiled"] == Spoiled.UNKNOWN).sum())
-    said = []
-    if spoiled:
-        codes = Counter(code for marks in good.loc[is_spoiled(good), "spoiled"] for code in marks.split())
-        ways = spoiled_by(" ".join(code for code, _ in codes.most_common()))
+    found, said = spoiled_row(good, good.iloc[:0]), []
+    if spoiled := found["launches_spoiled"]:
+        ways = spoiled_by(found["spoiled_by"])
         said.append(f"{spoiled} of {len(good)} launches {'was' if spoiled == 1 else 'were'} measured {ways}.")
-    if unknown:
+    if unknown := found["launches_not_watched"]:
         said.append(f"What else ran on the host is not known of {unknown} of {len(good)} launches.")
     return " ".join(said)
 
