@@ -46,6 +46,7 @@ ALLOWED = {
     "diagnose/larger_batch.py": ({"in"}, "the list of ways of scaling in a workload"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
+    "publish/made.py": ({"endswith"}, "the end of a CSV file"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),
