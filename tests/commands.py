@@ -62,6 +62,7 @@ def call(
             os.dup2(writing, 1)
         if output:
             os.dup2(os.open(output, os.O_WRONLY), 1)
+        sys.stdout = open(1, "w", closefd=False)  # noqa: SIM115
         os.environ.update(environment)
         if as_nobody:
             os.setgid(NOBODY)
@@ -117,7 +118,8 @@ def _be(function: Callable[[], Any], out: int, err: int) -> None:
             os.dup2(nothing.fileno(), 0)
         os.dup2(out, 1)
         os.dup2(err, 2)
-        sys.stdin, sys.stdout, sys.stderr = open(0), open(1, "w"), open(2, "w")  # noqa: SIM115
+        sys.stdin = open(0, closefd=False)  # noqa: SIM115
+        sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         try:
             status = function()
         except SystemExit as end:

@@ -317,13 +317,13 @@ def test_a_figure_that_is_missing_is_named(
     write_results(tmp_path, plan, results)
     command = ["stage", "documents", f"--results={tmp_path}"]
     assert main(command) == 2
-    assert "summary_table.tex: missing; `scalestudy stage tables` writes it" in capsys.readouterr().err
+    assert "summary_table.tex: missing; `scalestudy stage tables --results " in capsys.readouterr().err
     assert main(["stage", "tables", f"--results={tmp_path}"]) == 0
     figures = tmp_path / "figures"
     figures.mkdir()
     (figures / "mlp_speedup_efficiency.csv").write_text("y\n")
     assert main(command) == 2
-    assert "mlp_step_breakdown.csv: missing; `scalestudy stage plot` writes it" in capsys.readouterr().err
+    assert "mlp_step_breakdown.csv: missing; `scalestudy stage plot --results " in capsys.readouterr().err
     for name in WORKLOAD_FIGURES[1:]:
         (figures / f"mlp_{name}.csv").write_text("y\n1\n")
     assert main(command) == 2

@@ -49,6 +49,7 @@ ALLOWED = {
     "publish/cells.py": ({"re"}, "how a cell begins"),
     "publish/audit.py": ({"removesuffix"}, "units of tables that others published"),
     "compare/spelling.py": ({"re"}, "letters that fonts lack, in a name that a user has given"),
+    "publish/made.py": ({"endswith"}, "the end of a CSV file"),
     "publish/embedding.py": ({"re", "startswith", "split"}, "SVG of matplotlib"),
     "publish/figures/panels.py": ({"split"}, "lines of a panel's name"),
     "publish/numbers/keys.py": ({"re"}, "names of operators in a trace, made to keys"),

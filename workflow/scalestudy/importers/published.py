@@ -30,8 +30,6 @@ MOST_BYTES = 16 * 2**20
 """Of a table that is read."""
 NUMBER = re.compile(r"[-+]?(\d{1,30}\.?\d{0,30}|\.\d{1,30})([eE][-+]?\d{1,2})?", re.ASCII)
 """What a number is printed as. Whatever is calculated from such numbers is finite."""
-POSITIVE = ("throughput", "step_time_ms", "step_time_s", "batch_per_gpu", "global_batch", "printed_speedup")
-"""Columns that others are divided by."""
 BLANK = ("", "-", "--", "n/a", "nan")
 
 
@@ -130,13 +128,9 @@ def _row(row: Mapping[str, str], found: Mapping[str, str], *, line: int, path: P
             return None
         short = text if len(text) <= 60 else f"{text[:60]}..."
         try:
-            number = read_printed(text)
+            return read_printed(text)
         except ValueError:
             raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is no number") from None
-        if number.value < 0 or (name in POSITIVE and number.value == 0):
-            least = "above 0" if name in POSITIVE else "0 or more"
-            raise UserError(f"{path}, line {line}, {found[name]}: '{short}' is not {least}")
-        return number
 
     def whole(name: str) -> int | None:
         number = printed(name)

@@ -102,7 +102,8 @@ def _of_a_sweep(item: Any, content: Mapping[str, Any]) -> bool:
     section, name = (*item["loc"], None, None)[:2]
     entries = content.get(section)
     entry = entries.get(name) if isinstance(entries, Mapping) else None
-    return item["type"] == "value_error" or (isinstance(entry, Mapping) and "sweep" in entry)
+    by_sweep = item["type"] == "missing" or item["loc"][-1] == "sweep"
+    return item["type"] == "value_error" or (by_sweep and isinstance(entry, Mapping) and "sweep" in entry)
 
 
 def _plain(value: Any) -> Any:
