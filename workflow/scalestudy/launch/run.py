@@ -99,9 +99,9 @@ def _keep_or_record(
         # Nobody else holds the lock, so what lies here was left by a process that was killed.
         earlier = earlier_attempts(partial, final)
         shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        begin_attempt(partial, earlier)
         try:
+            partial.mkdir(parents=True)
+            begin_attempt(partial, earlier)
             record = make(partial, code, earlier)
             hold_signals()
             set_aside(final, results)
