@@ -107,9 +107,9 @@ def _keep_or_record(
         whole, earlier = take_over(partial, final, results)
         if whole:
             return read_record(final), False
-        partial.mkdir(parents=True)
-        begin_attempt(partial, earlier)
         try:
+            partial.mkdir(parents=True)
+            begin_attempt(partial, earlier)
             record = make(partial, code, earlier)
             hold_signals()
             complete(partial, record)
