@@ -47,7 +47,7 @@ def test_what_a_killed_launch_left_is_cleared_by_the_next(checkout: Checkout) ->
     moment="block",
     outcome="not recorded",
     kept="every finished run",
-    next_call="asks for `snakemake --unlock`, then makes the launches that lack",
+    next_call="makes the launches that are missing",
 )
 def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout) -> None:
     """Killed inside its third launch, then run to its end."""
@@ -61,7 +61,6 @@ def test_a_killed_workflow_loses_and_repeats_no_finished_run(checkout: Checkout)
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     wait_for(lambda: not checkout.trainers())
-    checkout.run("snakemake", "--unlock")
     for path in runs.glob("*/run.json"):
         measured[path.parent.name] = (path.stat().st_mtime, path.read_bytes())
     assert 2 <= len(measured) < 4

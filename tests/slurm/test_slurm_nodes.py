@@ -102,7 +102,7 @@ def test_an_accounting_that_hangs_costs_only_time(submitting: Submitting) -> Non
     moment="a job is under way",
     outcome="the job goes on to its end",
     kept="every run of the job",
-    next_call="finished runs are kept and not measured again, after `snakemake --unlock`",
+    next_call="finished runs are kept and not measured again",
 )
 def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submitting) -> None:
     submitting.configure(small_study())
@@ -113,6 +113,5 @@ def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submittin
     driver.kill()
     wait_for(lambda: not submitting.cluster.jobs(), seconds=240)
     before = (submitting.results / "runs" / run / "run.json").read_bytes()
-    submitting.run("snakemake", "--unlock")
     assert submitting.drive("--", target).end() == 0
     assert (submitting.results / "runs" / run / "run.json").read_bytes() == before

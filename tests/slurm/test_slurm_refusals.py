@@ -166,7 +166,6 @@ def test_a_job_that_can_never_start_is_said_to(submitting: Submitting, waiting: 
     assert "allocation_limit_min of the study" in waiting.said
     waiting.kill()
     submitting.cluster.run("scancel", job)
-    submitting.run("snakemake", "--unlock")
     output = submitting.submit("--", "results/small/comprehensive_summary.csv", check=False).stdout
     assert "it asks for 10 min, and partition main allows 1" in output
 
