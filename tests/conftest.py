@@ -33,6 +33,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     Path(tempfile.tempdir).chmod(0o755)  # munged refuses a socket in a place that others cannot reach
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
+# Under nohup, or in the background of a script, what the tests start would ignore what they send to it.
+for ignored in (signal.SIGINT, signal.SIGHUP):
+    if signal.getsignal(ignored) is signal.SIG_IGN:
+        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
+
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 

@@ -21,6 +21,7 @@ from scalestudy.publish.results import Results
 from scalestudy.publish.templates import breakable, code, prose
 from scalestudy.publish.typeset import missing_tex
 from scalestudy.record.document import write_document
+from scalestudy.registry.drawn import TIDY
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -321,11 +322,13 @@ def test_a_figure_that_is_missing_is_named(
     assert main(["stage", "tables", f"--results={tmp_path}"]) == 0
     figures = tmp_path / "figures"
     figures.mkdir()
-    (figures / "mlp_speedup_efficiency.csv").write_text("y\n")
+    names = [name for column in TIDY for name in column.names]
+    (figures / "mlp_speedup_efficiency.csv").write_text(",".join(names) + "\n")
     assert main(command) == 2
     assert "mlp_step_breakdown.csv: missing; `scalestudy stage plot --results " in capsys.readouterr().err
     for name in WORKLOAD_FIGURES[1:]:
-        (figures / f"mlp_{name}.csv").write_text("y\n1\n")
+        point = ["1" if column == "y" else "" for column in names]
+        (figures / f"mlp_{name}.csv").write_text(",".join(names) + "\n" + ",".join(point) + "\n")
     assert main(command) == 2
     assert "mlp_step_breakdown.pdf: missing; `scalestudy stage plot` draws it" in capsys.readouterr().err
 

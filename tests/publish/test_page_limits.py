@@ -24,6 +24,7 @@ from scalestudy.publish.figures.save import save_figure
 from scalestudy.publish.figures.style import paper_style
 from scalestudy.publish.numbers.model import NumbersFile
 from scalestudy.publish.results import Results
+from scalestudy.publish.visible import visible
 from scalestudy.publish.words.phrases import Phrase, Piece
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import Plan, make_plan
@@ -111,7 +112,7 @@ def test_a_name_stays_text(page: Page, named: tuple[Plan, Results], kind: str, t
     page.resize(390)
     page.open(path)
     assert page.problems == []
-    assert HOSTILE[kind].strip() in page.get("document.querySelector('.card').textContent")
+    assert visible(HOSTILE[kind]).strip() in page.get("document.querySelector('.card').textContent")
     assert page.get("document.querySelectorAll('script').length") == 1
     assert page.get("document.documentElement.scrollWidth") == 390
     page.get("document.querySelector('.card a').click()")

@@ -110,6 +110,8 @@ def test_a_smaller_launch_sees_its_own_devices_on_the_first_nodes_of_a_job(gpus:
             line = step_command(spec, job, job.nodes[: spec.nodes])
             told = cluster.run(*line, "sh", "-c", "echo $SLURMD_NODENAME:$CUDA_VISIBLE_DEVICES")
             seen[spec.nodes, spec.devices_per_node] = sorted(told.split())
+            # srun may end before the controller has its devices back.
+            wait_for(lambda: cluster.run("squeue", "--steps", "--noheader").count(f"{number}.") <= 1, seconds=60)
             assert (job.gpus, job.held_devices(spec)) == (8, 8)
     finally:
         cluster.run("scancel", number)

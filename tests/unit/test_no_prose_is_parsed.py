@@ -40,7 +40,6 @@ ALLOWED = {
     "cli/stage/launch.py": ({"endswith"}, "names of files"),
     "cli/own_script.py": ({"re", "isdigit"}, "words of a command line"),
     "cli/own_study.py": ({"partition", "in"}, "scales, and errors of somebody's script"),
-    "cli/partitions.py": ({"isdigit"}, "resources of a profile"),
     "cli/verb/run.py": ({"isdigit"}, "scales on the command line"),
     "cli/command.py": ({"startswith"}, "options on the command line"),
     "cli/options.py": ({"startswith", "endswith"}, "words that a shell completes"),

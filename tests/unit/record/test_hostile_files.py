@@ -21,6 +21,7 @@ from scalestudy.record.files import MOST_BYTES, read_file
 from scalestudy.record.parts import describe, publish, read_parts, write_data
 from scalestudy.record.tables import read_observation
 from scalestudy.record.traces import read_trace
+from scalestudy.record.voucher import VOUCHER, sealed
 from scalestudy.registry.results import RESULTS
 from scalestudy.study.config.load import parse_study
 from scalestudy.study.plan import make_plan
@@ -102,7 +103,8 @@ def test_a_record_names_no_file_outside_its_directory(measured: Path, tmp_path: 
     shutil.copytree(measured, directory)
     record = json.loads((directory / "run.json").read_text())
     record["files"][name] = {"bytes": 1, "sha256": "0" * 64}
-    (directory / "run.json").write_text(json.dumps(record))
+    (directory / "run.json").write_text(json.dumps(sealed(record)))
+    (directory / VOUCHER).unlink()
     with pytest.raises(UserError, match="no file of the run's own directory"):
         read_observation(directory)
 
@@ -131,7 +133,8 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused(
     assert path.stat().st_size < 50_000
     record = json.loads((directory / "run.json").read_text())
     del record["files"]["steps.parquet"]
-    (directory / "run.json").write_text(json.dumps(record))
+    (directory / "run.json").write_text(json.dumps(sealed(record)))
+    (directory / VOUCHER).unlink()
     with pytest.raises(UserError, match=r"steps\.parquet: says that it has 6000000 rows"):
         read_observation(directory)
 

@@ -247,11 +247,11 @@ def test_bounds_of_what_a_target_does_not_take_are_left_out() -> None:
         ({"accumulation_steps": [2, 2]}, "tune.accumulation_steps: each may be listed once; repeated: 2"),
         ({"largest_batch": 0}, "tune.largest_batch: 1 or more is expected, not 0"),
         ({"batch_factor": [2]}, "tune.batch_factor: unknown key; did you mean batch_factors?"),
-        ({"also": {"bucket": [1]}}, "tune: also: bucket: no such key; keys are batch_size, sharding"),
-        ({"also": {"strategy": ["fsdp"]}}, "tune: also: strategy: no such key; use sharding"),
-        ({"also": {"precision": ["bf16"]}}, "tune: also: precision: give its values by tune.precision"),
-        ({"hold": ["bucket"]}, "tune: hold: bucket: no such key"),
-        ({"hold": ["input.workers"], "workers": [4]}, "tune: hold: input.workers: it has values in tune.workers"),
+        ({"also": {"bucket": [1]}}, "tune.also: bucket: no such key; keys are batch_size, sharding"),
+        ({"also": {"strategy": ["fsdp"]}}, "tune.also: strategy: no such key; use sharding"),
+        ({"also": {"precision": ["bf16"]}}, "tune.also: precision: give its values by tune.precision"),
+        ({"hold": ["bucket"]}, "tune.hold: bucket: no such key"),
+        ({"hold": ["input.workers"], "workers": [4]}, "tune.hold: input.workers: it has values in tune.workers"),
     ],
 )
 def test_bad_bounds_are_refused_by_their_key(tune: dict[str, Any], said: str) -> None:

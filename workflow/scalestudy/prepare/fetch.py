@@ -3,7 +3,7 @@
 import re
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -28,13 +28,19 @@ class _CutError(Exception):
     """A try came to nothing for a reason that may pass."""
 
 
-def alone(target: Path) -> AbstractContextManager[object]:
+@contextmanager
+def alone(target: Path) -> Iterator[None]:
     """Hold the lock of `target`, which need not be there yet: two that want the same data make them once."""
     path = target.with_name(f".{target.name}.lock")
-    try:
-        return exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
-    except OSError as error:
-        raise UserError(f"{path.parent}: cannot be written to: {error.strerror}; --data names another") from None
+    with ExitStack() as held:
+        try:
+            held.enter_context(
+                exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
+            )
+        except OSError as error:
+            why = f"{path.parent}: cannot be written to: {error.strerror}; --data names another"
+            raise UserError(why) from None
+        yield
 
 
 def fetch(url: str, sha256: str, root: Path) -> Path:

@@ -83,6 +83,7 @@ def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
     a link to a file outside its folder: a pipe never ends, and what a link leads to was not handed over.
     """
     try:
+        path.stat()  # a link to itself, say
         if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
             raise UserError(f"{path}: is a link to a file outside its folder; put the file itself there")
         content = read_named(path, most=most + 1)

@@ -67,6 +67,7 @@ def spoiled_row(mine: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
     marks = Counter(
         mark
         for launches in (mine, others[~others.index.isin(mine.index)])
+        if launches.get("spoiled") is not None  # records before it was read have no such column
         for codes in launches.loc[is_spoiled(launches), "spoiled"]
         for mark in codes.split()
     )

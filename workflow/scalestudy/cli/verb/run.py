@@ -161,8 +161,6 @@ def run_study(
         place = results_of(asked)
         lines = [*cost_lines(planned), *left_lines(planned, place), *([] if dry_run else _progress_lines(place))]
         print("\n".join(lines), flush=True)
-        if not to_the_end:  # else somebody typed the command just now
-            say_what_runs(planned, place, remember=not dry_run)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: is for workloads with a `command`, and this study has none")
@@ -177,6 +175,8 @@ def run_study(
     if words.isdisjoint(CHANGES) and not dry_run and (profile or not to_the_end):  # else it was tried just now
         for said in check_arguments(planned, results_of(asked)):
             print(said, flush=True)
+    if words.isdisjoint(CHANGES) and not to_the_end:  # else somebody typed the command just now
+        say_what_runs(planned, results_of(asked), remember=not dry_run)
     if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
     quiet = ["--quiet", "rules", "host", "reason"] if to_the_end else []
