@@ -33,10 +33,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     Path(tempfile.tempdir).chmod(0o755)  # munged refuses a socket in a place that others cannot reach
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
-# Under nohup, or in the background of a script, what the tests start would ignore what they send to it.
-for ignored in (signal.SIGINT, signal.SIGHUP):
-    if signal.getsignal(ignored) is signal.SIG_IGN:
-        signal.signal(ignored, signal.default_int_handler if ignored == signal.SIGINT else signal.SIG_DFL)
+# As a process has them that a shell starts: under nohup, or in the background of a script, some would be ignored.
+HANDLERS = {
+    signal.SIGINT: signal.default_int_handler,
+    signal.SIGTERM: signal.SIG_DFL,
+    signal.SIGHUP: signal.SIG_DFL,
+}
 
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
@@ -201,6 +203,13 @@ def planned(output: str) -> dict[str, int]:
     table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
     rows = re.findall(r"^(\w+) +(\d+)$", table, flags=re.M)
     return {name: int(count) for name, count in rows if name != "total"}
+
+
+@pytest.fixture(autouse=True)
+def handlers_as_at_first() -> None:
+    """What a test starts inherits signals that are ignored, also those that an earlier test or fixture ignored."""
+    for signum, handler in HANDLERS.items():
+        signal.signal(signum, handler)
 
 
 @contextlib.contextmanager
