@@ -94,6 +94,7 @@ def test_the_parts_that_a_framework_tells_are_in_the_steps(tmp_path: Path) -> No
     assert (whole + lightning["backward_time_s"] <= lightning["step_time_s"] * 1.001).all()
 
 
+@pytest.mark.slow
 def test_lightning_under_its_older_name(tmp_path: Path) -> None:
     run = launched("lightning", tmp_path, ("import lightning as L", "import pytorch_lightning as L"))
     assert run.found.record.outcome == "ok", run.found.record.reason

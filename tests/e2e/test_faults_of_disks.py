@@ -32,7 +32,6 @@ FAULTS = {
     "file size limit": "it is larger than the limit on the size of files",
     "results owned by someone else": "permission is denied",
 }
-IN_EVERY_RUN = {("full disk", "text"), ("read-only file system", "aggregate"), ("file size limit", "page")}
 
 
 def cells() -> Iterator[object]:
@@ -48,8 +47,7 @@ def cells() -> Iterator[object]:
                 kept="every finished run and every earlier document, byte for byte",
                 next_call="writes the documents once files can be written",
             )
-            slow = [] if (fault, stage) in IN_EVERY_RUN else [pytest.mark.slow]
-            yield pytest.param(fault, stage, marks=[mark, *slow], id=f"{fault}-{stage}".replace(" ", "-"))
+            yield pytest.param(fault, stage, marks=mark, id=f"{fault}-{stage}".replace(" ", "-"))
 
 
 def command(stage: str, results: Path) -> list[str]:

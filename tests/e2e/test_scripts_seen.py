@@ -106,6 +106,7 @@ WRAPPED = {
 }
 
 
+@pytest.mark.slow
 def test_a_base_case_of_one_rank_names_its_wrapper_and_what_it_takes(tmp_path: Path) -> None:
     """The script cannot do without torchrun's variables: DDP is around the model of its base case too."""
     fault = Fault(LOOP, (), WRAPPED)
