@@ -96,6 +96,7 @@ def broken(fault: str, results: Path) -> Iterator[tuple[tuple[str, ...], int | N
         yield (), 10 if fault == "file size limit" else None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "stage"), [*cells()])
 def test_a_stage_that_cannot_write_names_the_file_and_leaves_nothing(
     results: Path, fault: str, stage: str
