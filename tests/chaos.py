@@ -21,8 +21,8 @@ from conftest import Checkout, alive, wait_for
 
 ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = ("snakemake", "job", "launcher", "starter", "rank", "document", "everything")
-MOST_S = 12.0
-"""A fault comes at most so long after its call: about as long as the start of Snakemake and two launches take."""
+LEAST_S, MOST_S = 0.5, 6.0
+"""Seconds between two faults: a launch takes about as long as Snakemake needs to start."""
 KINDS = {
     "launcher": ("stage train",),
     "starter": ("scalestudy.launch.cold", "torch.distributed.run", "forked/client.py", "forked/supervisor"),
@@ -64,39 +64,47 @@ class Chaos:
     def results(self) -> Path:
         return self.checkout.root / "results" / self.study
 
-    def strike(self) -> None:
-        """Call the study, do it harm at a random moment, and wait until nothing of the call is left."""
+    def strike(self) -> bool:
+        """Call the study, do it harm at random moments until the call has ended, and wait until all of it has.
+
+        Returns whether anything was struck: a study that is finished ends before that.
+        """
+        before = len(self.faults)
         call = self.call()
-        at_s = self.random.uniform(0.5, MOST_S)
-        kind, signum = self.random.choice(TARGETS), self.random.choice(ENDING)
-        pause = self.random.random() < 0.15  # it is stopped and goes on
-        damaged = self.random.random() < 0.2
         begin = time.monotonic()
-        struck: list[int] = []
-        # The kind may not be there at that moment: the next one of it counts, while the call lasts.
-        while call.poll() is None and not struck:
-            if time.monotonic() - begin >= at_s:
-                struck = self.processes(kind, call.pid)
-                sent = signal.SIGSTOP if pause else signum
-                for pid in struck:
-                    with contextlib.suppress(ProcessLookupError):
-                        os.kill(pid, sent)
-            time.sleep(0.02)
-        if pause and struck:
-            time.sleep(self.random.uniform(0.2, 3.0))
-            for pid in struck:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, signal.SIGCONT)
+        while call.poll() is None:
+            at_s = time.monotonic() - begin + self.random.uniform(LEAST_S, MOST_S)
+            kind, signum = self.random.choice(TARGETS), self.random.choice(ENDING)
+            pause = self.random.random() < 0.2  # it is stopped and goes on
+            struck: list[int] = []
+            # The kind may not be there at that moment: the next one of it counts, while the call lasts.
+            while call.poll() is None and not struck:
+                if time.monotonic() - begin >= at_s:
+                    struck = self.processes(kind, call.pid)
+                    self.send(struck, signal.SIGSTOP if pause else signum)
+                time.sleep(0.02)
+            if pause and struck:
+                time.sleep(self.random.uniform(0.2, 3.0))
+                self.send(struck, signal.SIGCONT)
+            if struck:
+                said = "SIGSTOP, SIGCONT" if pause else signum.name
+                self.faults.append(Fault(kind, said, round(time.monotonic() - begin, 1), len(struck)))
         self.wait_for_end(call)
-        if struck:
-            said = "SIGSTOP, SIGCONT" if pause else signum.name
-            self.faults.append(Fault(kind, said, round(time.monotonic() - begin, 1), len(struck)))
-        if damaged and (left := sorted(self.results.glob("runs/.partial/*/*"))):
-            path = self.random.choice(left)
-            if path.is_file():
-                path.write_bytes(path.read_bytes()[: self.random.randrange(1 + path.stat().st_size // 2)])
-                self.faults.append(Fault(f"{path.name} of an unfinished launch cut short", "", 0.0, 1))
+        if self.random.random() < 0.2 and (left := sorted(self.results.glob("runs/.partial/*/*"))):
+            self.damage(self.random.choice(left))
         self.look()
+        return len(self.faults) > before
+
+    def send(self, processes: list[int], signum: int) -> None:
+        for pid in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signum)
+
+    def damage(self, path: Path) -> None:
+        """Cut a file short that an unfinished launch left."""
+        if path.is_file():
+            path.write_bytes(path.read_bytes()[: self.random.randrange(1 + path.stat().st_size // 2)])
+            self.faults.append(Fault(f"{path.name} of an unfinished launch cut short", "", 0.0, 1))
 
     def call(self) -> subprocess.Popen[bytes]:
         """The command that a user calls again and again; what is said is kept in a file."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -171,13 +172,13 @@ def spec_for(what: str, folder: Path) -> CommandSpec:
     return command_spec(command, 2, folder=folder, variants=variants)
 
 
-def call(spec: CommandSpec, place: Path, limit_min: float) -> subprocess.Popen[str]:
+def call(spec: CommandSpec, place: Path, temporary: Path, limit_min: float) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [
             *(str(BIN / "scalestudy"), "train", "--spec", spec.to_json(), "--results", str(place / "results")),
             f"--time-limit-min={limit_min}",
         ],
-        env=os.environ | {"TMPDIR": str(place / "tmp"), "SCALESTUDY_ALLOW_SHARED": "own"},
+        env=os.environ | {"TMPDIR": str(temporary), "SCALESTUDY_ALLOW_SHARED": "own"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -192,10 +193,10 @@ def test_a_fault_of_a_script(
     what: str, hit: Callable[[Path], None], outcome: str, reason: str, more: dict[str, Any], tmp_path: Path
 ) -> None:
     folder, memory = tmp_path / "script", shared_memory()
-    for name in ("script", "tmp"):
-        (tmp_path / name).mkdir()
+    folder.mkdir()
+    temporary = Path(tempfile.mkdtemp())  # short: a loader worker's socket is in it
     spec = spec_for(what, folder)
-    process = call(spec, tmp_path, more.get("limit_min", 5))
+    process = call(spec, tmp_path, temporary, more.get("limit_min", 5))
     if hit is not nothing:
         wait_for((folder / "trained.pid").exists)
         hit(folder)
@@ -207,11 +208,11 @@ def test_a_fault_of_a_script(
     record: RunRecord = read_observation(run).record
     assert (record.outcome, reason in record.reason) == (outcome, True), (record.reason, record.log_tail)
     content = (run / "run.json").read_bytes()
-    said = call(spec, tmp_path, 5).communicate(timeout=SOON_S)[0]
+    said = call(spec, tmp_path, temporary, 5).communicate(timeout=SOON_S)[0]
     assert ": kept, it was measured before" in said
     assert (run / "run.json").read_bytes() == content
     assert read_observation(run).record == record, "no rank wrote into it"
-    left = [path.name for path in (tmp_path / "tmp").iterdir() if not path.name.startswith("torchinductor_")]
+    left = [path.name for path in temporary.iterdir() if not path.name.startswith("torchinductor_")]
     assert left == []
     assert list((tmp_path / "results").rglob("*.lock")) == []
     assert shared_memory() - memory == set()
