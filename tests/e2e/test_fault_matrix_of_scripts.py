@@ -48,7 +48,7 @@ if what == "daemon" and rank == 0 and os.fork() == 0:
 torch.distributed.init_process_group("gloo")
 class Data(Dataset):
     def __len__(self):
-        return 100000
+        return 4_000_000
     def __getitem__(self, index):
         if what == "stalled" and rank == 1 and index > 400:
             time.sleep(1000)
