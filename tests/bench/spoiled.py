@@ -27,7 +27,7 @@ from scalestudy.study.plan import Plan, make_plan
 
 BASE_S = 0.010
 DRIFT, SCATTER = 0.02, 0.015
-"""Coefficients of variation: of the host from repeat to repeat, and of launches."""
+"""Coefficients of variation of step times: between repeats on one host, and between the launches of a repeat."""
 SINGLE, RANKS = (1.0, 2.0), (1.3, 2.2)
 QUIET_CORES, BUSY_CORES = (0.0, 0.06), (0.3, 1.0)
 COOL = {"thermal_slowdown_share": float("nan"), "hardware_slowdown_share": float("nan")}
@@ -53,7 +53,7 @@ def plan_of() -> Plan:
 
 
 def mark(cores: float) -> str:
-    """As the analysis marks a launch beside which others took so many cores."""
+    """As the analysis marks a launch beside which others took this many cores."""
     load = {"span_s": 5.0, "cpus": 2, "others_cores": cores, "swapped_mib": 0.0, "gpu_others": 0}
     load |= dict.fromkeys(("stolen_share", "memory_stall_share", "throttled_share", "clock_jump_s"), 0.0)
     return str(spoiled_columns({"host_load": {"training": [load]}}, COOL, SpoiledFrom())["spoiled"])
@@ -96,7 +96,7 @@ def made(plan: Plan, runs: pd.DataFrame, speedup: float) -> Made:
 
 
 def bench(studies: int, by: str) -> dict[str, Any]:
-    """What came of so many studies, on a busy and on a quiet host."""
+    """Results of this many studies on a busy and on a quiet host."""
     plan = plan_of()
     times = {("mlp", ranks, batch): [BASE_S] * 12 for ranks, batch in ((1, 32), (2, 16))}
     frame = study_of(plan, times)

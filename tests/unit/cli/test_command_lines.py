@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
 from command_lines import Line, lines, make_place
 from commands import Ended, call, load_all
-from conftest import ROOT
+from conftest import BIN, ROOT
 from scalestudy.cli.main import STATUSES, VERBS, main
 from test_naming import KEY, write_study
 
@@ -98,6 +99,22 @@ def test_a_reader_that_has_seen_enough_is_no_error_for_any_verb(tmp_path: Path) 
     for words in PRINTING:
         ended = call(words, tmp_path, reader_left=True)
         assert (ended.status, ended.err) == (0, ""), words
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_was_closed_before_is_no_error(closed: str) -> None:
+    """In a process of its own, as a shell or a daemon starts it."""
+    ended = subprocess.run(f"{BIN / 'scalestudy'} demo {closed}", shell=True, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_terminal_without_a_character_is_no_error() -> None:
+    """A misspelled key is quoted, with what a terminal for ASCII does not have."""
+    environment = os.environ | {"PYTHONIOENCODING": "ascii"}
+    line = [str(BIN / "scalestudy"), "number", "漢", "--study", str(ROOT / "config/config.yaml")]
+    ended = subprocess.run(line, env=environment, cwd="/", capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert "is no UTF-8 text" not in ended.stderr and "Traceback" not in ended.stderr
 
 
 def test_output_that_cannot_be_written_is_said(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ TICKS_S = 0.05
 
 
 def burned(code: str, own: OwnProcesses, *words: str, session: bool, seconds: float = 0.4) -> tuple[float, float]:
-    """(seconds counted as the launch's own while a process burned so many, those this process took meanwhile)."""
+    """(seconds counted as own while a process burned `seconds`, seconds that this process took meanwhile)."""
     before, mine = own.cpu_s(), time.process_time()
     command = [sys.executable, "-c", code.format(seconds=seconds), *words]
     process = subprocess.Popen(command, start_new_session=session, stdout=subprocess.PIPE)

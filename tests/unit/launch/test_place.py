@@ -135,8 +135,8 @@ def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
         with pytest.raises(UserError, match=r"cannot be put here \(permission denied\)\. Its record is whole in"):
             record(spec, tmp_path)
     assert not final.exists()
-    kept, anew = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
-    assert (kept.reason, anew) == ("enough", False)
+    kept, measured_now = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
+    assert (kept.reason, measured_now) == ("enough", False)
     assert list((tmp_path / "runs/.partial").iterdir()) == []
 
 
@@ -209,8 +209,8 @@ def test_a_whole_record_of_a_killed_launcher_is_put_in_its_place(spec: RunSpec, 
     first, _ = record(spec, tmp_path)
     final.rename(partial)
     assert place.is_whole(partial)
-    again, anew = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
-    assert (again, anew) == (first, False)
+    again, measured_now = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
+    assert (again, measured_now) == (first, False)
     final.rename(partial)
     (partial / "log.txt").write_text("changed")
     record(spec, tmp_path)

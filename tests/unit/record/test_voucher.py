@@ -141,4 +141,4 @@ def test_what_is_no_file_in_the_place_of_a_record_is_named(run: Path, what: str)
     assert said.startswith(
         f"{path}: {'is a folder, not a file' if what == 'directory' else 'is a link to nowhere'}"
     )
-    assert "move" in said
+    assert "move the run's directory away" in said

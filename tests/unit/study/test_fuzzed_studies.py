@@ -49,7 +49,7 @@ def wrong_with(case: Malformed, file: Path) -> str:
 
 
 def fuzz(strategy: st.SearchStrategy, judge, count: int) -> list[str]:
-    """A line for each of so many cases that `judge` finds something wrong with."""
+    """A line for each case, of this many, in which `judge` finds a mistake."""
     found: list[str] = []
 
     @settings(

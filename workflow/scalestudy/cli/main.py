@@ -77,6 +77,9 @@ click.version_option(__version__, message="%(prog)s %(version)s")(program)
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command: its exit status, one of STATUSES (docs/command-line.md)."""
+    for stream in (sys.stdout, sys.stderr):  # a terminal may not have a character that we print
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     with visible_output():
         return _run(argv)
 
@@ -87,9 +90,6 @@ def _run(argv: list[str] | None) -> int:
 
         return shell_complete(program, {}, "scalestudy", COMPLETE, instruction)
     words = sys.argv[1:] if argv is None else list(argv)
-    for stream in (sys.stdout, sys.stderr):  # names of files may have bytes that are no text
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
     try:
         with program.make_context("scalestudy", words) as context:
             status: int = program.invoke(context)

@@ -32,7 +32,7 @@ def _listed(jobs: list[str]) -> str:
 
 
 def _asked(plan: Plan, job: Allocation, profile: dict[str, Any]) -> tuple[Asked, str]:
-    """(what a job asks for, its partition), as the study and the profile say it."""
+    """(what a job asks for, the name of its partition), by the study and the profile."""
     wanted = request(plan.runs[job.runs[0]], job)
     rules = {rule_of(plan, run) for run in job.runs}
     changed: dict[str, Any] = {}

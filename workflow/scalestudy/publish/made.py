@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,12 +36,13 @@ def read_table(
     _refuse_other(path, content, digest, again)
     try:
         text = content.decode("utf-8")
-        widths = [len(row) for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+        rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+        names = next(rows, [])
+        widths = [len(row) for row in chain([names], rows) if row]
     except (UnicodeDecodeError, csv.Error):
         raise UserError(f"{path}: is no CSV table; {again}") from None
     if not widths:
         raise UserError(f"{path}: empty; {again}")
-    names = next(csv.reader(io.StringIO(text, newline="")))
     missing = [name for column in columns for name in column.names if name not in names]
     if missing:
         raise UserError(f"{path}: no column {missing[0]}; another version made it: {again}")

@@ -49,7 +49,7 @@ class _Visible:
 
 @contextlib.contextmanager
 def visible_output() -> Iterator[None]:
-    """Whatever is printed meanwhile is printed as `visible` has it."""
-    out, error = _Visible(sys.stdout), _Visible(sys.stderr)
+    """Whatever is printed meanwhile is printed as `visible` has it. A stream that was closed before stays None."""
+    out, error = (stream and _Visible(stream) for stream in (sys.stdout, sys.stderr))
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(error):
         yield

@@ -243,8 +243,8 @@ def read_record(directory: str | Path) -> RunRecord:
         if path.is_symlink():
             raise UserError(f"{path}: is a link to {path.readlink()}, which is not there. {AGAIN}") from None
         raise UserError(f"{path}: missing; the run was not measured") from None
-    except OSError as error:
-        raise UserError(f"{path}: cannot be read ({(error.strerror or 'unreadable').lower()}). {AGAIN}") from None
+    except UserError as error:
+        raise UserError(f"{error}. {AGAIN}") from None
     except ValidationError as error:
         raise UserError(f"{path}: {_refusal(content, error)}") from None
     if doubted := doubt(path.parent, content):
@@ -281,9 +281,8 @@ def content_of(path: Path) -> bytes:
         return read_file(path)
     except FileNotFoundError:
         raise UserError(f"{path}: missing; move the run's directory away and run again") from None
-    except OSError as error:
-        why = (error.strerror or "unreadable").lower()
-        raise UserError(f"{path}: cannot be read ({why}); move the run's directory away and run again") from None
+    except UserError as error:
+        raise UserError(f"{error}; or move the run's directory away and run again") from None
 
 
 def digest_of(content: bytes) -> FileDigest:

@@ -16,13 +16,13 @@ from typing import Any
 from scalestudy.launch.beside.gpus import GpuOthers
 from scalestudy.launch.beside.own import OwnProcesses
 from scalestudy.launch.beside.watch import Sample, Watch, between, reading
+from scalestudy.launch.family import PARENT
 from scalestudy.launch.forked import client
 from scalestudy.launch.process import POLL_S
 from scalestudy.record.host.counters import Counters
 from scalestudy.record.host.load import KEY, MEASURED
 from scalestudy.study.spec import RunSpec
 
-PARENT = "scalestudy.launch.forked.parent"
 FILES = "load-*.jsonl"
 
 
@@ -33,7 +33,7 @@ class LaunchWatch:
         self, spec: RunSpec, cpus: Sequence[int], command: Sequence[str], surroundings: Mapping[str, str]
     ):
         forked = client.__file__ in command
-        marks = (PARENT, command[command.index("--key") + 1]) if forked else ()
+        marks = (PARENT.decode(), command[command.index("--key") + 1]) if forked else ()
         self._gpus = GpuOthers(spec, surroundings)
         self.watch = Watch(cpus, OwnProcesses(marks), gpu_others=self._gpus.count)
         self.watch.take()
