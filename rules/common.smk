@@ -25,7 +25,7 @@ from scalestudy.chain.launches import (
     request,
     reserve_arguments,
 )
-from scalestudy.chain.locks import note_locks, release_dead_locks
+from scalestudy.chain.locks import live_calls, note_locks, release_dead_locks
 from scalestudy.chain.slurm.patience import be_patient
 from scalestudy.errors import UserError
 from scalestudy.launch.foreign.shared import ALLOWED
@@ -70,7 +70,7 @@ PLAN = or_one_message(make_checked_plan)
 if workflow.is_main_process:
     be_patient()  # here, since every way to start a study comes by
 if workflow.is_main_process and not workflow.dryrun:
-    for said in release_dead_locks():
+    for said in [*release_dead_locks(), *live_calls()]:
         logger.warning(said)
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)

@@ -122,10 +122,15 @@ class Checkout:
         path = os.pathsep.join([str(BIN), os.environ["PATH"]])
         return os.environ | {"PYTHONPATH": str(self.root / "workflow"), "PATH": path}
 
-    def run(self, *command: str, check: bool = True, at: Path | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command of the environment in the checkout, or elsewhere; stdout and stderr come together."""
+    def run(
+        self, *command: str, check: bool = True, at: Path | None = None, before: tuple[str, ...] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command of the environment in the checkout, or elsewhere; stdout and stderr come together.
+
+        before: another command, to which this one is given.
+        """
         result = subprocess.run(
-            [str(BIN / command[0]), *command[1:]],
+            [*before, str(BIN / command[0]), *command[1:]],
             cwd=at or self.root,
             env=self.environment,
             stdin=subprocess.DEVNULL,

@@ -11,10 +11,12 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from conftest import wait_for
 
 UNPRIVILEGED = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all")
 """Before a command: it runs as this user, but root's right to write everywhere is gone."""
@@ -116,3 +118,62 @@ def not_ours(folder: Path) -> Iterator[None]:
         for path, mode in modes.items():
             os.chown(path, 0, 0)
             path.chmod(mode)
+
+
+@dataclass(frozen=True)
+class Ext4:
+    """A disk of ext4 in the place of a folder, from an image file. It gets at once only what is asked for."""
+
+    folder: Path
+    image: Path
+
+    def mount(self) -> None:
+        """The kernel itself writes nothing for ten minutes: a power cut leaves what was asked for, and no more."""
+        options = "loop,errors=remount-ro,commit=600"
+        subprocess.run(["mount", "-o", options, str(self.image), str(self.folder)], check=True)
+
+    def unmount(self) -> None:
+        """As soon as the processes of a study that was killed have let go of it."""
+        silent = subprocess.DEVNULL
+        wait_for(lambda: not subprocess.run(["umount", str(self.folder)], stderr=silent).returncode, seconds=60)
+
+    def break_down(self) -> None:
+        """As the kernel does where it finds an error: nothing is written from now on, to open files either."""
+        subprocess.run(["mount", "-o", "remount,abort", str(self.folder)], check=True)
+
+    def repair(self) -> None:
+        self.unmount()
+        subprocess.run(["e2fsck", "-fy", str(self.image)], check=False, stdout=subprocess.DEVNULL)
+        self.mount()
+
+    def cut_power(self) -> Callable[[], None]:
+        """What is on the disk at this moment, kept: calling it later makes the disk that again."""
+        kept = self.image.with_suffix(".cut")
+        subprocess.run(["cp", "--sparse=always", str(self.image), str(kept)], check=True)
+
+        def again() -> None:
+            self.unmount()
+            kept.replace(self.image)
+            self.mount()
+
+        return again
+
+
+@contextlib.contextmanager
+def ext4(folder: Path, *, size_mib: int = 64) -> Iterator[Ext4]:
+    """A disk of ext4 in the place of a folder, which is made; skips the test where nothing can be mounted."""
+    if why := why_no_mounts():
+        pytest.skip(why)
+    if shutil.which("mkfs.ext4") is None:
+        pytest.skip("mkfs.ext4 is missing; on Debian: apt-get install e2fsprogs")
+    folder.mkdir(parents=True, exist_ok=True)
+    disk = Ext4(folder, folder.with_suffix(".img"))
+    with disk.image.open("wb") as file:
+        file.truncate(size_mib << 20)
+    subprocess.run(["mkfs.ext4", "-q", "-E", "lazy_itable_init=0", str(disk.image)], check=True)
+    disk.mount()
+    try:
+        yield disk
+    finally:
+        if os.path.ismount(folder):
+            subprocess.run(["umount", "-l", str(folder)], check=True)

@@ -39,6 +39,8 @@ class Faulted:
     """Of this launch alone: its temporary files, and how test and rank talk."""
     moment: str
     seed: int
+    environment: dict[str, str] = field(default_factory=dict)
+    """Added to that of the command."""
     memory: set[str] = field(default_factory=shared_memory)
     pids: dict[str, int] = field(default_factory=dict)
     terminal: int | None = None
@@ -78,7 +80,7 @@ class Faulted:
         process = subprocess.Popen(
             [*command, "--time-limit-min=5", f"--stall-limit-s={stall_limit_s}"],
             cwd=self.folder,
-            env=os.environ | {"TMPDIR": str(self.temporary)},
+            env=os.environ | {"TMPDIR": str(self.temporary)} | self.environment,
             stdin=theirs if terminal else subprocess.DEVNULL,
             stdout=theirs,
             stderr=theirs if terminal else subprocess.STDOUT,

@@ -133,10 +133,10 @@ class Driver:
         wait_for(lambda: not self._submitting.cluster.jobs(), seconds=120)
         return code
 
-    def kill(self) -> None:
+    def kill(self, signum: signal.Signals = signal.SIGKILL) -> None:
         """End it and what it started on this host, if it still runs."""
         if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
+            os.killpg(self.process.pid, signum)
             self.process.wait()
 
 

@@ -6,6 +6,7 @@ The same command works as soon as there is room.
 from __future__ import annotations
 
 import contextlib
+import os
 import resource
 import shutil
 import subprocess
@@ -31,15 +32,18 @@ FAULTS = {
     "read-only file system": "the file system is read-only",
     "file size limit": "it is larger than the limit on the size of files",
     "results owned by someone else": "permission is denied",
+    "quota exceeded": "the disk quota is used up",
+    "disk with errors": "the disk reported an error",
 }
+BY_STRACE = {"quota exceeded": "EDQUOT", "disk with errors": "EIO"}
+"""Of a file system's last step, which is told to the kernel to fail: no disk of ours has quotas or defects."""
+IN_EVERY_RUN = {("full disk", "text"), ("read-only file system", "aggregate"), ("file size limit", "page")}
 
 
 def cells() -> Iterator[object]:
     """Each fault in each stage."""
     for fault in FAULTS:
         for stage, moment in MOMENTS.items():
-            if (fault, stage) == ("file size limit", "typeset"):
-                continue  # it is LaTeX that ends then, and its log that says so
             mark = pytest.mark.fault(
                 fault=f"{fault}, in stage {stage}",
                 moment=moment,
@@ -47,7 +51,8 @@ def cells() -> Iterator[object]:
                 kept="every finished run and every earlier document, byte for byte",
                 next_call="writes the documents once files can be written",
             )
-            yield pytest.param(fault, stage, marks=mark, id=f"{fault}-{stage}".replace(" ", "-"))
+            slow = [] if (fault, stage) in IN_EVERY_RUN else [pytest.mark.slow]
+            yield pytest.param(fault, stage, marks=[mark, *slow], id=f"{fault}-{stage}".replace(" ", "-"))
 
 
 def command(stage: str, results: Path) -> list[str]:
@@ -81,6 +86,8 @@ def results(finished: Checkout, tmp_path: Path) -> Iterator[Path]:
 @contextlib.contextmanager
 def broken(fault: str, results: Path) -> Iterator[tuple[tuple[str, ...], int | None]]:
     """Meanwhile the results cannot be written: (what comes before a command, its limit of a file's size)."""
+    if fault in BY_STRACE and shutil.which("strace") is None:
+        pytest.skip("strace is missing; on Debian: apt-get install strace")
     place = results.parent
     with contextlib.ExitStack() as stack:
         if fault == "full disk":
@@ -93,10 +100,13 @@ def broken(fault: str, results: Path) -> Iterator[tuple[tuple[str, ...], int | N
             stack.enter_context(not_ours(results))
             yield UNPRIVILEGED, None
             return
+        elif fault in BY_STRACE:
+            failing = f"inject=rename,renameat,renameat2:error={BY_STRACE[fault]}"
+            yield ("strace", "-f", "-qq", "-o", os.devnull, "-e", failing), None
+            return
         yield (), 10 if fault == "file size limit" else None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("fault", "stage"), [*cells()])
 def test_a_stage_that_cannot_write_names_the_file_and_leaves_nothing(
     results: Path, fault: str, stage: str

@@ -97,21 +97,60 @@ def test_an_accounting_that_hangs_costs_only_time(submitting: Submitting) -> Non
     assert submitting.records()[run].outcome == "ok"
 
 
-@pytest.mark.fault(
-    fault="SIGKILL of snakemake",
-    moment="a job is under way",
-    outcome="the job goes on to its end",
-    kept="every run of the job",
-    next_call="finished runs are kept and not measured again",
+GOES_ON = {
+    "moment": "a job is under way",
+    "outcome": "the job goes on to its end",
+    "kept": "every run of the job",
+    "next_call": "finished runs are kept and not measured again",
+}
+
+
+@pytest.mark.parametrize(
+    "signum",
+    [
+        pytest.param(signal.SIGKILL, marks=pytest.mark.fault(fault="SIGKILL of snakemake", **GOES_ON)),
+        pytest.param(
+            signal.SIGHUP,
+            marks=pytest.mark.fault(fault="the login node logs the user out", **GOES_ON),
+        ),
+    ],
 )
-def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submitting) -> None:
+def test_a_driver_that_is_killed_leaves_its_job_to_its_end(submitting: Submitting, signum: signal.Signals) -> None:
     submitting.configure(small_study())
     run = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "single")
     target = f"results/small/runs/{run}/run.sha256"
     driver = submitting.drive("--", target)
     wait_for(lambda: submitting.partial("spec.json"), seconds=240)
-    driver.kill()
+    driver.kill(signum)
     wait_for(lambda: not submitting.cluster.jobs(), seconds=240)
     before = (submitting.results / "runs" / run / "run.json").read_bytes()
     assert submitting.drive("--", target).end() == 0
     assert (submitting.results / "runs" / run / "run.json").read_bytes() == before
+
+
+@pytest.mark.fault(
+    fault="the login node logs the user out",
+    moment="a job waits in the queue",
+    outcome="the job stays in the queue",
+    kept="every run",
+    next_call="submits a job of its own, which keeps what the first one measured",
+)
+def test_a_call_after_a_logout_shares_the_launch_with_the_job_that_waits(submitting: Submitting) -> None:
+    submitting.configure(small_study())
+    run = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "single")
+    target = f"results/small/runs/{run}/run.sha256"
+    cluster = submitting.cluster
+    cluster.run("scontrol", "update", "partition=main", "state=down")  # jobs wait
+    try:
+        driver = submitting.drive("--", target)
+        wait_for(lambda: len(cluster.jobs()) == 1, seconds=90)
+        driver.kill(signal.SIGHUP)
+        again = submitting.drive("--", target)
+        wait_for(lambda: len(cluster.jobs()) == 2, seconds=90)
+    finally:
+        cluster.run("scontrol", "update", "partition=main", "state=up")
+    assert again.end() == 0, again.said
+    record = submitting.records()[run]
+    assert record.outcome == "ok"
+    assert "earlier_attempts" not in record.environment
+    assert not list(submitting.results.glob("superseded/*"))

@@ -8,6 +8,7 @@ beside a lock that the kernel takes from it however it ends.
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import os
 import platform
@@ -56,6 +57,30 @@ def release_dead_locks(folder: Path = FOLDER) -> list[str]:
                 path.unlink(missing_ok=True)
             if left:
                 said.append("an earlier call was killed on this host; its lock of this folder was removed")
+    return said
+
+
+def live_calls(folder: Path = FOLDER) -> list[str]:
+    """A line for each call that holds a lock of this folder; `release_dead_locks` comes before."""
+    said = []
+    for note in _notes(folder):
+        content = _read(note)
+        if not any(_identity(path) in content.get("locks", []) for path in _lock_files(folder)):
+            continue
+        host = content.get("host")
+        try:
+            began = datetime.datetime.fromtimestamp(note.stat().st_mtime).astimezone()
+        except OSError:
+            continue  # it has just ended
+        who = f"process {note.stem.rpartition('-')[2]} on host {host}"
+        since = f"began here on {began:%Y-%m-%d at %H:%M}"
+        if host == platform.node():
+            said.append(f"another call works in this folder: {who} {since}; wait until it ends, or end it")
+        else:
+            said.append(
+                f"another call may work in this folder: {who} {since}; if it has ended, the lock is removed by"
+                " --unlock"
+            )
     return said
 
 

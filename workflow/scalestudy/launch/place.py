@@ -10,6 +10,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.launch.attempt import Earlier, UnreadableAttemptError, earlier_attempts
+from scalestudy.record.files import sync_folder
 from scalestudy.record.observation import RunRecord, content_of, digest_of, read_record
 from scalestudy.record.say import say
 
@@ -79,7 +80,7 @@ def put_in_place(partial: Path, final: Path, results: Path) -> None:
             if aside and in_the_way:
                 say(f"{final}: was in the way of the run; moved to {aside}")
             partial.rename(final)
-            return
+            break
         except OSError as error:
             if not left:
                 raise UserError(
@@ -87,6 +88,7 @@ def put_in_place(partial: Path, final: Path, results: Path) -> None:
                     f" ({(error.strerror or str(error)).lower()}). Its record is whole in {partial}. Clear the way"
                     " and call the same command again: it takes it from there"
                 ) from None
+    sync_folder(final.parent)
 
 
 def set_aside(place: Path, results: Path) -> Path | None:

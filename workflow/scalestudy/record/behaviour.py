@@ -9,13 +9,13 @@ import contextlib
 import functools
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from scalestudy.project import installed
 from scalestudy.record.files import write_text
+from scalestudy.record.user_cache import user_cache
 
 MOST_KEPT = 5000
 """Contents of files. Beyond, those that this process did not ask for are dropped."""
@@ -68,14 +68,8 @@ def _cache() -> Path:
     """Another file for another version of this one."""
     here = Path(__file__)
     version = hashlib.sha256(here.read_bytes()).hexdigest()[:12]
-    folder = _user_cache() if installed() else here.parent / "__pycache__"
+    folder = user_cache() / "scalestudy" if installed() else here.parent / "__pycache__"
     return folder / f"behaviour-{version}.json"
-
-
-def _user_cache() -> Path:
-    """Our folder in the user's cache; raises RuntimeError where the user has no home folder."""
-    named = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (named if named.is_absolute() else Path.home() / ".cache") / "scalestudy"
 
 
 def _parse(source: str) -> Behaviour:

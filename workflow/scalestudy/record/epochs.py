@@ -22,7 +22,7 @@ def write_epochs(path: Path, epochs: Sequence[dict[str, float]]) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EPOCH_COLUMNS)
     writer.writerows(["" if isnan(row[name]) else row[name] for name in EPOCH_COLUMNS] for row in epochs)
-    write_text(path, text.getvalue())
+    write_text(path, text.getvalue(), lasting=False)
 
 
 def epochs_over_ranks(epochs: Sequence[dict[str, float]]) -> list[dict[str, float]]:

@@ -98,12 +98,16 @@ def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
     return content
 
 
-def write_text(path: str | Path, text: str) -> None:
-    """Write under a temporary name beside the target, then rename."""
-    write_bytes(path, text.encode("utf-8"))
+def write_text(path: str | Path, text: str, *, lasting: bool = True) -> None:
+    """Write under a temporary name beside the target, then rename.
+
+    lasting: after a power cut the target has its old content or all of the new one. Without it a launch can write
+    while it measures: it does not wait for the disk, and the disk has nothing more to do than it would have.
+    """
+    write_bytes(path, text.encode("utf-8"), lasting=lasting)
 
 
-def write_bytes(path: str | Path, content: bytes) -> None:
+def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> None:
     """As `write_text`, for bytes. Where it cannot be written, nothing is left and the target is what it was."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -113,6 +117,8 @@ def write_bytes(path: str | Path, content: bytes) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_bytes(content)
+            if lasting:
+                _sync(temporary)
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -120,6 +126,27 @@ def write_bytes(path: str | Path, content: bytes) -> None:
             raise
 
 
-def write_json(path: str | Path, content: Any) -> None:
+def write_json(path: str | Path, content: Any, *, lasting: bool = True) -> None:
     """JSON in the order of the content: the plan's order is the order of its launches."""
-    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n", lasting=lasting)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the files right in a folder onto the disk, then the folder's list of them: both outlast a power cut.
+
+    Raises UnwritableError where the disk fails.
+    """
+    for path in [*(path for path in sorted(folder.iterdir()) if path.is_file()), folder]:
+        with writing(path):
+            _sync(path)
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that has no such call
+            raise
+    finally:
+        os.close(file)

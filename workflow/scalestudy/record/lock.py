@@ -13,10 +13,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from scalestudy.errors import UserError
+from scalestudy.record.files import unwritable, writing
 
 _POLL_S = 0.5  # seldom: the process that holds the lock may be measuring on this very host
 _HELD: dict[int, Path] = {}
 _TAKEN = (errno.EACCES, errno.EAGAIN)
+_IN_ITS_PLACE = (errno.EISDIR, errno.ELOOP, errno.ENXIO)  # a directory, a link, a socket
 
 
 def held_files() -> dict[int, Path]:
@@ -56,13 +58,16 @@ def exclusive_now(path: Path) -> Iterator[bool]:
 def _take(path: Path) -> int | None:
     """A file descriptor that holds the lock; None where somebody else holds it."""
     while True:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except FileNotFoundError:
             continue  # its folder went meanwhile
         except OSError as error:
-            raise UserError(f"{path}: cannot be used as a lock ({error.strerror}); remove it") from None
+            if error.errno in _IN_ITS_PLACE:
+                raise UserError(f"{path}: cannot be used as a lock ({error.strerror}); remove it") from None
+            raise unwritable(error, path) from None
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if _is_in_place(file, path):

@@ -20,7 +20,7 @@ FILE = "probes-failed.txt"
 def say_failed(directory: Path, why: str) -> None:
     """Leave why this rank's probes failed; the first one counts. directory: the partial one of the launch."""
     if not probes_failed(directory):
-        write_text(directory / FILE, f"{why}\n")
+        write_text(directory / FILE, f"{why}\n", lasting=False)
 
 
 def probes_failed(directory: Path) -> str:

@@ -31,7 +31,7 @@ class RankRecorder(Recorder):
         """Steps done of all steps, for whoever watches; rank 0 speaks for the run."""
         if self.rank == 0 and (time.monotonic() >= self._next_progress or done == total):
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
-            write_json(self.directory / "progress.json", {"done": done, "total": total})
+            write_json(self.directory / "progress.json", {"done": done, "total": total}, lasting=False)
 
     def write(self, report: RankReport, environment: dict[str, Any], stopping: Stopping | None = None) -> None:
         """Write this rank's part. Also called when training ends early: what was measured is kept."""
@@ -46,4 +46,5 @@ class RankRecorder(Recorder):
                 "environment": environment,
                 "stopping": stopping and stopping.model_dump(mode="json"),
             },
+            lasting=False,
         )

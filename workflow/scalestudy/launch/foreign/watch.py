@@ -67,7 +67,7 @@ class CommandWatch:
     def _show_progress(self) -> None:
         if self._times:
             done, most = len(self._times), self.rule.max_warmup_steps + self.rule.max_steps
-            write_json(self._directory / "progress.json", {"done": done, "total": max(done, most)})
+            write_json(self._directory / "progress.json", {"done": done, "total": max(done, most)}, lasting=False)
 
     def _of_rank_0(self) -> Path | None:
         """The steps of rank 0, once it has made one."""

@@ -44,6 +44,7 @@ def main() -> int:
             "gpus": os.environ.get("CUDA_VISIBLE_DEVICES"),
             **guard.environment,
         },
+        lasting=False,
     )
     if guard.refused:
         write_text(arguments.out / "refused.txt", f"{name}: {guard.refused}\n")

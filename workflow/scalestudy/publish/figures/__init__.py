@@ -6,15 +6,22 @@ its figure is drawn: a document that shows a figure needs its entry in the regis
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from scalestudy.record.user_cache import user_cache
 from scalestudy.registry.figures import FIGURES, OF_STUDY, OF_WORKLOAD, FigureEntry
 from scalestudy.study.plan import Plan
 
 if TYPE_CHECKING:
     from scalestudy.publish.figures.tidy import Drawer
+
+# Matplotlib would make a folder for settings in the user's home, and draw otherwise where one has settings in it.
+with contextlib.suppress(RuntimeError):
+    os.environ.setdefault("MPLCONFIGDIR", str(user_cache() / "matplotlib"))
 
 
 def drawing(name: str) -> Drawer:

@@ -33,7 +33,7 @@ def meet(spec: TrainSpec, place: Placement, directory: Path) -> None:
     if dist.is_initialized():
         dist.all_gather_object(world, mine)
     if place.rank == 0:
-        write_json(directory / "world.json", [asdict(member) for member in world])
+        write_json(directory / "world.json", [asdict(member) for member in world], lasting=False)
     refused = compare(spec, world)
     if refused:
         raise PlacementError(refused)
