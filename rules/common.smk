@@ -9,6 +9,10 @@ from pathlib import Path
 from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
+from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
+
+mark_temporary(workflow)  # before what takes longer to import: whenever this process is killed, its folder is known
+
 from scalestudy.chain.config import (
     command_line,
     config_json,
@@ -72,6 +76,7 @@ if workflow.is_main_process:
 if workflow.is_main_process and not workflow.dryrun:
     for said in [*release_dead_locks(), *live_calls()]:
         logger.warning(said)
+    remove_dead_temporary()
 RUNS = list(PLAN.runs)
 WORKLOADS = list(PLAN.study.workloads)
 CONFIG_JSON = config_json(PLAN.study)

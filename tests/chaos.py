@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from conftest import Checkout, alive, wait_for
+from faulted import CACHE
+from scalestudy.chain.temporary import MARK
 
 ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = ("snakemake", "job", "launcher", "starter", "rank", "document", "everything")
@@ -184,5 +186,8 @@ class Chaos:
         left += [str(path) for path in self.results.rglob(".*.[0-9]*")]
         left += [str(path) for path in (self.checkout.root / ".snakemake/locks").glob("*")]
         if self.temporary:
-            left += [str(path) for path in self.temporary.iterdir()]
+            # What torch compiled is for the next launch. Snakemake makes a folder before it reads our rules.
+            known = (CACHE, "snakemake")
+            left += [str(path) for path in self.temporary.iterdir() if not path.name.startswith(known)]
+            left += [str(path) for path in self.temporary.glob(f"snakemake*/{MARK}")]
         return left

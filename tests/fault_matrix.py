@@ -29,7 +29,8 @@ HEAD = """\
 
 What becomes of a study that something happens to. Each row is a test that makes the fault for real: it kills the
 process, fills the disk, stops the controller. After the fault it calls the same command again. In every row no
-finished run is lost, changed or measured again, and no process, lock, port or temporary file is left.
+finished run is lost, changed or measured again, and no process, lock, port or temporary file is left. There is one
+exception: a Snakemake that is killed before it has read our rules leaves an empty folder in the temporary folder.
 
 Call the same command again: that is all there is to do, whatever happened. Where a run is recorded as `failed`,
 the next call keeps it, since another attempt may fail in the same way; `scalestudy retry results/STUDY` sets it
@@ -82,20 +83,25 @@ def _row(cell: Cell) -> str:
     return f"| {' | '.join(shown)} |"
 
 
-class Matrix:
-    """What a run of pytest saw of the cells."""
+class Cells:
+    """What pytest finds of them."""
 
     def __init__(self) -> None:
-        self.cells: dict[str, Cell] = {}
-        self.bad: list[str] = []
+        self.found: set[Cell] = set()
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        self.cells = {item.nodeid: cell for item in items if (cell := cell_of(item))}
-        items[:] = [item for item in items if item.nodeid in self.cells]
+        self.found = {cell for item in items if (cell := cell_of(item))}
+
+
+class Bad:
+    """Tests that did not pass, also those that other processes ran."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.outcome != "passed":
-            self.bad.append(f"{report.nodeid}: {report.outcome}")
+            self.said.append(f"{report.nodeid}: {report.outcome}")
 
 
 def files_with_cells() -> list[str]:
@@ -110,22 +116,22 @@ def said_of_the_last_run() -> str:
 
 
 def main(arguments: list[str]) -> int:
-    matrix = Matrix()
+    files, cells, bad = files_with_cells(), Cells(), Bad()
+    code = pytest.main(["--collect-only", "-qq", "-m", "fault", *files], plugins=[cells])
+    if "--rows" in arguments:
+        PAGE.write_text(page(cells.found, said_of_the_last_run()), encoding="utf-8")
+        return int(code)
     if arguments:
-        code = pytest.main(["--collect-only", "-qq", *files_with_cells()], plugins=[matrix])
-        if "--rows" in arguments:
-            PAGE.write_text(page(matrix.cells.values(), said_of_the_last_run()), encoding="utf-8")
-            return int(code)
-        for cell in sorted(set(matrix.cells.values())):
+        for cell in sorted(cells.found):
             print(json.dumps(asdict(cell)))
         return int(code)
-    code = pytest.main(["-q", *files_with_cells()], plugins=[matrix])
-    if code or matrix.bad:
-        print("not written, since these cells did not pass:", *matrix.bad, sep="\n")
+    code = pytest.main(["-v", "-m", "fault", "-n", "3", "--dist", "loadfile", *files], plugins=[bad])
+    if code or bad.said:
+        print("not written, since these cells did not pass:", *bad.said, sep="\n")
         return 1
     today = datetime.datetime.now(datetime.UTC).date()
     ran = f"All of them passed on {today} (Linux {platform.release()}, Python {platform.python_version()})."
-    PAGE.write_text(page(matrix.cells.values(), ran), encoding="utf-8")
+    PAGE.write_text(page(cells.found, ran), encoding="utf-8")
     return 0
 
 
