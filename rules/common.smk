@@ -11,7 +11,9 @@ from snakemake.logging import logger
 
 from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
 
-mark_temporary(workflow)  # before what takes longer to import: whenever this process is killed, its folder is known
+mark_temporary(
+    workflow
+)  # before what takes longer to import: whenever this process is killed, its folder is known
 
 from scalestudy.chain.config import (
     command_line,
