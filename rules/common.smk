@@ -11,9 +11,8 @@ from snakemake.logging import logger
 
 from scalestudy.chain.temporary import mark_temporary, remove_dead_temporary
 
-mark_temporary(
-    workflow
-)  # before what takes longer to import: whenever this process is killed, its folder is known
+# Before what takes longer to import: whenever this process is killed, its folder is known.
+mark_temporary(workflow)
 
 from scalestudy.chain.config import (
     command_line,

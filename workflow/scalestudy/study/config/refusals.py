@@ -36,7 +36,7 @@ MOST: dict[str, float] = {
 
 
 def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterator[str]:
-    """A line for each number that is larger than anything a machine has, with its key path.
+    """A line for each number that is larger than any study needs, with its key path.
 
     key: the last one that is no place in a list.
     """
@@ -49,7 +49,7 @@ def too_large(content: Any, path: tuple[str, ...] = (), key: str = "") -> Iterat
     elif isinstance(content, int | float) and not isinstance(content, bool):
         most = MOST.get(key, LARGEST)
         if abs(content) > most and key != "seed":
-            said = f"{shown(content)} is more than any machine has; {most:.0e} or less is expected"
+            said = f"{shown(content)} is more than any study needs; {most:.0e} or less is expected"
             yield f"{'.'.join(path)}: {said}"
 
 
