@@ -118,7 +118,7 @@ FAULTS = {
         },
     ),
     "no-no-sync": Fault(ACCUMULATING, ("accum-no-nosync",), {}, {"batch_size": 32, "batches_per_step": 4}),
-    "clean": Fault(LOOP, ("healthy", "unexplained"), {}, {"batch_size": 256}),
+    "clean": Fault(LOOP, ("healthy", "unexplained"), {}, {"batch_size": 1024}),
 }
 
 
