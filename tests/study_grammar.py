@@ -131,10 +131,9 @@ def workloads(draw: st.DrawFn, *, ranks: list[int]) -> Content:
     scaling = draw(st.sampled_from([["strong"], ["weak"], ["weak", "strong"]]))
     epochs = draw(st.sampled_from([0, 0, 1, 3]))
     common: Content = {"batch_size": batch, "scaling": scaling, "epochs": epochs}
-    if epochs and draw(st.booleans()):
-        common["target_accuracy"] = draw(st.sampled_from([1, 0.5, 0.001]))
     gives = draw(st.sampled_from(sorted(MODELS)))
-    samples = batch * max(ranks) * draw(st.integers(1, 3))
+    # More steps than any warm-up of this grammar, at the largest batch too, so that there is a step time.
+    samples = batch * max(ranks) * draw(st.integers(60, 70) if epochs else st.integers(1, 3))
     data = {"type": SYNTHETIC[gives], "samples": samples}
     if draw(st.booleans()):
         data |= {"on_device": False, "sample_delay_us": draw(st.sampled_from([0, 0.5, 100]))}
@@ -169,7 +168,7 @@ def variants(draw: st.DrawFn) -> Content:
                 strategy: of_strategy[strategy],
                 "precision": st.sampled_from(["fp32", "bf16"]),
                 "accumulation_steps": st.sampled_from([1, 2, 4]),
-                "log_every_steps": st.one_of(st.none(), st.integers(1, 1000)),
+                "log_every_steps": st.one_of(st.none(), st.integers(1, 50)),
                 "activation_checkpointing": st.booleans(),
                 "environment": st.dictionaries(
                     st.from_regex(r"[A-Z_][A-Z0-9_.]{0,20}", fullmatch=True).map(lambda name: f"MY_{name}"),
@@ -244,4 +243,16 @@ def studies(draw: st.DrawFn) -> Content:
     if draw(st.booleans()):
         study["max_repeats"] = draw(st.integers(repeats, 12))
     study |= draw(st.fixed_dictionaries({}, optional=OPTIONS))
+    return _without_what_means_nothing(study)
+
+
+def _without_what_means_nothing(study: Content) -> Content:
+    """The study without keys that nothing heeds beside the others."""
+    if len(study["variants"]) == 1:  # one process alone
+        study |= {"scales": ["1x1"], "max_repeats": study["repeats"]}
+        study.get("report", {}).pop("forecast_scales", None)
+    if study.get("max_repeats", study["repeats"]) == study["repeats"]:
+        study.get("measure", {}).pop("until", None)
+    if study.get("time_limit_min", 30) * 60 < study.get("stall_limit_s", 0):
+        study.pop("stall_limit_s")
     return study

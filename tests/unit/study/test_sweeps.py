@@ -52,12 +52,15 @@ def test_a_sweep_of_a_workload(content: dict[str, Any]) -> None:
 
 
 SWEEPS_REFUSED = [
-    ({"sweep": {}}, r"^x: variants\.ddp\.sweep: a mapping of keys to lists"),
-    ({"sweep": [1, 2]}, r"^x: variants\.ddp\.sweep: a mapping of keys to lists of values is expected"),
-    ({"sweep": {"compile": True}}, r"^x: variants\.ddp\.sweep: a mapping of keys to lists"),
-    ({"sweep": {"compile": []}}, r"^x: variants\.ddp\.sweep: a mapping of keys to lists"),
-    ({"sweep": {"precision.a": ["x"]}, "precision": "fp32"}, r"^x: variants\.ddp\.sweep: precision\.a: precision"),
-    ({"sweep": {"compile": [True, "TRUE"]}}, r"^x: variants\.ddp-compile-true: two entries have this name"),
+    ({"sweep": {}}, r"refused\n  variants\.ddp\.sweep: a mapping of keys to lists"),
+    ({"sweep": [1, 2]}, r"refused\n  variants\.ddp\.sweep: a mapping of keys to lists of values is expected"),
+    ({"sweep": {"compile": True}}, r"refused\n  variants\.ddp\.sweep: a mapping of keys to lists"),
+    ({"sweep": {"compile": []}}, r"refused\n  variants\.ddp\.sweep: a mapping of keys to lists"),
+    (
+        {"sweep": {"precision.a": ["x"]}, "precision": "fp32"},
+        r"refused\n  variants\.ddp\.sweep: precision\.a: precision",
+    ),
+    ({"sweep": {"compile": [True, "TRUE"]}}, r"refused\n  variants\.ddp-compile-true: two entries have this name"),
     (
         {"sweep": {"ddp.bucket_cap": [5]}},
         r"variants\.ddp-bucket-cap-5\.ddp\.bucket_cap: unknown key; did you mean",

@@ -86,6 +86,8 @@ class Search:
         content = self.study.model_dump(mode="json")
         names = {self.variant, self.study.base_of(self.variant)}
         workload = content["workloads"][self.workload]
+        workload["optimizer"]["decay"] = "none"  # there is no end to decay towards
+        workload["target_accuracy"] = None  # nothing is validated
         content |= {
             "repeats": 1,
             "max_repeats": None,
@@ -94,7 +96,6 @@ class Search:
             "workloads": {self.workload: workload | {"batch_size": batch, "epochs": 0, "scaling": ["weak"]}},
             "measure": content["measure"] | MEASURE,
         }
-        workload["optimizer"]["decay"] = "none"  # there is no end to decay towards
         runs = make_plan(parse_study(content, source="the search")).runs.values()
         return next(spec for spec in runs if spec.variant == self.variant and spec.batch_per_rank == batch)
 

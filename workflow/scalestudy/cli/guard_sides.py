@@ -166,7 +166,7 @@ def _study(asked: Asked, scale: str, wanted: Wanted, facts: Mapping[str, Any]) -
     content = {
         "study": f"guard-{name}",
         "repeats": 1,
-        "scales": ["1x2" if alone else scale],
+        "scales": [scale],
         "variants": {"single": single} | ({} if alone else {"ddp": {"strategy": "ddp"}}),
         "workloads": {
             name: {

@@ -40,6 +40,8 @@ CHANGED_DEFAULTS: tuple[ChangedDefault, ...] = (
     ChangedDefault(3, "allocations", before="scales"),
     ChangedDefault(4, "host.cores_per_rank", before=1),
 )
+SEEDS = 2**53
+"""Seeds are below it: readers of JSON may take numbers for floats, which hold whole ones exactly up to there."""
 DEFAULTS = max((change.version for change in CHANGED_DEFAULTS), default=1)
 """Version of the defaults that a new study gets."""
 

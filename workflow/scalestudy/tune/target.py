@@ -149,6 +149,7 @@ class Target:
         if not whole and "command" not in entry:
             entry |= {"epochs": 0}
             entry["optimizer"].pop("decay", None)  # there is no end to decay towards
+            entry.pop("target_accuracy", None)  # nothing is validated
         return entry
 
     def variant_name(self, setting: Setting, present: Setting) -> str:
@@ -183,7 +184,7 @@ class Target:
             **first,
             "repeats": repeats,
             "max_repeats": repeats,
-            "scales": [self.scale if self.ranks > 1 else self.study.scales[0]],
+            "scales": [self.scale],
             "variants": {
                 base: dumped["variants"][base],
                 **{self.variant_name(one, present): self.variant_of(one) for one in settings},

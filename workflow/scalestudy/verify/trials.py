@@ -14,6 +14,7 @@ from scalestudy.registry.codes import Changes, Tried
 from scalestudy.study.config.load import merge, parse_study
 from scalestudy.study.config.scales import nodes_and_devices
 from scalestudy.study.config.study import Study
+from scalestudy.study.identity import SEEDS
 from scalestudy.verify.model import LeftOut, Place, Trial, TrialsFile
 
 AFTER = "after"
@@ -195,7 +196,7 @@ def _side_by_side(
         "defaults": study.defaults,
     }
     content = {**first, **dumped, **first} | {
-        "seed": study.seed + OTHER_SEEDS,
+        "seed": (study.seed + OTHER_SEEDS) % SEEDS,
         "repeats": study.repeats,
         "max_repeats": study.most_repeats,
         "scales": scales,

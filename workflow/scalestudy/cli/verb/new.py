@@ -54,7 +54,7 @@ class New(Verb):
 
 @click.command(cls=New, short_help="write a study file from flags")
 @click.option("--name", default="my-study", help="Name of the study.")
-@click.option("--scales", cls=Several, metavar="NODESxDEVICES...", default=("1x2",), help="Scales.")
+@click.option("--scales", cls=Several, metavar="NODESxDEVICES...", help="Default: 1x2, or 1x1 of one process.")
 @click.option("--repeats", type=int, help="Runs of every point.")
 @click.option("--device", type=click.Choice(["auto", "cpu", "cuda"]), default="auto")
 @options.path("--out", metavar="FILE", help="Write here instead of printing. No file is overwritten.")
@@ -81,7 +81,7 @@ def new(
 
     from scalestudy.cli.cost import launches_in_all
     from scalestudy.record.files import write_text
-    from scalestudy.study.config.load import parse_study
+    from scalestudy.study.config.load import parse_written
     from scalestudy.study.config.sweep import write_at
     from scalestudy.study.config.yaml_file import read_value
     from scalestudy.study.plan import make_plan
@@ -103,14 +103,14 @@ def new(
     study = {
         "study": name,
         "repeats": repeats,
-        "scales": list(scales),
+        "scales": list(scales) or ["1x1" if parts["variant"]["strategy"] == "single" else "1x2"],
         "variants": _variants(parts["variant"]),
         "workloads": {model: workload},
         "host": {"device": device},
         "measure": {"floor": True},
     }
     study = {key: value for key, value in study.items() if value is not None}
-    plan = make_plan(parse_study(study, source="scalestudy new"))  # refused now, not when it is run
+    plan = make_plan(parse_written(study, source="scalestudy new"))  # refused now, not when it is run
     text = yaml.safe_dump(study, sort_keys=False, default_flow_style=None)
     if out:
         write_text(out, text)

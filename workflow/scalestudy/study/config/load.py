@@ -12,6 +12,7 @@ from typing import Annotated, Any, Union, get_args, get_origin
 from pydantic import BaseModel, Tag, ValidationError
 
 from scalestudy.errors import RefusedStudyError, UserError
+from scalestudy.study.config.meaning import meaningless
 from scalestudy.study.config.refusals import shown, too_large, words
 from scalestudy.study.config.study import Study
 from scalestudy.study.config.sweep import expand_sweeps
@@ -27,7 +28,7 @@ def load_study(*paths: str | Path) -> Study:
     That is how `snakemake --configfile A B` merges them. Raises UserError where a file is missing, is no YAML
     mapping, or says something the model refuses.
     """
-    return parse_study(with_planned_defaults(read_content(*paths)), source=" ".join(map(str, paths)))
+    return parse_written(with_planned_defaults(read_content(*paths)), source=" ".join(map(str, paths)))
 
 
 def read_content(*paths: str | Path) -> dict[str, Any]:
@@ -40,11 +41,19 @@ def read_content(*paths: str | Path) -> dict[str, Any]:
 
 def with_planned_defaults(content: Mapping[str, Any]) -> dict[str, Any]:
     """What a study's file says, with the version of the defaults that the study was planned with, if it was."""
+    planned = _planned(str(content.get("study")))
+    return {"defaults": planned.get("defaults", 1), **content} if planned else dict(content)
+
+
+def _planned(name: str) -> dict[str, Any] | None:
+    """The study of that name as it was planned here; None where it was not, or the plan cannot be read: what is
+    wrong with it is for others to say."""
     try:
-        plan = json.loads((Path("results") / str(content["study"]) / "plan.json").read_text(encoding="utf-8"))
-        return {"defaults": plan["study"].get("defaults", 1), **content}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return dict(content)  # not planned yet, or no plan: what is wrong with it is for others to say
+        plan = json.loads((Path("results") / name / "plan.json").read_text(encoding="utf-8"))
+        study = plan["study"]
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return None
+    return study if isinstance(study, dict) else None
 
 
 def merge(content: dict[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -76,7 +85,7 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     content, swept = _plain(content), None
     try:
         content = expand_sweeps(content, source=source)
-    except UserError as error:
+    except RefusedStudyError as error:
         swept = error
     problems = [*too_large(content), *written_secrets(content)]
     try:
@@ -91,8 +100,20 @@ def parse_study(content: Mapping[str, Any], *, source: str) -> Study:
     if swept and not problems:
         raise swept
     if swept:
-        problems.insert(0, str(swept).removeprefix(f"{source}: "))
+        problems = [*swept.problems, *problems]
     if problems:
+        raise RefusedStudyError(source, problems)
+    return study
+
+
+def parse_written(content: Mapping[str, Any], *, source: str) -> Study:
+    """As `parse_study`, for what a user wrote: keys that mean nothing beside the others are refused, too.
+
+    A study that is planned just as it stands goes on: an earlier release took it.
+    """
+    study = parse_study(content, source=source)
+    problems = meaningless(study, content)
+    if problems and study.model_dump(mode="json") != _planned(study.name):
         raise RefusedStudyError(source, problems)
     return study
 

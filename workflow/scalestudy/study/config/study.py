@@ -19,7 +19,7 @@ from scalestudy.study.config.tune import Tune
 from scalestudy.study.config.variants import Name, Variant
 from scalestudy.study.config.verify import Verify
 from scalestudy.study.config.workloads import AnyWorkload, count_points, refuse_batches
-from scalestudy.study.identity import DEFAULTS, keep_defaults
+from scalestudy.study.identity import DEFAULTS, SEEDS, keep_defaults
 from scalestudy.study.limits import Limits
 from scalestudy.study.looks import level_of_a_look, looks
 from scalestudy.study.twins import twin_name
@@ -35,7 +35,7 @@ class Study(Entry):
     """Name of the study; its results stand in `results/<study>/`."""
     description: str = ""
     """One or two sentences for the head of the report."""
-    seed: int = Field(1, ge=0, lt=2**53)
+    seed: int = Field(1, ge=0, lt=SEEDS)
     """Seed of the order of launches; launch r trains with seed + r."""
     defaults: int = Field(DEFAULTS, ge=1, le=DEFAULTS)
     """Version of the defaults of the keys that are left out; the newest if unset. A study that was planned before

@@ -10,7 +10,7 @@ from copy import deepcopy
 from math import prod
 from typing import Any
 
-from scalestudy.errors import UserError
+from scalestudy.errors import RefusedStudyError, UserError
 
 SECTIONS = ("variants", "workloads")
 MOST_COMBINATIONS = 1000
@@ -20,21 +20,26 @@ MOST_COMBINATIONS = 1000
 def expand_sweeps(content: Mapping[str, Any], *, source: str) -> dict[str, Any]:
     """The study with every swept variant and workload written out, one entry for each combination of values.
 
-    An entry's name gets the last word of each key and its value: `ddp-bucket-cap-mb-25`. Raises UserError where a
-    sweep is no mapping of keys to lists, or where two entries come to the same name.
+    An entry's name gets the last word of each key and its value: `ddp-bucket-cap-mb-25`. Raises RefusedStudyError,
+    with a line for each entry, where sweeps are no mappings of keys to lists or entries come to the same name.
     """
-    expanded = dict(content)
+    expanded, problems = dict(content), []
     for section in SECTIONS:
         entries = content.get(section)
         if not isinstance(entries, Mapping):
             continue  # the model says what is wrong
         written: dict[str, Any] = {}
         for name, entry in entries.items():
-            for new_name, new_entry in _expand(name, entry, f"{source}: {section}.{name}.sweep"):
-                if new_name in written:
-                    raise UserError(f"{source}: {section}.{new_name}: two entries have this name, one by a sweep")
-                written[new_name] = new_entry
+            try:
+                for new_name, new_entry in _expand(name, entry, f"{section}.{name}.sweep"):
+                    if new_name in written:
+                        raise UserError(f"{section}.{new_name}: two entries have this name, one by a sweep")
+                    written[new_name] = new_entry
+            except UserError as error:
+                problems.append(str(error))
         expanded[section] = written
+    if problems:
+        raise RefusedStudyError(source, problems)
     return expanded
 
 
