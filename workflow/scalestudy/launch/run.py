@@ -19,6 +19,7 @@ from scalestudy.launch.foreign.judge import batch_warnings, flaw
 from scalestudy.launch.foreign.shared import record_touched, refuse_shared
 from scalestudy.launch.foreign.start import ATTACHED, prepare, refusal
 from scalestudy.launch.foreign.touched import remember
+from scalestudy.launch.guards.moment import look_when_quiet
 from scalestudy.launch.nccl_log import facts_of_nccl, read_nccl_logs
 from scalestudy.launch.nodes.arrivals import (
     Arrivals,
@@ -137,7 +138,7 @@ def _launch(
     with exclusive(host_lock(), waiting=lambda: say("waiting: another measurement has this host")):
         limits = starter.limits(limits)
         surroundings = starter.environment(spec, partial)
-        guard = starter.look(spec, surroundings)
+        guard = look_when_quiet(lambda: starter.look(spec, surroundings), limits.quiet_within_s)
         if guard:
             _warn(spec, guard.environment)
         refused = starter.refuse(spec) or (guard.refused if guard else None)

@@ -1,4 +1,4 @@
-"""How long a launch may take before it is ended. No part of a run's spec: a longer limit measures nothing anew."""
+"""How long a launch may wait and take. No part of a run's spec: a longer limit measures nothing anew."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ class Limits:
     """Seconds for all of its nodes to come up and meet."""
     stall_limit_s: float = 300
     """Seconds in which a rank has to move on."""
+    quiet_within_s: float = 0.0
+    """Seconds to wait, before it begins, for a host on which nobody else computes; then it begins all the same."""
     cut: str = ""
     """Why `time_limit_min` is less than was asked for; empty where it is not."""
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import RunSpec
 
 
+BETTER_MOMENT_S = 120.0
+"""How long a launch that is made because others were spoiled waits for a quiet host. Not in a job of a cluster,
+whose time is for the launches alone."""
+
+
 @options.verb(short_help="launch one run and record the observation")
 @options.study
 @options.results
@@ -53,17 +58,19 @@ def train(
     from scalestudy.cli.spent import first_repeat_is_made, why_beyond
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run, record_unneeded
+    from scalestudy.launch.slurm.job import job_id
     from scalestudy.record.parts import TRACES
     from scalestudy.record.say import say
     from scalestudy.study.limits import Limits
 
     spec, folder, limits = _asked(study, results, run_id, spec_json)
-    probed = True
+    probed, quiet_within_s = True, 0.0
     if profile_steps is not None:
         spec = spec.model_copy(update={"profile_steps": profile_steps})
     if reserve_of or after is not None:
         if after is not None:
-            needed, probed, reason = _decided(spec, folder, after)
+            needed, probed, replaces, reason = _decided(spec, folder, after)
+            quiet_within_s = BETTER_MOMENT_S if replaces and job_id(os.environ) is None else 0.0
         else:
             needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:
@@ -81,6 +88,7 @@ def train(
         time_limit_min=time_limit_min or limits.time_limit_min,
         start_limit_s=start_limit_s or limits.start_limit_s,
         stall_limit_s=stall_limit_s or limits.stall_limit_s,
+        quiet_within_s=quiet_within_s,
     )
     try:
         record, anew = measure_run(spec, folder, limits=limits, data=data, probed=probed)
@@ -125,16 +133,16 @@ def _asked(
     return runs[run_id], results or results_of(study), study.limits
 
 
-def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, bool, str]:
-    """(whether a launch is needed, whether it probes communication, why it is not needed) as it was decided after
-    so many repeats, for all points together."""
+def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, bool, bool, str]:
+    """(whether a launch is needed, whether it probes communication, whether launches are made because others were
+    spoiled, why it is not needed) as it was decided after so many repeats, for all points together."""
     from scalestudy.analyse.study.decision_file import DecisionFile
     from scalestudy.record.document import read_document
     from scalestudy.registry.results import DECISIONS
 
     decision = read_document(results / DECISIONS.format(repeats=after), DecisionFile)
     probed = spec.run_id not in decision.without_probes
-    return spec.run_id in decision.needed, probed, decision.why_unneeded(spec.repeat)
+    return spec.run_id in decision.needed, probed, decision.replaces, decision.why_unneeded(spec.repeat)
 
 
 def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:

@@ -23,6 +23,8 @@ from scalestudy.study.spec import RunSpec
 SAMPLE_S = 0.2
 BUSY_CORES = 0.25
 """Cores in use by others from which a host counts as busy."""
+BUSY = "busy host"
+"""The kind of that warning."""
 MEMORY_PER_RANK_GIB = 1.0
 """About what torch takes before it has a model; with less on offer, ranks are likely to swap or be killed."""
 
@@ -50,7 +52,7 @@ def look(spec: RunSpec, environment: Mapping[str, str], *, nvml: Any = pynvml, s
     threads = core_threads(system)
     refused, gpu_warnings = check_gpus(spec, environment, nvml, cores=_least_cores(portions, threads))
     found = {
-        "busy host": busy_host(others_cores(used)),
+        BUSY: busy_host(others_cores(used)),
         "more threads than cores": too_many_threads(spec, portions.cores_per_rank, available),
         "shared physical core": shared_cores(portions.cpus, threads),
         "CPU quota": tight_quota(cpu_quota_cores(), used),
