@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scalestudy.analyse.guard.decide import ERROR, Check, decide, overall
 from scalestudy.analyse.guard.limits import Limit
-from scalestudy.analyse.guard.pairs import Pair, after_first, change_in, looks_at, worsening
+from scalestudy.analyse.guard.pairs import Pair, after_first, change_in, looks_at, spoiled_in, worsening
 from scalestudy.registry.codes import Guarded
 
 LIMIT = Limit(quantity="step_time", change=0.03)
@@ -100,3 +100,21 @@ def test_a_change_of_twice_the_limit_fails_in_nine_of_ten() -> None:
     assert slower.count(Guarded.WORSE) >= 0.9 * GUARDS
     assert pairs < 10
     assert Guarded.WITHIN not in slower
+
+
+def spoiled(number: int, worse: float) -> Pair:
+    return pair(number, worse).model_copy(update={"spoiled": ("other_load",)})
+
+
+def test_spoiled_pairs_are_left_out_while_enough_others_are_left() -> None:
+    quiet = [pair(number, 0.01 * number) for number in range(1, 5)]
+    change = change_in([*quiet, spoiled(5, 3.0)], "p", "step_time")
+    assert change.runs == 4
+    assert change.value == pytest.approx(0.025)
+    assert change_in([*quiet[:3], spoiled(4, 3.0)], "p", "step_time").runs == 4
+
+
+def test_what_spoiled_a_pair_is_what_the_host_said() -> None:
+    rows = [{"spoiled": "none"}, {"spoiled": "other_load throttled"}, {"spoiled": "unknown"}, {}]
+    assert spoiled_in(rows) == ("other_load", "throttled")
+    assert spoiled_in([{"spoiled": "none"}, {"spoiled": "unknown"}]) == ()

@@ -18,11 +18,14 @@ from scalestudy.analyse.guard.pairs import (
     after_first,
     change_in,
     looks_at,
+    pairs_that_count,
+    spoiled_in,
     worsening,
 )
 from scalestudy.cli.guard_sides import Side
 from scalestudy.errors import UserError
 from scalestudy.registry.codes import Guarded
+from scalestudy.registry.words.points import spoiled_by
 
 FILE = "guard.json"
 
@@ -61,7 +64,16 @@ class LiveGuard:
             if Guarded.WORSE in words or words == {Guarded.WITHIN}:
                 break
         self._write(looks, checks)
+        for point in self.after.points:
+            self._say_spoiled(point)
         return checks
+
+    def _say_spoiled(self, point: str) -> None:
+        of_point = [pair for pair in self.pairs if pair.point == point]
+        if spoiled := [pair for pair in of_point if pair.spoiled]:
+            left_out = len(pairs_that_count(self.pairs, point)) < len(of_point)
+            counts = "left out" if left_out else "counted all the same: too few others are left"
+            print(f"{point}: {len(spoiled)} of {len(of_point)} pairs were spoiled; they are {counts}", flush=True)
 
     def _checks(self) -> list[Check]:
         return [
@@ -89,10 +101,13 @@ class LiveGuard:
                 before=rows["before"]["run_id"],
                 after=rows["after"]["run_id"],
                 worsening=found,
+                spoiled=spoiled_in([rows[side.name] for side in order]),
             )
         )
         said = ", ".join(_change_text(quantity, worse) for quantity, worse in found.items())
-        print(f"pair {number} of at most {self.most}, {point}: {said}", flush=True)
+        codes = self.pairs[-1].spoiled
+        beside = f" (measured {spoiled_by(' '.join(codes))})" if codes else ""
+        print(f"pair {number} of at most {self.most}, {point}: {said}{beside}", flush=True)
 
     def _refuse_what_is_missing(self, found: dict[str, float], number: int) -> None:
         for quantity, value in found.items():

@@ -10,12 +10,12 @@ from scalestudy.analyse.guard.decide import Change, of_pairs
 from scalestudy.analyse.guard.limits import QUANTITIES, Quantity
 from scalestudy.analyse.statistics.intervals import Sample
 from scalestudy.record.document import Document, Part, Real
-from scalestudy.registry.codes import Guarded
+from scalestudy.registry.codes import Guarded, Spoiled
 
 LOOKS = 3
 """How often the pairs are looked at: after a third, two thirds and all of them."""
 FEWEST = 4
-"""Pairs before the first look: the spread of fewer is hardly known."""
+"""Pairs before the first look, and without spoiled ones: the spread of fewer is hardly known."""
 Values = Mapping[str, Any]
 """Columns of a launch: a row of runs.csv with `epoch_time_s`."""
 
@@ -49,6 +49,8 @@ class Pair(Part):
     worsening: dict[str, Real]
     """By quantity: how much worse it was after the change, as a logarithm of a ratio, or a difference of
     accuracies."""
+    spoiled: tuple[str, ...] = ()
+    """What spoiled a launch of the pair, as in the column `spoiled` of runs.csv."""
 
 
 class CheckOfGuard(Part):
@@ -101,7 +103,20 @@ def _value(launch: Values, column: str, of: Quantity) -> float:
     return log(value) if value > 0 else nan
 
 
+def spoiled_in(launches: Sequence[Values]) -> tuple[str, ...]:
+    """What something else on the host did to launches of a pair, by what the host said alone."""
+    codes = [code for launch in launches for code in str(launch.get("spoiled", "")).split()]
+    return tuple(dict.fromkeys(code for code in codes if code not in (Spoiled.NONE, Spoiled.UNKNOWN)))
+
+
+def pairs_that_count(pairs: Sequence[Pair], point: str) -> list[Pair]:
+    """The pairs of a point that count: spoiled ones are left out while enough others are left."""
+    of_point = [pair for pair in pairs if pair.point == point]
+    clean = [pair for pair in of_point if not pair.spoiled]
+    return clean if len(clean) >= FEWEST else of_point
+
+
 def change_in(pairs: Sequence[Pair], point: str, quantity: str) -> Change:
-    """Of the pairs of a point; Student's t over pairs."""
-    values = [pair.worsening[quantity] for pair in pairs if pair.point == point]
+    """Of the pairs of a point that count; Student's t over pairs."""
+    values = [pair.worsening[quantity] for pair in pairs_that_count(pairs, point)]
     return of_pairs(Sample([value for value in values if not isnan(value)]))
