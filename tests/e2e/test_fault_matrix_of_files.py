@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 from conftest import Checkout
 from disks import UNPRIVILEGED, state_of
+from scalestudy.record.parts import DATA_FILES
 
-FILES = ("run.json", "run.sha256", "steps.parquet", "blocks.parquet", "probes.parquet", "epochs.csv", "log.txt")
+FILES = ("run.json", "run.sha256", *DATA_FILES)
 
 
 def flip(path: Path) -> None:

@@ -44,6 +44,8 @@ def cells() -> Iterator[object]:
     """Each fault in each stage."""
     for fault in FAULTS:
         for stage, moment in MOMENTS.items():
+            if (fault, stage) == ("file size limit", "typeset"):
+                continue  # it is LaTeX that ends then, and its log that says so
             mark = pytest.mark.fault(
                 fault=f"{fault}, in stage {stage}",
                 moment=moment,
