@@ -1,7 +1,7 @@
 # make report   the environment if needed, then the default study and its report
 # make test     the environment if needed, then every test but the slow ones
 # make test-all every test, and those of test-torch
-# make test-torch  the unit tests and trainings of every strategy, with the oldest torch that is supported
+# make test-torch  the unit tests and trainings of every strategy, with the oldest torch and the lowest release of all else
 # make faults   every fault of docs/faults.md for real, and the page
 # make check    formatting and lint of Python and Snakemake code, types of the package
 # make bench    the instrument against other training loops, its stopping rule, its speed on many runs
@@ -54,16 +54,16 @@ test-all: test
 	$(MAKE) test-torch
 
 # The build of PyPI is made for CUDA: with its libraries about 3.5 GB are fetched, once. That for CPUs is smaller:
-#   make test-torch LOWEST_INDEX="--index-url https://download.pytorch.org/whl/cpu"
-$(LOWEST)/ready: pyproject.toml constraints/base.txt constraints/lowest.txt
+#   make test-torch LOWEST_INDEX="--extra-index-url https://download.pytorch.org/whl/cpu"
+$(LOWEST)/ready: pyproject.toml constraints/lowest.txt
 	rm -rf $(LOWEST)
 	$(PYTHON) -m venv $(LOWEST)
-	@echo "Installing $$(cat constraints/lowest.txt) into $(LOWEST): about 3.5 GB, once"
-	@$(LOWEST)/bin/pip install --quiet --constraint constraints/base.txt -r constraints/lowest.txt $(LOWEST_INDEX) || { \
-		echo "make test-torch: $$(cat constraints/lowest.txt) could not be installed, so nothing was tested with it." \
-		"It needs PyPI, 8 GB of disk, and a Python that it has a wheel for: make test-torch PYTHON=python3.12"; exit 1; }
-	$(LOWEST)/bin/pip install --quiet --constraint constraints/base.txt --constraint constraints/lowest.txt \
-		--editable '.[study,slurm,test,tune]'
+	@echo "Installing $$(grep ^torch== constraints/lowest.txt) and the lowest of all else into $(LOWEST): about 3.5 GB, once"
+	@$(LOWEST)/bin/pip install --quiet -r constraints/lowest.txt $(LOWEST_INDEX) || { \
+		echo "make test-torch: $$(grep ^torch== constraints/lowest.txt), with all else in constraints/lowest.txt, could not be" \
+		"installed, so nothing was tested with it. It needs PyPI, 8 GB of disk, and a Python that it has a wheel for:" \
+		"make test-torch PYTHON=python3.12"; exit 1; }
+	$(LOWEST)/bin/pip install --quiet --constraint constraints/lowest.txt --editable '.[study,slurm,test,tune]'
 	touch $@
 
 test-torch: $(LOWEST)/ready

@@ -41,6 +41,8 @@ def read_table(
         widths = [len(row) for row in chain([names], rows) if row]
     except (UnicodeDecodeError, csv.Error):
         raise UserError(f"{path}: is no CSV table; {again}") from None
+    if "\0" in text:  # some releases of pandas read on
+        raise UserError(f"{path}: is no CSV table: it has a NUL; {again}")
     if not widths:
         raise UserError(f"{path}: empty; {again}")
     missing = [name for column in columns for name in column.names if name not in names]
