@@ -47,10 +47,11 @@ report: env
 test: env
 	$(BIN)/pytest tests/slurm tests/e2e tests/workflow tests/publish tests/unit -m "not alone and not slow" \
 		--numprocesses 4 --dist loadfile --no-loadscope-reorder --durations 20
-	$(BIN)/pytest tests/e2e -m alone
+	$(BIN)/pytest tests/e2e -m "alone and not slow"
 
 test-all: test
-	$(BIN)/pytest tests -m slow --numprocesses 3 --dist loadfile
+	$(BIN)/pytest tests -m "slow and not alone" --numprocesses 3 --dist loadfile
+	$(BIN)/pytest tests/e2e -m "slow and alone"
 	$(MAKE) test-torch
 
 # The build of PyPI is made for CUDA: with its libraries about 3.5 GB are fetched, once. That for CPUs is smaller:

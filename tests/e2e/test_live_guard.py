@@ -75,6 +75,7 @@ def test_a_script_that_fails_is_a_mistake(script: Path, capsys: pytest.CaptureFi
 
 @pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="no git; apt-get install git")
+@pytest.mark.alone
 def test_a_slower_working_tree_ends_with_1(script: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The change is in a package that is found by a path of the working tree, as an editable install is."""
     package = script / "src" / "paces" / "__init__.py"
