@@ -9,7 +9,7 @@ from scalestudy.launch.guards.moment import look_when_quiet
 
 
 class Host:
-    """A host on which others use so many cores at each look."""
+    """A host with the number of cores that other programs use at each look."""
 
     def __init__(self, *cores: float) -> None:
         self.cores, self.looks = list(cores), 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from scalestudy.errors import UserError
 from scalestudy.launch.attempt import Earlier, UnreadableAttemptError, earlier_attempts
-from scalestudy.record.files import sync_folder
+from scalestudy.record.files import sync, writing
 from scalestudy.record.observation import RunRecord, content_of, digest_of, read_record
 from scalestudy.record.say import say
 
@@ -88,7 +88,8 @@ def put_in_place(partial: Path, final: Path, results: Path) -> None:
                     f" ({(error.strerror or str(error)).lower()}). Its record is whole in {partial}. Clear the way"
                     " and call the same command again: it takes it from there"
                 ) from None
-    sync_folder(final.parent)
+    with writing(final):
+        sync(final.parent)
 
 
 def set_aside(place: Path, results: Path) -> Path | None:

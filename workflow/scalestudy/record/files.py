@@ -118,7 +118,7 @@ def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> No
         try:
             temporary.write_bytes(content)
             if lasting:
-                _sync(temporary)
+                sync(temporary)
             temporary.replace(path)
         except BaseException:
             with contextlib.suppress(OSError):
@@ -138,10 +138,11 @@ def sync_folder(folder: Path) -> None:
     """
     for path in [*(path for path in sorted(folder.iterdir()) if path.is_file()), folder]:
         with writing(path):
-            _sync(path)
+            sync(path)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Put a file onto the disk, or a folder's list of what is right in it. Raises OSError where the disk fails."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -17,7 +17,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from scalestudy.record.epochs import epochs_over_ranks, read_epochs, write_epochs
-from scalestudy.record.files import sync_folder, write_bytes, write_json, writing
+from scalestudy.record.files import sync, sync_folder, write_bytes, write_json, writing
 from scalestudy.record.observation import (
     TABLES,
     TEXTS,
@@ -201,7 +201,7 @@ def publish(partial: Path, final: Path, record: RunRecord) -> None:
     with writing(final):
         final.parent.mkdir(parents=True, exist_ok=True)
         partial.rename(final)
-    sync_folder(final.parent)
+        sync(final.parent)
 
 
 def complete(partial: Path, record: RunRecord) -> None:

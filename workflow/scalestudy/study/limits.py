@@ -1,4 +1,4 @@
-"""How long a launch may wait and take. No part of a run's spec: a longer limit measures nothing anew."""
+"""How long a launch may wait and take. No part of a run's spec: no run is measured again for another limit."""
 
 from __future__ import annotations
 

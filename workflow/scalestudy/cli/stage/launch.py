@@ -18,6 +18,7 @@ from scalestudy.cli.options import entries
 from scalestudy.errors import UserError
 
 if TYPE_CHECKING:
+    from scalestudy.analyse.study.decision_file import DecisionFile
     from scalestudy.study.limits import Limits
     from scalestudy.study.spec import RunSpec
 
@@ -69,8 +70,10 @@ def train(
         spec = spec.model_copy(update={"profile_steps": profile_steps})
     if reserve_of or after is not None:
         if after is not None:
-            needed, probed, replaces, reason = _decided(spec, folder, after)
-            quiet_within_s = BETTER_MOMENT_S if replaces and job_id(os.environ) is None else 0.0
+            decision = _decision(folder, after)
+            needed, reason = spec.run_id in decision.needed, decision.why_unneeded(spec.repeat)
+            probed = spec.run_id not in decision.without_probes
+            quiet_within_s = BETTER_MOMENT_S if decision.replaces and job_id(os.environ) is None else 0.0
         else:
             needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:
@@ -133,16 +136,13 @@ def _asked(
     return runs[run_id], results or results_of(study), study.limits
 
 
-def _decided(spec: RunSpec, results: Path, after: int) -> tuple[bool, bool, bool, str]:
-    """(whether a launch is needed, whether it probes communication, whether launches are made because others were
-    spoiled, why it is not needed) as it was decided after so many repeats, for all points together."""
+def _decision(results: Path, after: int) -> DecisionFile:
+    """What was decided on further launches after this many repeats, for all points together."""
     from scalestudy.analyse.study.decision_file import DecisionFile
     from scalestudy.record.document import read_document
     from scalestudy.registry.results import DECISIONS
 
-    decision = read_document(results / DECISIONS.format(repeats=after), DecisionFile)
-    probed = spec.run_id not in decision.without_probes
-    return spec.run_id in decision.needed, probed, decision.replaces, decision.why_unneeded(spec.repeat)
+    return read_document(results / DECISIONS.format(repeats=after), DecisionFile)
 
 
 def _decide(spec: RunSpec, directories: list[Path], confidence: float) -> tuple[bool, str]:

@@ -1,6 +1,6 @@
 """Keys of a study that a user wrote and that mean nothing beside the others, though each of them is valid.
 
-Only what a user writes is held to this. Studies that we make ourselves, such as trials, keep keys of another one.
+Only a study that a user writes is refused for this. A trial, say, keeps keys of the study that it comes from.
 A value that is the default counts as not written.
 """
 
