@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +11,14 @@ import pandas as pd
 import pytest
 import yaml
 from conftest import mlp_workload, small_content
+from scalestudy.cli.tune_launches import LiveLaunches
 from scalestudy.record.document import read_document
-from scalestudy.study.config.load import load_study
+from scalestudy.record.observation import read_record
+from scalestudy.study.config.load import load_study, parse_study
 from scalestudy.study.plan import make_plan
 from scalestudy.tune.model import TuneFile
+from scalestudy.tune.space import make_space
+from scalestudy.tune.target import Target
 from shells import in_shell
 
 NAME = "small-tune-mlp-ddp-1x2-epoch-time"
@@ -64,3 +70,34 @@ def test_a_search_ends_with_a_study_and_goes_on_from_its_records(tmp_path: Path)
     assert "(recorded before)" in again
     assert read_document(folder / "tuning.json", TuneFile).answer == found.answer
     assert not (folder / "tuned-2.yaml").exists()
+
+
+BURN = """\
+import pathlib, sys, time
+aside, end = pathlib.Path(sys.argv[1]), time.monotonic() + 120
+while time.monotonic() < end and not aside.exists():
+    for _ in range(10**6):
+        pass
+"""
+
+
+@pytest.mark.alone  # another test beside it would be other load too
+def test_a_launch_beside_other_load_is_set_aside_and_made_once_more(tmp_path: Path) -> None:
+    """Two busy processes end when the launch is set aside, and the second launch has the host to itself."""
+    target = Target.of(parse_study(STUDY, source="test"), "mlp", "ddp", "1x2")
+    space = make_space(target, levels={"accumulation_steps": [1, 8]}, hold=[])
+    launches = LiveLaunches(space, NAME, tmp_path / NAME, tmp_path / "data")
+    aside = tmp_path / NAME / "superseded"
+    burning = [subprocess.Popen([sys.executable, "-c", BURN, str(aside)]) for _ in range(2)]
+    try:
+        one = launches.make(space.present, "short", 1, left_s=200.0, rung=0, block=0)
+    finally:
+        for process in burning:
+            process.kill()
+            process.wait()
+    (first,) = aside.iterdir()
+    assert one.spoiled == ()
+    assert (tmp_path / NAME / "runs" / one.run_id / "run.json").exists()
+    walls_s = [read_record(path).totals.wall_time_s for path in (first, tmp_path / NAME / "runs" / one.run_id)]
+    assert one.device_time_s == pytest.approx(2 * sum(walls_s))
+    assert launches.make(space.present, "short", 1, left_s=200.0, rung=0, block=0).measured_now is False

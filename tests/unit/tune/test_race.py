@@ -177,3 +177,42 @@ def test_samplers_of_optuna_launch_no_setting_twice_in_the_first_rung(sampler: s
     leaders = len(first) - len({frozenset(one.setting.items()) for one in first})
     assert leaders <= 1 + max(one.block for one in first)
     assert race.spent_s <= 200.0
+
+
+class BesideLoad(Simulated):
+    """Where a block's number is in `blocks`, other load slows the launch of the present setting to a third."""
+
+    blocks: frozenset[int] = frozenset()
+    marks: bool = True
+
+    def make(self, setting, kind, repeat, *, left_s, rung, block):  # type: ignore[no-untyped-def]
+        one = super().make(setting, kind, repeat, left_s=left_s, rung=rung, block=block)
+        if kind != "whole" or repeat not in self.blocks or setting != SAME.present:
+            return one
+        slow = {"throughput_samples_per_s": one.throughput_samples_per_s / 3, "epoch_time_s": one.epoch_time_s * 3}
+        return one.model_copy(update=slow | ({"spoiled": ("other_load",)} if self.marks else {}))
+
+
+SAME = simulated_space({"input.workers": [0, 1], "ddp.bucket_cap_mb": [5, 25]})
+
+
+@pytest.mark.parametrize("marks", [True, False])
+def test_final_blocks_beside_other_load_are_left_out_while_three_others_are_left(marks: bool) -> None:
+    """Unmarked, the slow launches of the present setting make another one look three times as fast."""
+    launches = BesideLoad(seed=4)
+    launches.blocks, launches.marks = frozenset({1, 3}), marks
+    race = race_of(SAME, launches, budget_s=600.0)
+    best = max(judge(race, NOTHING), key=lambda one: one.blocks)
+    made = len({one.block for one in race.whole})
+    assert made > LEAST_BLOCKS + 2
+    assert best.blocks == made - 2 * marks
+    true = exp(true_log(best.setting) - true_log(SAME.present))
+    assert (best.gain.low < true < best.gain.high) and (best.gain.high < 1.5 * true) == marks
+
+
+def test_all_final_blocks_count_where_too_few_others_are_left() -> None:
+    launches = BesideLoad(seed=4)
+    launches.blocks = frozenset(range(3, 100))
+    race = race_of(SAME, launches, budget_s=600.0)
+    made = len({one.block for one in race.whole})
+    assert {one.blocks for one in judge(race, NOTHING)} <= {made, made - 1}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from math import nan
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.tune.model import Kind, Launched
+from scalestudy.tune.race import MARGIN
 from scalestudy.tune.space import Space
 from scalestudy.tune.target import Setting
 
@@ -49,8 +51,39 @@ class LiveLaunches:
         return (place / "run.json").exists() and read_record(place).outcome != "preempted"
 
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
-        """A launch, which is ended after left_s seconds. Raises UserError and Interrupted as measure_run does."""
+        """A launch, which is ended after left_s seconds. Raises UserError and Interrupted as measure_run does.
+
+        One that something else on the host spoiled is set aside and made once more, in a moment in which nobody
+        else computes, if there is time left for it. Its device-seconds are those of both.
+        """
+        from scalestudy.launch.guards.moment import better_moment_s
+        from scalestudy.launch.place import set_aside
+
+        begin = time.monotonic()
+        one = self._make(setting, kind, repeat, left_s=left_s, rung=rung, block=block)
+        left_s -= time.monotonic() - begin
+        again = one.spoiled and one.measured_now and self.space.target.study.measure.replace_spoiled
+        if not again or left_s < MARGIN * one.device_time_s / self.space.target.ranks:
+            return one
+        set_aside(self.folder / "runs" / one.run_id, self.folder)
+        quiet_s = better_moment_s()
+        second = self._make(setting, kind, repeat, left_s=left_s, rung=rung, block=block, quiet_within_s=quiet_s)
+        return second.model_copy(update={"device_time_s": one.device_time_s + second.device_time_s})
+
+    def _make(
+        self,
+        setting: Setting,
+        kind: Kind,
+        repeat: int,
+        *,
+        left_s: float,
+        rung: int,
+        block: int,
+        quiet_within_s: float = 0.0,
+    ) -> Launched:
+        from scalestudy.analyse.guard.pairs import spoiled_in
         from scalestudy.analyse.run.noise import SCALE, noise_of
+        from scalestudy.analyse.run.spoiled import spoiled_of
         from scalestudy.analyse.run.steps import measured
         from scalestudy.launch.place import set_aside
         from scalestudy.launch.process import raise_on_signals
@@ -60,6 +93,7 @@ class LiveLaunches:
 
         spec = self.spec(setting, kind, repeat)
         limits = self.space.target.study.limits
+        limits = replace(limits, quiet_within_s=quiet_within_s)
         short = left_s / 60 < limits.time_limit_min
         if short:
             limits = replace(limits, time_limit_min=left_s / 60, cut="the budget of the search has no more left")
@@ -69,9 +103,13 @@ class LiveLaunches:
         if cut_off:
             set_aside(self.folder / "runs" / record.run_id, self.folder)
         throughput, epoch_time_s, accuracy = nan, nan, nan
+        spoiled: tuple[str, ...] = ()
         if record.outcome == "ok":
             observation = read_observation(self.folder / "runs" / record.run_id)
-            throughput = float(measured(observation, confidence=0.95)["throughput_samples_per_s"])
+            found = measured(observation, confidence=0.95)
+            throughput = float(found["throughput_samples_per_s"])
+            limits_of_host = self.space.target.study.report.spoiled
+            spoiled = spoiled_in([spoiled_of(observation, limits_of_host, warmup_steps=found["warmup_steps"])])
             if len(epochs := observation.epochs):
                 epoch_time_s = float(epochs["epoch_time_s"].mean())
                 accuracy = float(epochs["validation_accuracy"].iloc[-1])
@@ -93,4 +131,5 @@ class LiveLaunches:
             device_time_s=record.totals.wall_time_s * held,
             measured_now=anew,
             cut_off=cut_off,
+            spoiled=spoiled,
         )

@@ -7,6 +7,7 @@ from math import exp
 import pandas as pd
 import yaml
 
+from scalestudy.registry.codes import Spoiled
 from scalestudy.tune.model import Finalist, Launched
 from scalestudy.tune.prior import log_worth
 from scalestudy.tune.space import Space
@@ -14,7 +15,7 @@ from scalestudy.tune.space import Space
 COLUMNS = (
     *("run_id", "kind", "rung", "block", "repeat", "outcome", "reason"),
     *("throughput_samples_per_s", "sample_worth", "goodput_samples_per_s"),
-    *("epoch_time_s", "validation_accuracy", "device_time_s"),
+    *("epoch_time_s", "validation_accuracy", "device_time_s", "spoiled"),
 )
 
 
@@ -45,6 +46,7 @@ def launches_frame(space: Space, launches: tuple[Launched, ...], noise_scale: fl
         worth = exp(log_worth(space.target, one.setting, noise_scale))
         row = {knob.key: one.setting.get(knob.key) for knob in space.knobs}
         row |= {column: getattr(one, column) for column in COLUMNS if hasattr(one, column)}
+        row["spoiled"] = " ".join(one.spoiled) or Spoiled.NONE.value
         row |= {"sample_worth": worth, "goodput_samples_per_s": one.throughput_samples_per_s * worth}
         rows.append(row)
     return pd.DataFrame(rows, columns=[*(knob.key for knob in space.knobs), *COLUMNS])

@@ -14,7 +14,7 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval, mean
 from scalestudy.registry.codes import AccuracyKept
 from scalestudy.study.looks import level_of_a_look
 from scalestudy.tune.model import Finalist, Launched
-from scalestudy.tune.race import MOST_BLOCKS, SURVIVORS, Race
+from scalestudy.tune.race import LEAST_BLOCKS, MOST_BLOCKS, SURVIVORS, Race
 from scalestudy.tune.space import Space
 from scalestudy.tune.target import Setting
 
@@ -74,6 +74,7 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
         [one for one in race.whole if one.setting == of and one.outcome == "ok"] for of in (setting, space.present)
     )
     failed = next((one for one in race.whole if one.setting == setting and one.outcome != "ok"), None)
+    mine, present = _that_count(mine, present)
     within = differences(_by_block(mine, race.value), _by_block(present, race.value), planned=race_planned(race))
     gain = mean(within, confidence=level(space)).map(exp) if len(within.values) else NOTHING
     if race.goal == "goodput":
@@ -111,6 +112,14 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
         accepted=accepted,
         why=why,
     )
+
+
+def _that_count(mine: list[Launched], present: list[Launched]) -> tuple[list[Launched], list[Launched]]:
+    """Without the blocks in which something else spoiled a launch of either, while enough others are left."""
+    spoiled = {one.block for one in (*mine, *present) if one.spoiled}
+    clean = [[one for one in of if one.block not in spoiled] for of in (mine, present)]
+    left = set.intersection(*({one.block for one in of} for of in clean))
+    return (clean[0], clean[1]) if len(left) >= LEAST_BLOCKS else (mine, present)
 
 
 def race_planned(race: Race) -> int:

@@ -41,6 +41,9 @@ class Launched(Part):
     """Whether this call of the command made the launch; else it was recorded before."""
     cut_off: bool = False
     """Whether the end of the budget cut it off. Its run is set aside, so that a larger budget makes it again."""
+    spoiled: tuple[str, ...] = ()
+    """What something else on the host did to it, as in the column `spoiled` of runs.csv; of a launch that was
+    measured twice, the second time."""
 
 
 class Level(Part):

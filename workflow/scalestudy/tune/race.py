@@ -55,7 +55,7 @@ class Launches(Protocol):
         """Whether the launch was recorded before."""
 
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
-        """The launch. left_s: seconds after which it is ended."""
+        """The launch, made a second time where something else spoiled it. left_s: seconds after which it ends."""
 
 
 class BudgetEndedError(Exception):

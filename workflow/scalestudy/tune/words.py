@@ -11,8 +11,10 @@ from typing import Any
 from scalestudy.publish.numbers.rounding import show
 from scalestudy.publish.words.labels import counted
 from scalestudy.registry.codes import AccuracyKept
+from scalestudy.registry.words.points import spoiled_by
 from scalestudy.tune.final import level
 from scalestudy.tune.model import Finalist, Launched, TuneFile
+from scalestudy.tune.race import LEAST_BLOCKS
 from scalestudy.tune.space import Space
 
 WIDTH = 100
@@ -70,7 +72,8 @@ def launch_line(space: Space, one: Launched, per_s: float) -> str:
     if one.outcome != "ok":
         return f"  {what}  {one.outcome.upper()}: {setting}: {one.reason}{kept}"
     worth = "no steady steps" if isnan(per_s) else f"{per_s:9.4g} samples/s"
-    return f"  {what}  {worth}  {setting}{kept}"
+    beside = f" (measured {spoiled_by(' '.join(one.spoiled))})" if one.spoiled else ""
+    return f"  {what}  {worth}  {setting}{kept}{beside}"
 
 
 def sentence_of(space: Space, goal: str, won: Finalist | None, ended: str) -> str:
@@ -105,6 +108,8 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
     )
     if recorded_s > 0:
         lines += _wrapped(f"recorded before this call: {recorded_s:.0f} device-seconds in this folder")
+    if spoiled := [one for one in found.launches if one.spoiled]:
+        lines += _wrapped(_spoiled(spoiled, len(found.launches)))
     for one in found.finalists:
         lines += ["", *_finalist_lines(one, found)]
     failed = [one for one in found.launches if one.outcome != "ok"]
@@ -116,6 +121,15 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
             for line in _wrapped(f"* {_setting(space, one)}: {one.outcome}: {one.reason}", 2)
         ]
     return [*lines, "", "Not tried:", *_not_tried(found, space, never_tried)]
+
+
+def _spoiled(spoiled: Sequence[Launched], of: int) -> str:
+    by = " ".join(dict.fromkeys(code for one in spoiled for code in one.spoiled))
+    was = "was" if len(spoiled) == 1 else "were"
+    said = f"note: {len(spoiled)} of {counted(of, 'launch')} {was} measured {spoiled_by(by)}"
+    if any(one.kind == "whole" for one in spoiled):
+        said += f"; their final blocks are left out where {LEAST_BLOCKS} others are left"
+    return said
 
 
 _KINDS = {"look": "look", "short": "short", "whole": "final"}

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from scalestudy.analyse.run.energy import energy_of
+from scalestudy.analyse.run.grid import Columns
 from scalestudy.record.host.load import KEY
+from scalestudy.record.tables import Observation
 from scalestudy.registry.codes import Spoiled
 from scalestudy.study.config.spoiled import SpoiledFrom
 
@@ -40,6 +43,13 @@ def spoiled_columns(
         "spoiled_after": " ".join(after or [Spoiled.NONE]),
         **{renamed.get(name, name): value for name, value in readings.items()},
     }
+
+
+def spoiled_of(observation: Observation, limits: SpoiledFrom, *, warmup_steps: float) -> dict[str, Any]:
+    """The columns of one launch, from its record and tables. warmup_steps: of COLUMNS of run/steps.py."""
+    blocks, steps = (Columns(observation.tables[name]) for name in ("blocks", "steps"))
+    spec, environment = observation.record.spec, observation.record.environment
+    return spoiled_columns(environment, energy_of(blocks, steps, spec=spec, warmup_steps=warmup_steps), limits)
 
 
 def _codes(loads: Sequence[Mapping[str, Any]], slow_gpus: float, limits: SpoiledFrom) -> Iterator[Spoiled]:

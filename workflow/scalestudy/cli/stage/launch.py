@@ -23,11 +23,6 @@ if TYPE_CHECKING:
     from scalestudy.study.spec import RunSpec
 
 
-BETTER_MOMENT_S = 120.0
-"""How long a launch that is made because others were spoiled waits for a quiet host. Not in a job of a cluster,
-whose time is for the launches alone."""
-
-
 @options.verb(short_help="launch one run and record the observation")
 @options.study
 @options.results
@@ -57,9 +52,9 @@ def train(
 ) -> int:
     """Launch one run and record it. A run that has been measured is kept and not measured again."""
     from scalestudy.cli.spent import first_repeat_is_made, why_beyond
+    from scalestudy.launch.guards.moment import better_moment_s
     from scalestudy.launch.process import Interrupted
     from scalestudy.launch.run import measure_run, record_unneeded
-    from scalestudy.launch.slurm.job import job_id
     from scalestudy.record.parts import TRACES
     from scalestudy.record.say import say
     from scalestudy.study.limits import Limits
@@ -73,7 +68,7 @@ def train(
             decision = _decision(folder, after)
             needed, reason = spec.run_id in decision.needed, decision.why_unneeded(spec.repeat)
             probed = spec.run_id not in decision.without_probes
-            quiet_within_s = BETTER_MOMENT_S if decision.replaces and job_id(os.environ) is None else 0.0
+            quiet_within_s = better_moment_s() if decision.replaces else 0.0
         else:
             needed, reason = _decide(spec, [folder / "runs" / run for run in reserve_of], confidence)
         if not needed:

@@ -1,12 +1,23 @@
 """A better moment for a launch that is made because others were spoiled: one in which nobody else computes."""
 
+import os
 import time
 from collections.abc import Callable
 
 from scalestudy.launch.guards.host import BUSY, Guard
+from scalestudy.launch.slurm.job import job_id
 from scalestudy.record.say import say
 
 POLL_S = 5.0
+BETTER_MOMENT_S = 120.0
+
+
+def better_moment_s() -> float:
+    """How long a launch that replaces a spoiled one waits for a quiet host.
+
+    0 in a job of a cluster, whose time is for the launches alone.
+    """
+    return BETTER_MOMENT_S if job_id(os.environ) is None else 0.0
 
 
 def look_when_quiet(look: Callable[[], Guard | None], within_s: float) -> Guard | None:
