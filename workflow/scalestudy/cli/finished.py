@@ -20,7 +20,7 @@ OF_A_POINT = ("scaling", "nodes", "devices_per_node", "batch_per_rank", "global_
 def read_studies(folders: Sequence[Path], names: Sequence[str]) -> list[Source]:
     """Return the studies with their letters, in the given order. names: `WHICH=NAME` of the command line."""
     if not 2 <= len(folders) <= MOST:
-        raise UserError(f"{len(folders)} studies given; a comparison needs at least 2 and at most {MOST}")
+        raise UserError(f"a comparison needs at least 2 and at most {MOST} studies; given: {len(folders)}")
     _refuse_twice(folders)
     sources = [read_finished(folder, letter) for folder, letter in zip(folders, ascii_uppercase, strict=False)]
     levels = [source.plan.study.report.confidence for source in sources]

@@ -221,7 +221,7 @@ def refuse_batches(before: Side, after: Side, limits: Sequence[Limit]) -> None:
 
 
 def results_folder(given: Path | None, name: str) -> Path:
-    """Return the folder for the runs, which has none yet. Raises UserError."""
+    """Return the folder for the runs, in which there are no runs yet. Raises UserError."""
     import datetime
 
     from scalestudy.cli.naming import home
