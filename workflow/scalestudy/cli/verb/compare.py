@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from scalestudy.analyse.study.compare import Comparison, Source
 
 
-@options.verb(short_help="Compare studies: ratios with intervals, and how the setups differ.")
+@options.verb(short_help="Compare studies: ratios with intervals, and setup differences.")
 @click.argument("studies", nargs=-1, type=options.PATH)
 @options.path(
     "--results", cls=Several, metavar="FOLDER...", help="Results folders of further studies, after STUDIES."

@@ -9,7 +9,7 @@ from scalestudy.cli import options
 from scalestudy.cli.naming import find_study, results_of, study_files
 
 
-@options.verb(short_help="Find the batch per rank that is enough, and the largest that fits.")
+@options.verb(short_help="Find the batch per rank that is enough and the largest possible.")
 @options.study
 @options.results
 @click.option("--workload", required=True, metavar="NAME", help="Workload of the study.")

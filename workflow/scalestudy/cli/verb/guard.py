@@ -35,7 +35,7 @@ class Guard(Verb):
 
 @click.command(
     cls=Guard,
-    short_help="Test whether a change made training slower; gives an exit status.",
+    short_help="Test whether a change made training slower (sets exit status).",
     options_metavar="[OPTIONS] [-- SCRIPT]",
 )
 @fail_if(required=True)

@@ -12,7 +12,7 @@ from scalestudy.cli.command import Several
 from scalestudy.cli.naming import find_study
 
 
-@options.verb(short_help="Search the best settings of a workload for goodput or epoch time.")
+@options.verb(short_help="Search settings of a workload for best goodput or epoch time.")
 @click.argument("file", required=False, type=options.PATH, metavar="[STUDY.yaml]")
 @options.study
 @options.results
