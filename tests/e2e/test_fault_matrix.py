@@ -90,9 +90,9 @@ def cells_of_ranks() -> Iterator[Cell]:
 
 def cells_of_what_starts_ranks() -> Iterator[Cell]:
     reasons = {
-        ("starter", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+        ("starter", signal.SIGKILL): "the process that starts the ranks was ended by SIGKILL",
         ("starter", signal.SIGTERM): "was stopped by SIGTERM before any rank had failed",
-        ("keeper", signal.SIGKILL): "the process that starts the ranks and watches them was ended by SIGKILL",
+        ("keeper", signal.SIGKILL): "the process that starts the ranks was ended by SIGKILL",
     }
     for (victim, fault), reason in reasons.items():
         for moment in IN_TRAINING:
@@ -189,7 +189,7 @@ def test_a_rank_that_is_stopped_for_ever_is_named_with_the_limit(results: Path, 
     node = record.ranks[0].node
     assert record.outcome == "failed"
     assert record.reason == (
-        f"rank 1 on {node} stood still: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
+        f"rank 1 on {node} made no progress: rank 0 on {node} waited 6 s (stall_limit_s) for it;"
         " ended by SIGKILL after that"
     )
     assert launch.left_over() == []

@@ -114,7 +114,7 @@ CELLS = [
         "plain",
         kill("starter", signal.SIGKILL),
         "failed",
-        "the process that starts the ranks and watches them was ended by SIGKILL",
+        "the process that starts the ranks was ended by SIGKILL",
         told={"fault": "SIGKILL to the process that starts a script's ranks", "moment": TRAINING},
     ),
     cell(

@@ -59,7 +59,7 @@ def test_a_launch_that_gives_up_waiting_leaves_a_record(
     with handlers_kept():
         record, _ = measure_run(spec, tmp_path)
         assert record.outcome == "preempted"
-        assert record.reason.startswith("SLURM does not say within 0.1 min what job 1 is given: ")
+        assert record.reason.startswith("SLURM did not report within 0.1 min the allocation of job 1: ")
         assert "slurm controller" in record.reason
         assert record.environment["slurm_job_id"] == "1"
         monkeypatch.delenv("SLURM_JOB_ID")

@@ -30,7 +30,7 @@ def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_no
     launch.end()
     record = launch.record()
     # On a busy host the record may be due before SLURM says why it ended the job: then the launch is made again.
-    said = {"failed": "a node of SLURM job", "preempted": "was told to end"}
+    said = {"failed": "a node of SLURM job", "preempted": "received SIGTERM"}
     assert said[record.outcome] in record.reason
 
 
@@ -89,7 +89,7 @@ def test_more_memory_than_was_asked_for_is_oom(submitting: Submitting) -> None:
     launch.end()
     record = launch.record()
     assert record.outcome == "oom"
-    assert "more memory was used than the job was given" in record.reason
+    assert "the job used more memory than it was allocated" in record.reason
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ def test_a_node_that_never_comes_up_is_not_waited_for_for_ever(submitting: Submi
     launch = Launch(submitting, sbatch="--nodes=2 --ntasks=2", scales=["2x1"], start_limit_s=COME_UP_S)
     launch.end()
     record = launch.record()
-    assert (record.outcome, record.reason) == ("failed", f"1 of 2 nodes came up within {COME_UP_S} s: node1")
+    assert (record.outcome, record.reason) == ("failed", f"only 1 of 2 nodes came up within {COME_UP_S} s: node1")
 
 
 @pytest.mark.slow
@@ -171,7 +171,7 @@ def test_nodes_that_come_up_and_never_meet_end_the_launch(submitting: Submitting
     launch.end()
     record = launch.record()
     assert record.outcome == "failed"
-    assert "did not meet" in record.reason
+    assert "did not complete their rendezvous" in record.reason
 
 
 @pytest.mark.fault(
@@ -186,7 +186,7 @@ def test_one_node_where_two_were_planned_is_no_number_in_a_table(submitting: Sub
     launch.end()
     record = launch.record()
     assert record.outcome == "failed"
-    assert record.reason.startswith("2 nodes are planned, and SLURM job ")
+    assert record.reason.startswith("2 nodes are planned, but SLURM job ")
     assert not len(read_observation(submitting.results / "runs" / record.run_id).steps)
 
 

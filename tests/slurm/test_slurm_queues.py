@@ -66,8 +66,8 @@ def test_a_cancelled_job_is_preempted_and_measured_again_by_the_next_call(submit
     launch.end()
     record = launch.record()
     assert record.outcome == "preempted"
-    # While its processes are ending SLURM does not say as what.
-    assert record.reason.split(" after ")[0].split(" ", 3)[3] in ("was cancelled", "was told to end")
+    # While the processes of a job are ending, SLURM does not report its final state.
+    assert record.reason.split(" after ")[0].split(" ", 3)[3] in ("was cancelled", "received SIGTERM")
     assert record.totals.steps > 0
     dry = submitting.submit("-n", "--", f"results/small/runs/{launch.run_id}/run.sha256").stdout
     assert "train_distributed" in dry

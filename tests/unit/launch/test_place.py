@@ -57,7 +57,7 @@ def test_a_file_in_the_place_of_a_run_is_set_aside(
     assert read_record(final).reason == "enough"
     (kept,) = superseded(tmp_path)
     assert kept.read_text() == "mine"
-    assert f"{final}: is no run; moved to {kept}" in capsys.readouterr().err
+    assert f"{final} is not a run; it was moved to {kept}" in capsys.readouterr().err
 
 
 @pytest.mark.fault(
@@ -72,7 +72,7 @@ def test_a_link_to_nothing_is_named_before_a_launch(spec: RunSpec, tmp_path: Pat
     final = tmp_path / "runs" / spec.run_id
     final.parent.mkdir()
     final.symlink_to("/nowhere/run")
-    with pytest.raises(UserError, match=r"is a link to /nowhere/run, which is not there\. Bring that back"):
+    with pytest.raises(UserError, match=r"is a link to /nowhere/run, which does not exist\. Restore that"):
         record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched"))
 
 
@@ -109,7 +109,7 @@ def test_what_comes_into_the_way_meanwhile_costs_no_measurement(
     assert read_record(final).reason == "enough"
     assert len(superseded(tmp_path)) == 1
     if what != "directory":
-        assert "was in the way of the run; moved to" in capsys.readouterr().err
+        assert "was in the way of the run; it was moved to" in capsys.readouterr().err
 
 
 @pytest.mark.fault(
@@ -132,7 +132,9 @@ def test_a_record_that_cannot_be_put_in_its_place_is_taken_by_the_next_call(
 
     with monkeypatch.context() as patched:
         patched.setattr(Path, "rename", refuse)
-        with pytest.raises(UserError, match=r"cannot be put here \(permission denied\)\. Its record is whole in"):
+        with pytest.raises(
+            UserError, match=r"its record cannot be moved here \(permission denied\)\. The record is complete in"
+        ):
             record(spec, tmp_path)
     assert not final.exists()
     kept, measured_now = record(spec, tmp_path, meanwhile=lambda: pytest.fail("it must not be launched again"))
@@ -181,7 +183,7 @@ def test_an_attempt_that_cannot_be_read_is_kept_and_does_not_block_its_run(
     (kept,) = superseded(tmp_path)
     assert (kept / "attempt.json").exists()
     said = capsys.readouterr().err
-    assert f"{partial / 'attempt.json'}: does not say who tried to measure the run before" in said
+    assert f"{partial / 'attempt.json'}: not a valid note of an earlier attempt to measure the run" in said
     assert str(kept) in said
 
 
