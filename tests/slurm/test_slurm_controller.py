@@ -157,7 +157,7 @@ def test_a_job_that_slurm_took_without_an_answer_is_not_submitted_twice(
     broken = submitting.break_command("sbatch", f"REAL \"$@\" >/dev/null; echo '{timed_out}' >&2; exit 1")
     broken.touch()
     driver = submitting.drive("--", one_run(submitting))
-    driver.wait_until_it_says("SLURM has taken n1g2-blocks-1 (1 run) as job")
+    driver.wait_until_it_says("SLURM has accepted n1g2-blocks-1 (1 run) as job")
     assert driver.end() == 0
     assert driver.said.count("as job") == 1
     assert {record.outcome for record in submitting.records().values()} == {"ok"}
