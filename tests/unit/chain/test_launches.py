@@ -172,5 +172,7 @@ def test_rules_whose_launches_share_a_job_are_given_the_same_words(content: dict
     refuse_unequal_requests(scales, make_allocations(scales), {"train_distributed": typed})
     refuse_unequal_requests(blocks, make_allocations(blocks), {"train_distributed": {"mem_mb": 9000}})
     for rule in rules:
-        with pytest.raises(UserError, match=f"gres of {rule} is 'gpu:a100:2', but of train_.* it is not set; .*scales"):
+        with pytest.raises(
+            UserError, match=f"gres of {rule} is 'gpu:a100:2', but of train_.* it is not set; .*scales"
+        ):
             refuse_unequal_requests(blocks, make_allocations(blocks), {rule: typed})

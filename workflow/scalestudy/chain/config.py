@@ -42,7 +42,7 @@ def keep_config(study: Study, results: Path) -> Path:
 
 
 def keep_config_for_jobs(study: Study, results: Path) -> None:
-    """Keep the config for jobs, which read the workflow again at their start with the config of their submission."""
+    """Keep the config for jobs, which read the workflow again at their start, with the config of submission."""
     os.environ[SUBMITTED] = str(keep_config(study, results).resolve())
 
 
