@@ -30,7 +30,7 @@ class Steps:
         """End of the last event: a forward pass may have begun there."""
         self._last_update: Mark = None
         self._until_update = (0, 0)
-        """Numbers of passes and nested passes of the row up to its last update; later ones are of the next step."""
+        """Numbers of passes and nested passes of the row up to its last update; later ones are of the next row."""
         self._closed: Row | None = None
         self._update_within = False
         """Whether an optimizer stepped within the parts that have not ended."""
@@ -51,7 +51,7 @@ class Steps:
         """Number of updates that a gradient scaler skipped."""
 
     def use_clock(self, clock: Any) -> None:
-        """Use another clock from here on. Marks of two clocks are not comparable, so the current step starts again."""
+        """Use another clock from here on. Marks of two clocks are not comparable: the current step starts again."""
         before, self.clock = self._row, clock
         self._row, self._stack = None, []
         self._updated.clear()
