@@ -15,9 +15,9 @@ from slurm_studies import Submitting, small_study
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller is away",
-    moment="a launch begins",
-    outcome="the launch waits for it; its log says so",
+    fault="the controller does not answer",
+    moment="a run starts",
+    outcome="the run waits for it; its log shows this",
     kept="the run",
     next_call="nothing is left to do",
 )
@@ -41,8 +41,8 @@ def test_a_launch_waits_for_the_controller(submitting: Submitting, controller: C
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="the controller stays away for longer than a launch waits",
-    moment="a launch begins",
+    fault="the controller does not answer for longer than a run waits",
+    moment="a run starts",
     outcome="preempted; the record quotes SLURM",
     kept="finished runs",
     next_call="the run is measured",

@@ -18,11 +18,11 @@ def logs_of(submitting: Submitting) -> list[str]:
 def refused(what: str, said: str) -> pytest.MarkDecorator:
     """A cell of the fault matrix: a submission that cannot be."""
     return pytest.mark.fault(
-        fault=f"a job asks for {what}",
+        fault=f"a job requests {what}",
         moment="submission",
-        outcome=f"the job fails; terminal and logs say {said}, and which key would change it",
+        outcome=f"the job fails; terminal and logs show {said}, and the key to change",
         kept="finished runs",
-        next_call="the runs are measured, once the key is changed",
+        next_call="the runs are measured once the key is changed",
     )
 
 
@@ -42,7 +42,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
             {},
             "partition nowhere does not exist (there are: main, members, single, urgent)",
             "slurm_partition under default-resources",
-            marks=[refused("a partition that is not there", "which partitions there are"), pytest.mark.slow],
+            marks=[refused("a partition that does not exist", "which partitions exist"), pytest.mark.slow],
             id="partition",
         ),
         pytest.param(
@@ -50,7 +50,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
             {"time_limit_min": 20},
             "it requests 44 min, but partition urgent allows 10",
             "allocation_limit_min of the study",
-            marks=[refused("more time than a partition gives", "how much it gives"), pytest.mark.slow],
+            marks=[refused("more time than a partition allows", "how much it allows"), pytest.mark.slow],
             id="time",
         ),
         pytest.param(
@@ -58,7 +58,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
             {"scales": ["2x1"]},
             "it requests 2 nodes, but partition single allows up to 1 per job",
             "scales of the study",
-            marks=[refused("more nodes than a partition gives", "how many it gives"), pytest.mark.slow],
+            marks=[refused("more nodes than a partition allows", "how many it allows"), pytest.mark.slow],
             id="nodes",
         ),
         pytest.param(
@@ -74,7 +74,7 @@ def refused(what: str, said: str) -> pytest.MarkDecorator:
             {},
             "Requested node configuration is not available",
             "mem_mb under set-resources in profiles/slurm/config.yaml",
-            marks=[refused("what SLURM itself refuses", "SLURM's words"), pytest.mark.slow],
+            marks=[refused("something that SLURM itself refuses", "SLURM's message"), pytest.mark.slow],
             id="by-slurm",
         ),
     ],
@@ -116,7 +116,7 @@ def waiting(submitting: Submitting) -> Iterator[Driver]:
 @pytest.mark.fault(
     fault="scancel",
     moment="a job waits in the queue",
-    outcome="the job fails; terminal and logs say that it was cancelled",
+    outcome="the job fails; terminal and logs show that it was cancelled",
     kept="finished runs",
     next_call="the runs are measured",
 )
@@ -136,7 +136,7 @@ def test_a_cancelled_job_says_so_in_terminal_and_logs(submitting: Submitting, wa
 @pytest.mark.fault(
     fault="a job is held",
     moment="a job waits in the queue",
-    outcome="the study waits; the terminal says that the job is held, and how to release it",
+    outcome="the study waits; the terminal shows that the job is held, and how to release it",
     kept="every run",
     next_call="nothing is left to do",
 )
@@ -154,7 +154,7 @@ def test_a_held_job_is_said_to_be_held(submitting: Submitting, waiting: Driver) 
 @pytest.mark.fault(
     fault="a partition's time limit is lowered below a job's",
     moment="a job waits in the queue",
-    outcome="the study waits; the terminal says that the job never starts as things are, and what would change it",
+    outcome="the study waits; the terminal shows that the job cannot start, and what to change",
     kept="finished runs",
     next_call="the job is refused before it is submitted, with the same key",
 )
@@ -176,9 +176,9 @@ def test_a_job_that_can_never_start_is_said_to(submitting: Submitting, waiting: 
 @pytest.mark.fault(
     fault="a job names an account that its partition refuses",
     moment="submission",
-    outcome="the study waits; the terminal has SLURM's words, and says which key would change it",
+    outcome="the study waits; the terminal shows SLURM's reason and the key to change",
     kept="finished runs",
-    next_call="the runs are measured, once the key is changed",
+    next_call="the runs are measured once the key is changed",
 )
 def test_an_account_that_a_partition_refuses(submitting: Submitting) -> None:
     """Where there is no accounting SLURM takes such a job, and never starts it."""

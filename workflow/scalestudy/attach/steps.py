@@ -51,7 +51,7 @@ class Steps:
         """Number of updates that a gradient scaler skipped."""
 
     def use_clock(self, clock: Any) -> None:
-        """Use another clock from here on. Marks of two clocks are not comparable: the current step starts again."""
+        """Use another clock from here on. Marks of two clocks are not comparable, so the step begins again."""
         before, self.clock = self._row, clock
         self._row, self._stack = None, []
         self._updated.clear()
