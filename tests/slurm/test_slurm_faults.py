@@ -29,7 +29,7 @@ def test_a_node_that_fails_is_named_as_the_cause(submitting: Submitting, both_no
     submitting.cluster.run("scontrol", "update", "nodename=node2", "state=down", "reason=test")
     launch.end()
     record = launch.record()
-    # On a busy host the record may be due before SLURM says why it ended the job: then the launch is made again.
+    # On a busy host the record may be due before SLURM reports why it ended the job. The run is then repeated.
     said = {"failed": "a node of SLURM job", "preempted": "received SIGTERM"}
     assert said[record.outcome] in record.reason
 

@@ -227,7 +227,7 @@ def _warn(spec: RunSpec, place: dict[str, Any]) -> None:
 
 @dataclass(frozen=True)
 class _Ended:
-    """How the processes of a launch ended, as seen from outside."""
+    """How the processes of a run ended, as seen from outside."""
 
     exit_code: int = 1
     timed_out: bool = False

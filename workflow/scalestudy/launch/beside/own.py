@@ -59,7 +59,7 @@ class OwnProcesses:
         return ticks * TICK_S + sum(usage.ru_utime + usage.ru_stime for usage in mine)
 
     def pids(self) -> set[int]:
-        """The processes of the launch that are alive."""
+        """Ids of the run's processes that are alive."""
         return {one.pid for one in self._family({one.pid: one for one in self._processes()})}
 
     def _family(self, found: dict[int, Process]) -> list[Process]:

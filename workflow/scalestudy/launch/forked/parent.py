@@ -41,9 +41,9 @@ def preload() -> None:
 def unfit() -> str:
     """Why this process must not fork ranks; empty where it may."""
     if threading.active_count() > 1:
-        return f"{threading.active_count()} threads run in it"
+        return f"{threading.active_count()} threads are running in it"
     if sys.modules["torch"].cuda.is_initialized():
-        return "it holds a CUDA context"
+        return "it has a CUDA context"
     return ""
 
 
