@@ -138,7 +138,7 @@ def test_a_device_that_is_lost_while_training_is_the_cause_and_not_a_peer_that_i
     record = failed("lost device", "strict", tmp_path).record
     assert record.outcome == "failed"
     assert record.reason.startswith("rank 1: DistBackendError: NCCL error in: ")
-    assert "Cuda failure 999 'unknown error'; NVML says of its GPU: GPU is lost." in record.reason
+    assert "Cuda failure 999 'unknown error'; NVML reports for its GPU: GPU is lost." in record.reason
     assert "Restart the node, or use another one" in record.reason
 
 

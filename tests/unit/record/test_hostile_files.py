@@ -105,7 +105,7 @@ def test_a_record_names_no_file_outside_its_directory(measured: Path, tmp_path: 
     record["files"][name] = {"bytes": 1, "sha256": "0" * 64}
     (directory / "run.json").write_text(json.dumps(sealed(record)))
     (directory / VOUCHER).unlink()
-    with pytest.raises(UserError, match="no file of the run's own directory"):
+    with pytest.raises(UserError, match="not a file in the run's own directory"):
         read_observation(directory)
 
 

@@ -41,9 +41,7 @@ def unwritable(error: OSError, path: str | Path = "") -> UnwritableError:
     if isinstance(error, UnwritableError):
         return error
     name = path or error.filename or "a file"
-    why, help_ = WHY.get(
-        error.errno or 0, (error.strerror or str(error) or type(error).__name__, "fix this")
-    )
+    why, help_ = WHY.get(error.errno or 0, (error.strerror or str(error) or type(error).__name__, "fix this"))
     return UnwritableError(f"{name}: cannot be written: {why}; {help_} and run the same command again")
 
 

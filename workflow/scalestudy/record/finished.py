@@ -21,9 +21,7 @@ def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
         return []
     older = older_runs(runs)
     if not older:
-        return [
-            f"measured already: {len(runs)} runs, all as the current measurement protocol {CURRENT} specifies"
-        ]
+        return [f"measured already: {len(runs)} runs, all as the current measurement protocol {CURRENT} specifies"]
     again = f"To measure them again: scalestudy retry {results} --protocol, then scalestudy run."
     return [f"measured already: {len(runs)} runs", *(f"  {line}" for line in (*older, again))]
 
