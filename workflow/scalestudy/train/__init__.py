@@ -1,1 +1,1 @@
-"""One rank of one run. torch is imported on this floor and nowhere else."""
+"""One rank of one run. Only this package imports torch."""
