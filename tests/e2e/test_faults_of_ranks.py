@@ -59,7 +59,7 @@ FAULTS = [
     ("memory", "oom", "rank 1: out of memory"),
     ("diverged", "diverged", "loss is nan at step 7 on rank 1"),
     ("exception", "failed", "rank 1: ValueError: of the user's own"),
-    ("hang", "failed", f"rank 1 on {{node}} did not move on for {STALL_S} s"),
+    ("hang", "failed", f"rank 1 on {{node}} made no progress for {STALL_S} s"),
     ("killed", "failed", "rank 1 on {node} left no report; ended by SIGKILL"),
     ("probe", "ok", ""),
 ]

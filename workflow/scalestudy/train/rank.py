@@ -117,8 +117,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
             waiting = False
         else:
             limit = f"{stall_limit_s:g} s (stall_limit_s)"
-            own = f"rank {place.rank} on {place.node} did not move on for {limit}; it was in {where}"
-        reason = f"{stall_limit_s:g} s (stall_limit_s) without an answer, in {where}" if waiting else own
+            own = f"rank {place.rank} on {place.node} made no progress for {limit}; it was in {where}"
+        reason = f"no answer for {stall_limit_s:g} s (stall_limit_s), in {where}" if waiting else own
         begun = watchdog.steps() if watchdog.busy else None
         write("failed", reason, waited=waiting, begun=begun, stalled_s=stall_limit_s)
         time.sleep(OTHERS_S)
@@ -138,8 +138,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 def _take_leave() -> None:
     """Destroy the process group, after the report was written.
 
-    NCCL can block here forever if another rank is in a kernel or has exited. SIGALRM then ends the process; it does
-    not need a thread of ours. A rank that failed does not destroy its group.
+    NCCL can block here forever if another rank is in a kernel or has exited. SIGALRM then ends the process; it
+    does not need a thread of ours. A rank that failed does not destroy its group.
     """
     for signum in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(signum, signal.SIG_DFL)
@@ -164,7 +164,7 @@ def _train(
     """
     try:
         if place.world_size != spec.world_size:
-            raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
+            raise PlacementError(f"{place.world_size} ranks started; {spec.world_size} were planned")
         # Before the limit: the memory of what it loads does not belong to the training.
         watchdog.busy = asks_stream(place.device)
         refuse_shared_gpu(place, timeout_s=group_timeout_s(watchdog.limit_s))
@@ -245,9 +245,7 @@ def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:
     """Return the reason if the whole process of this rank was stopped for a while; else ''."""
     if not (stopped_s := watchdog.stopped_s):
         return ""
-    return (
-        f"rank {place.rank} on {place.node} was stopped as a whole for {stopped_s:.0f} s; the others waited for it"
-    )
+    return f"rank {place.rank} on {place.node}: its process was stopped for {stopped_s:.0f} s; the others waited for it"
 
 
 def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
@@ -257,7 +255,7 @@ def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
     if memory.peak_allocated_gib is not None:
         kind, peak = "allocated", memory.peak_allocated_gib
     return (
-        f"rank {place.rank}: out of memory with {spec.micro_batch} samples a pass; peak {kind} {peak:.2f} GiB"
+        f"rank {place.rank}: out of memory with {spec.micro_batch} samples per pass; peak {kind} {peak:.2f} GiB"
         + (f" of {limit:g} GiB" if limit else "")
     )
 
