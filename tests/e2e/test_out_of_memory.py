@@ -119,6 +119,6 @@ def test_a_limit_below_what_a_rank_has_is_refused_in_words(before_gib: float, tm
     assert record.outcome == "failed"
     words = record.reason.split()
     assert record.reason == (
-        f"host.memory_limit_gib: 0.05 is less than the {words[6]} GiB that a rank has before it begins; raise it"
+        f"host.memory_limit_gib: 0.05 is less than the {words[6]} GiB that a rank uses before training; raise it"
     )
     assert float(words[6]) == pytest.approx(before_gib, abs=0.2)

@@ -177,8 +177,8 @@ def test_a_driver_that_is_too_old_for_the_build_is_named_with_what_the_build_nee
     [
         (None, pynvml.NVML_ERROR_DRIVER_NOT_LOADED, "NVML does not answer: Driver Not Loaded."),
         (None, pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, "NVML does not answer: NVML Shared Library Not Found."),
-        ("7", 0, "CUDA_VISIBLE_DEVICES='7' names none of the 2 GPU(s) of this host."),
-        ("MIG-gone", 0, "CUDA_VISIBLE_DEVICES='MIG-gone' names none of the 2 GPU(s) of this host."),
+        ("7", 0, "CUDA_VISIBLE_DEVICES='7' matches none of the 2 GPU(s) of this host."),
+        ("MIG-gone", 0, "CUDA_VISIBLE_DEVICES='MIG-gone' matches none of the 2 GPU(s) of this host."),
         ("", 0, ""),
     ],
 )
@@ -192,10 +192,10 @@ def test_why_a_study_that_insists_on_cuda_has_none(
     nvml = FakeNvml(Board("GPU-0"), Board("GPU-1"), failing=failing)
     with pytest.raises(PlacementError) as refused:
         choose_device(Host(device="cuda"), local_rank=0, local_world_size=1, nvml=nvml)
-    none, ask_for = "no CUDA device is visible to this job.", "Ask for a GPU, or set host.device: cpu"
+    none, ask_for = "no CUDA device is visible to this job.", "Request a GPU, or set host.device: cpu"
     assert str(refused.value).endswith(" ".join(filter(None, [none, why, ask_for])))
     if given:
-        with pytest.raises(PlacementError, match="names none of the 2 GPU") as refused:
+        with pytest.raises(PlacementError, match="matches none of the 2 GPU") as refused:
             choose_device(Host(), local_rank=0, local_world_size=1, nvml=nvml)
 
 

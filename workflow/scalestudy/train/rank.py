@@ -245,7 +245,10 @@ def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:
     """Return the reason if the whole process of this rank was stopped for a while; else ''."""
     if not (stopped_s := watchdog.stopped_s):
         return ""
-    return f"rank {place.rank} on {place.node}: its process was stopped for {stopped_s:.0f} s; the others waited for it"
+    return (
+        f"rank {place.rank} on {place.node}: its process was stopped for {stopped_s:.0f} s;"
+        " the others waited for it"
+    )
 
 
 def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
