@@ -151,7 +151,7 @@ def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
     seen = "2: " if given is None else "1: "
     with pytest.raises(PlacementError) as refused:
         choose_device(Host.model_validate({"device": device}), local_rank=0, local_world_size=1, nvml=nvml)
-    assert f"has GPUs for this job ({seen}{Board('').name}; driver 570.124.06), and torch" in str(refused.value)
+    assert f"has GPUs for this job ({seen}{Board('').name}; driver 570.124.06), but torch" in str(refused.value)
     assert "a build without CUDA, sees none" in str(refused.value)
     assert "host.device: cpu" in str(refused.value)
     assert nvml.running == 0
@@ -168,7 +168,7 @@ def test_a_driver_that_is_too_old_for_the_build_is_named_with_what_the_build_nee
     host, nvml = Host.model_validate({"device": device}), FakeNvml(Board("GPU-0"))
     with pytest.raises(PlacementError) as refused:
         choose_device(host, local_rank=0, local_world_size=1, nvml=nvml)
-    assert "driver 570.124.06), and torch" in str(refused.value)
+    assert "driver 570.124.06), but torch" in str(refused.value)
     assert "made for CUDA 13.0, sees none. Install a build of torch that fits the driver" in str(refused.value)
 
 
