@@ -1,7 +1,8 @@
 """Probes: the cost of communication in a step, measured by independent methods after the training.
 
 They come last because they change the model: replicas that do not synchronise drift apart. Nothing is timed for
-the study's step time after them. docs/measurement.md explains their numbers."""
+the study's step time after them. docs/measurement.md explains their numbers.
+"""
 
 import itertools
 from collections.abc import Callable

@@ -2,7 +2,8 @@
 
 Rank 0 trains a replica of the model by itself, as a single process would, while the others sleep; then all ranks
 train. A round is baseline, distributed, distributed, baseline, so that a drift within a round affects both
-equally. Rounds in which other processes used the cores are repeated (measure/quiet.py)."""
+equally. Rounds in which other processes used the cores are repeated (measure/quiet.py).
+"""
 
 import gc
 import itertools

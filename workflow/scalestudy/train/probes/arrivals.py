@@ -2,7 +2,8 @@
 
 A communication hook takes the timestamps. A hook bypasses DDP's built-in path, so its blocks are interleaved with
 blocks without synchronisation of their own. Their difference, minus the built-in path's difference, is the
-overhead of the timestamps."""
+overhead of the timestamps.
+"""
 
 # No deferred annotations here: torch inspects the annotations of a hook.
 from dataclasses import dataclass, field

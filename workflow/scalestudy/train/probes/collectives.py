@@ -92,7 +92,8 @@ def _call(name: str, count: int, world: int, device: torch.device) -> Callable[[
     """Return a function that calls a collective on a message of `count` float32.
 
     This is the complete message, as in nccl-tests: what a rank has after an all-gather, or before a
-    reduce-scatter."""
+    reduce-scatter.
+    """
     whole, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)
     calls: dict[str, Callable[[], object]] = {
         "all-reduce": lambda: dist.all_reduce(whole),
