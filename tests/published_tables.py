@@ -1,4 +1,4 @@
-"""The published measurements as numbers: what tests ask of them."""
+"""The published measurements as numbers, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def table(name: str = "published") -> pd.DataFrame:
-    """The rows of a file, with total `throughput` a second and `step_time_s`, nan where no batch was stated."""
+    """Return the rows of a file, with total `throughput` per second and `step_time_s`; nan if no batch was stated."""
     frame = pd.read_csv(DATA / f"{name}.csv")
     per_gpu = frame["throughput_unit"].str.endswith("/GPU", na=False)
     frame["throughput"] *= frame["gpus"].where(per_gpu, 1)
@@ -23,7 +23,7 @@ def table(name: str = "published") -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Question:
-    """Two smallest scales of a table inside one tier of a machine, and the next."""
+    """The two smallest scales of a table inside one tier of a machine, and the next."""
 
     name: str
     strong: bool
@@ -32,7 +32,7 @@ class Question:
 
 
 def questions() -> list[Question]:
-    """What every published table asks of a forecast: from its two smallest scales in a node, or of whole nodes."""
+    """Return the forecasts to test: from each table's two smallest scales within a node, or of whole nodes."""
     found = []
     for case, rows in table().groupby("case", sort=False):
         strong = len(rows["batch_per_gpu"].unique()) > 1

@@ -1,7 +1,7 @@
-"""A rank that shards models and compares their initial values with those of the same models built whole.
+"""A rank that shards models and compares their initial values with the same models built unsharded.
 
-`sharded_start.py KINDS`: KINDS is JSON, {name: variant and workload of a spec}; prints JSON, {name: facts}.
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say which rank this is.
+`sharded_start.py KINDS`: KINDS is JSON, {name: variant and workload of a spec}; prints JSON, {name: facts}. RANK,
+WORLD_SIZE, MASTER_ADDR and MASTER_PORT identify this rank.
 """
 
 from __future__ import annotations

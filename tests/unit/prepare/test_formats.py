@@ -153,7 +153,9 @@ def test_cifar_files_that_are_short_missing_or_of_another_kind(tmp_path: Path) -
     records = cifar_records(2, classes=10, seed=1)
     records[1, 0] = 10
     batch.write_bytes(records.tobytes())
-    with pytest.raises(UserError, match=r"data_batch_3\.bin: record 2 has class 10; the classes of CIFAR-10 are 0 to 9"):
+    with pytest.raises(
+        UserError, match=r"data_batch_3\.bin: record 2 has class 10; the classes of CIFAR-10 are 0 to 9"
+    ):
         prepared(tmp_path / "data", **entry)
     batch.unlink()
     with pytest.raises(UserError, match=r"has no data_batch_3\.bin"):
