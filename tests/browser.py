@@ -39,7 +39,7 @@ PATIENCE_S = 60
 
 
 class Page:
-    """A page in a browser, with its errors (logged, thrown, or while loading), warnings, and requested addresses."""
+    """A page in a browser, with its errors (logged, thrown, of loading), warnings, and requested addresses."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser, self._session = browser, session

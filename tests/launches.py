@@ -32,7 +32,7 @@ DIGITS_MLP: dict[str, Any] = {
 def spec_of(
     variant: dict[str, Any], workload: dict[str, Any] | None = None, *, scale: str = "1x2", **study: Any
 ) -> RunSpec:
-    """Return the spec of a variant of a workload, on a CPU and without probes unless `study` sets something else."""
+    """Return the spec of a variant of a workload, on a CPU and without probes unless `study` sets others."""
     content = {
         "study": "launches",
         "repeats": 1,

@@ -47,7 +47,7 @@ class Machine:
     def facts(
         self, *, usable: Sequence[int] | None = None, visible: str | None = None, quota: float | None = None
     ) -> Facts:
-        """Return the facts of a job on it. usable: CPUs of its control group; visible: its CUDA_VISIBLE_DEVICES."""
+        """Return the facts of a job. usable: CPUs of its control group; visible: its CUDA_VISIBLE_DEVICES."""
         environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
         found = read_facts(
             CUDA,

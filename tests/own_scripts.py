@@ -26,7 +26,7 @@ def scripts_in(folder: Path) -> Path:
 
 
 def command_spec(command: str, ranks: int, *, folder: Path, **changes: Any) -> CommandSpec:
-    """Return the spec of a script on `ranks` ranks. changes: keys of the study if it has them, else of the workload."""
+    """Return the spec of a script on `ranks` ranks. changes: keys of the workload or of the study."""
     study = {
         "study": "own",
         "repeats": 1,

@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def table(name: str = "published") -> pd.DataFrame:
-    """Return the rows of a file, with total `throughput` per second and `step_time_s`; nan if no batch was stated."""
+    """Return the rows of a file, with total `throughput` per second and `step_time_s` (nan without a batch)."""
     frame = pd.read_csv(DATA / f"{name}.csv")
     per_gpu = frame["throughput_unit"].str.endswith("/GPU", na=False)
     frame["throughput"] *= frame["gpus"].where(per_gpu, 1)

@@ -188,7 +188,7 @@ class Launch:
     """
 
     def __init__(self, submitting: Submitting, *snakemake: str, sbatch: str | None = None, **study: Any) -> None:
-        """snakemake: its options. sbatch: options of a job without Snakemake. study: changes of the small study."""
+        """snakemake: its options. sbatch: options of a job without it. study: changes of the small study."""
         self.submitting = submitting
         submitting.configure(small_study(**study))
         self.run_id = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "ddp")

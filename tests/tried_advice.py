@@ -62,7 +62,7 @@ def trial_of(gain: Interval | None, **after: Any) -> Trial:
 
 
 def tried_study(content: dict[str, Any], *, gain: float = 2.0, outcome: str = "ok") -> TriedStudy:
-    """Return a trial in three drifting repeats: 4 ms before, 4 ms over the gain after. outcome: of the runs after."""
+    """Return a trial in three drifting repeats: 4 ms before, 4 ms/gain after. outcome: of the runs after."""
     content["variants"] |= {"ddp-after": {"strategy": "ddp", "ddp": {"bucket_cap_mb": 5}}}
     plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
     runs = study_of(plan, {key: [time] * 3 for key, time in TIMES.items()})
