@@ -48,7 +48,7 @@ def main() -> None:
     place = place_rank(parse_spec((directories[0] / "spec.json").read_text()).host)
     if place.world_size > 1:
         dist.init_process_group("gloo")
-        dist.init_process_group = lambda *_, **__: None  # what each strategy would do anew
+        dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     for directory in directories:
         train(directory, place)
     if place.world_size > 1:

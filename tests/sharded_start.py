@@ -71,7 +71,7 @@ def main() -> None:
         choice="",
     )
     dist.init_process_group("gloo")
-    dist.init_process_group = lambda *_, **__: None  # what each strategy would do anew
+    dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     kinds = json.loads(sys.argv[1])
     print(json.dumps({name: compare(variant, load, place) for name, (variant, load) in kinds.items()}))
     dist.destroy_process_group()

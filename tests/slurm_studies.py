@@ -222,7 +222,7 @@ class Launch:
             with contextlib.suppress(OSError):  # it has ended meanwhile
                 environment = (process / "environ").read_bytes().split(b"\0")
                 for told in environment:
-                    if told.startswith(b"RANK="):  # whoever watches the ranks has none
+                    if told.startswith(b"RANK="):  # processes that watch the ranks have no rank
                         found[int(told.removeprefix(b"RANK="))] = int(process.name)
         return found
 

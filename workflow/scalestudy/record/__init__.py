@@ -1,1 +1,1 @@
-"""The record of each run on disk (`run.json`, `steps.parquet`, `epochs.csv`, `log.txt`)."""
+"""The observation of a run on disk (`run.json`, `steps.parquet`, `epochs.csv`, `log.txt`)."""

@@ -1,4 +1,4 @@
-"""The results of training on from a checkpoint with larger batches: losses at equal numbers of samples.
+"""The results of continuing training from a checkpoint with larger batches: losses at equal numbers of samples.
 
 They are an entry of `environment` in run.json, not a table: a table would be a file that records of earlier
 releases lack. A record without the entry means that no larger batch was tried.

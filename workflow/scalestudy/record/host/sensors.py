@@ -1,4 +1,4 @@
-"""Clock, power, temperature and energy at the end of a block. They are read between timed parts, hence quickly."""
+"""Clock, power, temperature and energy at the end of a block. Reading them between timed parts must be fast."""
 
 import contextlib
 import os

@@ -44,7 +44,8 @@ def block_steps(most: int, step_s: float) -> int:
 def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
     """Record at most `measure.probe_rounds` rounds of these kinds, after `settle` steps that are not recorded.
 
-    It stops earlier if every rank knows the difference of the first two kinds to `measure.half_width` of a step.
+    It stops earlier if the difference of the first two kinds is known to `measure.half_width` of a step on every
+    rank.
     """
     measure = trainer.spec.measure
     batches = trainer.open_extra(settle + measure.probe_rounds * len(kinds) * measure.probe_steps)

@@ -71,8 +71,7 @@ class Checkpoints:
             self._remember(path)
 
     def _whom_to_ask(self) -> dict[str, Any]:
-        """Return arguments for a distributed checkpoint: the ranks that write it, or that there is only one
-        process.
+        """Return arguments for a distributed checkpoint: the ranks that write it, or a flag for a single process.
 
         torch 2.8 detects a single process by itself and has no such argument.
         """
