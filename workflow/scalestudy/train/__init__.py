@@ -1,1 +1,1 @@
-"""One rank of one run. Only this package imports torch."""
+"""One rank of one run. The code that needs torch is in this package."""

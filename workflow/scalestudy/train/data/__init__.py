@@ -68,7 +68,7 @@ def load_files(data: FileData, directory: Path | None) -> Split:
     """
     if directory is None:
         raise UserError(
-            f"data.type: {data.type} comes from files; give the folder of the prepared data with --data"
+            f"data.type: {data.type} comes from files; set --data to the folder of the prepared data"
         )
     manifest, arrays = read_store(directory, data)
     checksums = {name: file.sha256 for name, file in manifest.arrays.items()}

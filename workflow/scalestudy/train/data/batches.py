@@ -31,7 +31,7 @@ class Share:
         return [order[start : start + share] for start in starts]
 
     def tail(self, epoch: int, *, parts: int) -> Tensor:
-        """Return this rank's part of the indices that `batches` drops, as far as they divide evenly.
+        """Return this rank's part of what `batches` drops, as far as it divides among ranks and parts.
 
         May be empty. parts: number of micro-batches, which must have equal sizes.
         """
