@@ -98,7 +98,7 @@ def _fetch_part(url: str, sha256: str, part: Path) -> None:
         raise UserError(
             f"{public_url(url)}: the fetched file does not have the checksum in `sha256`, and was removed\n"
             f"  expected {sha256}\n  found    {found} ({size} bytes)\n"
-            "Either the file has changed, or a proxy or login page returned something else."
+            "Either the file has changed, or something in between, such as a proxy, answered instead."
         )
 
 

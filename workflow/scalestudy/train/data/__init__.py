@@ -67,9 +67,7 @@ def load_files(data: FileData, directory: Path | None) -> Split:
     Raises UserError if no directory was given, or if it does not contain a complete store of these data.
     """
     if directory is None:
-        raise UserError(
-            f"data.type: {data.type} comes from files; set --data to the folder of the prepared data"
-        )
+        raise UserError(f"data.type: {data.type} comes from files; set --data to the folder of the prepared data")
     manifest, arrays = read_store(directory, data)
     checksums = {name: file.sha256 for name, file in manifest.arrays.items()}
     return Split(*(torch.from_numpy(arrays[name]) for name in ARRAYS), checksums=checksums)
