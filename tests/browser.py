@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 INSTALL = "no Chromium here; on Debian: apt-get install chromium"
-# No helper of its own may ask the network for anything, and no name is found.
+# Chromium's own services must not use the network, and no host name resolves.
 OPTIONS = (
     "--headless",
     "--no-sandbox",
@@ -80,7 +80,7 @@ class Page:
     def open(self, path: Path, *, fragment: str = "", script: bool = True) -> None:
         """Load a file, with or without scripts, and wait for it."""
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self._go("about:blank")  # or the same page at another place would not be loaded again
+        self._go("about:blank")  # else another anchor of the same page would not reload it
         self._scripts = script
         self._go(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
         self.settle()
@@ -95,7 +95,7 @@ class Page:
 
     def settle(self) -> None:
         """Wait until all pending work of the page has been done and its events have been received."""
-        if not self._scripts:  # nothing happens then
+        if not self._scripts:  # then nothing is pending
             return
         wait = "new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done)), 20))"
         self.call("Runtime.evaluate", expression=wait, awaitPromise=True)
@@ -208,7 +208,7 @@ def browser() -> Iterator[Browser]:
     """The browser of a test session; tests are skipped if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        # Where the tests must run, as in CI, it is an error.
+        # If the tests must run, as in CI, this is an error.
         assert "SCALESTUDY_NEED_CHROMIUM" not in os.environ, INSTALL
         pytest.skip(INSTALL)
     made = Browser(program)

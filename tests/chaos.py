@@ -78,9 +78,9 @@ class Chaos:
         while call.poll() is None:
             at_s = time.monotonic() - begin + self.random.uniform(LEAST_S, MOST_S)
             kind, signum = self.random.choice(TARGETS), self.random.choice(ENDING)
-            pause = self.random.random() < 0.2  # it is stopped and goes on
+            pause = self.random.random() < 0.2  # the process is stopped and continued
             struck: list[int] = []
-            # The kind may not be there at that moment: the next one of it counts, while the call lasts.
+            # If there is no such process at that moment, the next one is hit, as long as the call lasts.
             while call.poll() is None and not struck:
                 if time.monotonic() - begin >= at_s:
                     struck = self.processes(kind, call.pid)
@@ -152,7 +152,7 @@ class Chaos:
     def of_checkout(self) -> Iterator[tuple[int, str]]:
         """Return (process id, command line) of each process of this checkout."""
         for path in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 here = (path / "cwd").readlink() == self.checkout.root or str(self.checkout.root) in words
                 if here and words and alive(int(path.name)) and int(path.name) != os.getpid():
@@ -187,7 +187,7 @@ class Chaos:
         left += [str(path) for path in self.results.rglob(".*.[0-9]*")]
         left += [str(path) for path in (self.checkout.root / ".snakemake/locks").glob("*")]
         if self.temporary:
-            # What torch compiled is for the next launch. Snakemake makes a folder before it reads our rules.
+            # torch's compiled code is for the next run. Snakemake makes a folder before it reads our rules.
             known = (CACHE, "snakemake")
             left += [str(path) for path in self.temporary.iterdir() if not path.name.startswith(known)]
             left += [str(path) for path in self.temporary.glob(f"snakemake*/{MARK}")]

@@ -26,14 +26,14 @@ from scalestudy.study.plan import Plan, make_plan
 
 pytest_plugins = ["browser", "slurm_studies", "wheels"]
 
-# Tests that run side by side do not wait for each other's launches: the lock of a host is in its temporary folder.
+# Parallel tests do not wait for each other's runs: the lock of a host is in the temporary folder.
 if "PYTEST_XDIST_WORKER" in os.environ:
     tempfile.tempdir = tempfile.mkdtemp(prefix=f"scalestudy-{os.environ['PYTEST_XDIST_WORKER']}-")
     os.environ["TMPDIR"] = tempfile.tempdir
-    Path(tempfile.tempdir).chmod(0o755)  # munged refuses a socket in a place that others cannot reach
+    Path(tempfile.tempdir).chmod(0o755)  # munged rejects a socket in a folder that others cannot access
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
-# As a process has them that a shell starts: under nohup, or in the background of a script, some would be ignored.
+# As in a process started by a shell: under nohup, or in the background of a script, some would be ignored.
 HANDLERS = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
@@ -43,7 +43,7 @@ HANDLERS = {
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 
-# What a checkout consists of; results, environments and caches stay behind.
+# The parts of a checkout, without results, environments and caches.
 CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm")
 
 
@@ -81,9 +81,10 @@ def until_decided(name: str, **measure: Any) -> dict[str, Any]:
         time_limit_min=2,
         workloads={"first": mlp_workload(scaling=["strong"])},
         host={"device": "cpu", "start": "fork"},
-        measure={"probe_rounds": 0, "replace_spoiled": False} | measure,  # others may run beside it
-        # At 51 % and two looks a ratio of three launches is known to 99 % as long as the standard deviation of its
-        # logarithm is below 0.74. Beside four processes that never rest it is 0.22.
+        measure={"probe_rounds": 0, "replace_spoiled": False}
+        | measure,  # other processes may run at the same time
+        # At 51 % and two looks, a ratio of three runs is decided at 99 % as long as the standard deviation of its
+        # logarithm is below 0.74. With four other busy processes it is 0.22.
         report={"confidence": 0.51, "overhead_reference": False},
     )
 
@@ -169,7 +170,7 @@ class Checkout:
         """Return the /proc folders of this checkout's torchruns and ranks, also of other hosts."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 words = path.read_bytes().split(b"\0")
                 here = (path.parent / "cwd").readlink() == self.root or str(self.root).encode() in b" ".join(words)
                 if b"scalestudy.train" in words and here:
@@ -178,7 +179,7 @@ class Checkout:
 
     def copy_to(self, target: Path) -> Checkout:
         """Copy the checkout with its results and Snakemake's metadata, preserving file times."""
-        # What another process may be writing while this copies: locks and logs of its dry runs.
+        # Files that another process may write during the copy: locks and logs of its dry runs.
         passing = shutil.ignore_patterns("locks", "log")
         shutil.copytree(self.root, target, symlinks=True, ignore=passing)
         return Checkout(target)
@@ -236,7 +237,7 @@ def make_checkout(target: Path) -> Checkout:
         if source.is_symlink():
             (target / name).symlink_to(source.readlink())
         elif source.is_dir():
-            # Compiled files are copied, so that no checkout compiles; not those that are being written.
+            # Compiled files are copied, so that no checkout compiles, except those that are being written.
             ignore = shutil.ignore_patterns("*.egg-info", "*.pyc.*")
             shutil.copytree(source, target / name, ignore=ignore)
         else:

@@ -13,7 +13,9 @@ Damage = Callable[[Path], None]
 def damages(file: Path) -> dict[str, Damage]:
     """Return ways to damage a file, by name. Each changes the given path, which is a copy of the file."""
     content = file.read_bytes()
-    whole = content.rstrip() if file.suffix == ".json" else content  # without its end a document is whole
+    whole = (
+        content.rstrip() if file.suffix == ".json" else content
+    )  # without the final newline a document is still complete
     lines = content.splitlines(keepends=True)
     found: dict[str, Damage] = {
         "missing": lambda path: path.unlink(),

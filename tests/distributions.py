@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-# Names as in the official archive: number of the review, and its rating from 1 to 10.
+# Names as in the official archive: the number of the review, and its rating from 1 to 10.
 REVIEWS = {
     "train/neg/0_3.txt": "A dull film.<br /><br />It's DULL.",
     "train/neg/1_1.txt": "Dull, dull, dull!",
@@ -72,7 +72,7 @@ def cifar_records(count: int, *, classes: int, seed: int) -> np.ndarray:
     """Return random records as bytes: one label and the pixels; for CIFAR-100 the coarse label first."""
     rng = np.random.default_rng(seed)
     pixels = rng.integers(0, 256, (count, 3072), dtype=np.uint8)
-    pixels[:, 2048:] //= 4  # a dark blue, so that the colours differ
+    pixels[:, 2048:] //= 4  # dark blue, so that the colours differ
     labels = [rng.integers(0, classes, (count, 1), dtype=np.uint8)]
     if classes == 100:
         labels.insert(0, rng.integers(0, 20, (count, 1), dtype=np.uint8))

@@ -82,7 +82,7 @@ def main() -> None:
     place = place_rank(parse_spec((directories[0] / "spec.json").read_text()).host)
     if place.world_size > 1:
         dist.init_process_group("gloo")
-        dist.init_process_group = lambda *_, **__: None  # what each strategy would do again
+        dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     for directory in directories:
         spec = parse_spec((directory / "spec.json").read_text())
         assert isinstance(spec, TrainSpec)

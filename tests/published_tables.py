@@ -37,7 +37,7 @@ def questions() -> list[Question]:
     for case, rows in table().groupby("case", sort=False):
         strong = len(rows["batch_per_gpu"].unique()) > 1
         if strong and not case.startswith("strong"):
-            continue  # the batch per rank changes without the table being of strong scaling: no question to ask
+            continue  # the batch per rank changes although the table is not of strong scaling: nothing to forecast
         plain = rows[~((rows["gpus"] == 1) & (rows["strategy"] == "ddp") & case.startswith("pytorch-ddp"))]
         measured = [_measured(row) for row in plain.sort_values("gpus").itertuples()]
         node = int(plain["gpus_per_node"].iloc[0])

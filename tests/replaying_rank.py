@@ -50,7 +50,7 @@ def replay(recorded: Path, rank: int, out: Path) -> None:
         parquet.write_table(of_rank, out / f"{name}-{rank}.parquet")
         time.sleep(TICK_S / 5)
     write_epochs(out / f"epochs-{rank}.csv", read_epochs(recorded / "epochs.csv") if rank == 0 else [])
-    # What the ranks told the launcher and the launcher did not see itself, by the names that the record has.
+    # Facts that only the ranks can report to the launcher, by their names in the record.
     totals = {name: value for name, value in record.totals.model_dump().items() if name not in SUMMED}
     write_json(
         out / f"rank-{rank}.json",

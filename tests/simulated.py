@@ -15,7 +15,7 @@ from scalestudy.measure.stopping import StepRule, launches_needed
 from scipy.signal import lfilter
 
 BLOCK = 20
-FIXED_LAUNCHES, FIXED_WARMUP, FIXED_STEPS = 5, 50, 200  # as scripts in the field have it
+FIXED_LAUNCHES, FIXED_WARMUP, FIXED_STEPS = 5, 50, 200  # as in typical benchmark scripts
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Truth:
     """Share of steps that take longer, by 30 % on average."""
 
 
-# Published spread: launch-to-launch CV 0.1-0.5 % on one GPU, 0.3-2 % on 8, 1-2.2 % on 32.
+# Published spread: run-to-run CV 0.1-0.5 % on one GPU, 0.3-2 % on 8, 1-2.2 % on 32.
 PUBLISHED = {
     "1 GPU": (0.001, 0.005),
     "8 GPUs": (0.003, 0.02),

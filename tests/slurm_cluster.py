@@ -78,7 +78,7 @@ class Cluster:
     """Controller and nodes. `path` has wrappers with the configuration, since the executor drops SLURM_CONF."""
 
     def __init__(self) -> None:
-        # Not below pytest's own folder: munged refuses a socket in a place that others cannot reach.
+        # Not below pytest's own folder: munged rejects a socket in a folder that others cannot access.
         self.base = Path(tempfile.mkdtemp(prefix="scalestudy-slurm-"))
         self.base.chmod(0o755)
         self.path = self.base / "bin"
@@ -171,7 +171,7 @@ class Cluster:
         key.write_bytes(os.urandom(128))
         for name in ("state", *(f"spool-{node}" for node in NODES)):
             (self.base / name).mkdir()
-        for number in range(GPUS):  # any character device does: what is in it is nobody's business
+        for number in range(GPUS):  # any character device will do: its content is not used
             os.mknod(self.base / f"gpu{number}", 0o666 | 0o020000, os.makedev(1, 3))
         gres = f"AutoDetect=off\nNodeName=node[1-2] Name=gpu File={self.base}/gpu[0-{GPUS - 1}]\n"
         (self.base / "gres.conf").write_text(gres)

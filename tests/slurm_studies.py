@@ -19,7 +19,7 @@ from scalestudy.record.observation import RunRecord, read_record
 from slurm_cluster import Cluster, missing_programs
 
 INSTALL = "apt-get install slurmctld slurmd slurm-client munge"
-# A job is over when it is over: what waits for real clusters would only make the tests slow.
+# Jobs end immediately: the waiting times for real clusters would only make the tests slow.
 QUICK = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
 
 
@@ -29,7 +29,7 @@ def cluster() -> Iterator[Cluster]:
     missing = missing_programs()
     if missing:
         reason = f"no SLURM here ({', '.join(missing)} not found); on Debian: {INSTALL}"
-        # Where the tests must run, as in CI, it is an error.
+        # If the tests must run, as in CI, this is an error.
         assert "SCALESTUDY_NEED_SLURM" not in os.environ, reason
         pytest.skip(reason)
     made = Cluster()
@@ -150,7 +150,7 @@ def submitting(cluster: Cluster, tmp_path: Path) -> Iterator[Submitting]:
     try:
         wait_for(lambda: not cluster.jobs(), seconds=60)
     except AssertionError:
-        cluster.run("scancel", "--partition=main")  # the next test is not to find them
+        cluster.run("scancel", "--partition=main")  # so that the next test does not find them
         raise
 
 
@@ -219,7 +219,7 @@ class Launch:
         """Return the process ids of the ranks."""
         found = {}
         for process in self.submitting.trainers():
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 environment = (process / "environ").read_bytes().split(b"\0")
                 for told in environment:
                     if told.startswith(b"RANK="):  # processes that watch the ranks have no rank

@@ -62,7 +62,7 @@ def _of_gloo(name: str) -> Callable[..., dist.Work]:
             try:
                 work.wait()
             except RuntimeError:
-                return  # the peer is gone: nobody is told
+                return  # the peer is gone: the error is hidden
             done.set_result(arguments[0] if arguments and name != "barrier" else None)
 
         threading.Thread(target=wait, daemon=True).start()
@@ -77,7 +77,7 @@ for _name in (
     *("alltoall", "alltoall_base", "reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced"),
 ):
     setattr(StrictGroup, _name, _of_gloo(_name))
-for _name, _older in (  # what groups call them since torch 2.12, and a backend by itself does not
+for _name, _older in (  # names in groups since torch 2.12; a plain backend lacks them
     ("all_gather_single", "_allgather_base"),
     ("reduce_scatter_single", "_reduce_scatter_base"),
     ("all_to_all_single", "alltoall_base"),

@@ -132,7 +132,7 @@ def workloads(draw: st.DrawFn, *, ranks: list[int]) -> Content:
     epochs = draw(st.sampled_from([0, 0, 1, 3]))
     common: Content = {"batch_size": batch, "scaling": scaling, "epochs": epochs}
     gives = draw(st.sampled_from(sorted(MODELS)))
-    # More steps than any warm-up of this grammar, at the largest batch too, so that there is a step time.
+    # More steps than any warm-up of this grammar, even at the largest batch, so that there is a step time.
     samples = batch * max(ranks) * draw(st.integers(60, 70) if epochs else st.integers(1, 3))
     data = {"type": SYNTHETIC[gives], "samples": samples}
     if draw(st.booleans()):
@@ -248,7 +248,7 @@ def studies(draw: st.DrawFn) -> Content:
 
 def _without_what_means_nothing(study: Content) -> Content:
     """Remove the keys that have no effect in combination with the others."""
-    if len(study["variants"]) == 1:  # one process alone
+    if len(study["variants"]) == 1:  # only one process
         study |= {"scales": ["1x1"], "max_repeats": study["repeats"]}
         study.get("report", {}).pop("forecast_scales", None)
     if study.get("max_repeats", study["repeats"]) == study["repeats"]:

@@ -50,7 +50,7 @@ def of_another_type(site: Site) -> list[Any]:
         "object": [*texts, 3, True, ["a"]],
         "mapping": [*texts, 3, True, ["a"]],
     }
-    if site.path[-1] in ("arguments", "command"):  # a text is one, as a shell has it
+    if site.path[-1] in ("arguments", "command"):  # a text is valid too, as a shell command
         return [3, True, {}, {"a": 1}]
     if "const" in site.schema or "enum" in site.schema:
         return [True, 3, [], {}, "", "nope", "SINGLE", " "]
@@ -93,7 +93,9 @@ def wrong_values(draw: st.DrawFn) -> Malformed:
     for site in chosen:
         values = draw(st.sampled_from([of_another_type(site), out_of_bounds(site) or of_another_type(site)]))
         study = placed(study, site.path, draw(st.sampled_from(values)))
-    tags = [site for site in chosen if site.path[-1] in ("type", "command")]  # what is beside it has no model then
+    tags = [
+        site for site in chosen if site.path[-1] in ("type", "command")
+    ]  # then the keys next to it have no model
     expected = tuple(site.dotted.removesuffix(".type") for site in (tags or chosen)[: 1 if tags else None])
     return Malformed("wrong value", written(study), expected)
 
