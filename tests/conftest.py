@@ -81,9 +81,8 @@ def until_decided(name: str, **measure: Any) -> dict[str, Any]:
         time_limit_min=2,
         workloads={"first": mlp_workload(scaling=["strong"])},
         host={"device": "cpu", "start": "fork"},
-        measure={"probe_rounds": 0, "replace_spoiled": False}
-        | measure,  # other processes may run at the same time
-        # At 51 % and two looks, a ratio of three runs is decided at 99 % as long as the standard deviation of its
+        measure={"probe_rounds": 0, "replace_spoiled": False} | measure,  # other processes may run too
+        # At 51 % and two looks, a ratio of three runs is known to 99 % as long as the standard deviation of its
         # logarithm is below 0.74. With four other busy processes it is 0.22.
         report={"confidence": 0.51, "overhead_reference": False},
     )

@@ -93,9 +93,7 @@ def wrong_values(draw: st.DrawFn) -> Malformed:
     for site in chosen:
         values = draw(st.sampled_from([of_another_type(site), out_of_bounds(site) or of_another_type(site)]))
         study = placed(study, site.path, draw(st.sampled_from(values)))
-    tags = [
-        site for site in chosen if site.path[-1] in ("type", "command")
-    ]  # then the keys next to it have no model
+    tags = [site for site in chosen if site.path[-1] in ("type", "command")]  # the keys next to it have no model
     expected = tuple(site.dotted.removesuffix(".type") for site in (tags or chosen)[: 1 if tags else None])
     return Malformed("wrong value", written(study), expected)
 
