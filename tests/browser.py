@@ -1,6 +1,6 @@
-"""Headless Chromium for tests of pages: opened from disk with the network off, and all that goes wrong is kept.
+"""Headless Chromium for tests of pages, which are opened from disk without network; all errors are collected.
 
-It is spoken to by its own DevTools protocol over a pair of pipes, so that no driver and no port are needed.
+It is controlled by its own DevTools protocol over a pair of pipes, so neither a driver nor a port is needed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 INSTALL = "no Chromium here; on Debian: apt-get install chromium"
-# No helper of its own may ask the network for anything, and no name is found.
+# Chromium's own services must not use the network, and no host name resolves.
 OPTIONS = (
     "--headless",
     "--no-sandbox",
@@ -39,7 +39,7 @@ PATIENCE_S = 60
 
 
 class Page:
-    """A page in a browser: errors (said or thrown, or of loading), warnings, and the addresses it asked for."""
+    """A page in a browser, with its errors (logged, thrown, of loading), warnings, and requested addresses."""
 
     def __init__(self, browser: Browser, session: str) -> None:
         self._browser, self._session = browser, session
@@ -49,18 +49,18 @@ class Page:
         self._loaded = self._scripts = False
 
     def start(self) -> None:
-        """Hear of what happens in it, and take the network away."""
+        """Subscribe to the page's events, and disconnect it from the network."""
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.call(f"{domain}.enable")
         off = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
         self.call("Network.emulateNetworkConditions", **off)
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """A command of the protocol."""
+        """Call a command of the protocol."""
         return self._browser.call(method, self._session, **parameters)
 
     def heard(self, method: str, event: dict[str, Any]) -> None:
-        """An event of the protocol."""
+        """Handle an event of the protocol."""
         if method == "Page.loadEventFired":
             self._loaded = True
         elif method == "Runtime.exceptionThrown":
@@ -78,9 +78,9 @@ class Page:
             self.problems.append(f"loading failed: {event['errorText']}")
 
     def open(self, path: Path, *, fragment: str = "", script: bool = True) -> None:
-        """Load a file, with scripts or without, and wait for it."""
+        """Load a file, with or without scripts, and wait for it."""
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
-        self._go("about:blank")  # or the same page at another place would not be loaded again
+        self._go("about:blank")  # else another anchor of the same page would not reload it
         self._scripts = script
         self._go(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
         self.settle()
@@ -94,38 +94,38 @@ class Page:
             self._browser.listen(0.1)
 
     def settle(self) -> None:
-        """Until what was to happen next in the page has happened, and was heard of."""
-        if not self._scripts:  # nothing happens then
+        """Wait until all pending work of the page has been done and its events have been received."""
+        if not self._scripts:  # then nothing is pending
             return
         wait = "new Promise(done => setTimeout(() => requestAnimationFrame(() => setTimeout(done)), 20))"
         self.call("Runtime.evaluate", expression=wait, awaitPromise=True)
         self._browser.listen(0.05)
 
     def get(self, expression: str) -> Any:
-        """Value of an expression in the page."""
+        """Return the value of an expression in the page."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def press(self, key: str, code: int, text: str = "") -> None:
-        """A key on the keyboard, down and up."""
+        """Press and release a key."""
         for kind in ("keyDown", "keyUp"):
             typed = {"text": text} if text and kind == "keyDown" else {}
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **typed)
         self.settle()
 
     def resize(self, width: int, height: int = 900) -> None:
-        """The width and height of the window, in CSS pixels."""
+        """Set the width and height of the window, in CSS pixels."""
         size = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.call("Emulation.setDeviceMetricsOverride", **size)
 
     def picture(self) -> bytes:
-        """PNG of what is in the window."""
+        """Return a PNG of the window."""
         return base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
 
 
 class Browser:
-    """A Chromium of its own; pages are opened in it one after another."""
+    """A separate Chromium, in which pages are opened one after another."""
 
     def __init__(self, program: str) -> None:
         self._profile = tempfile.mkdtemp(prefix="chromium-")
@@ -148,7 +148,7 @@ class Browser:
         self._rest, self._count = b"", 0
 
     def call(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
-        """A command of the protocol and its answer; events that come meanwhile are handed to their pages."""
+        """Call a command of the protocol and return its answer; meanwhile events are passed to their pages."""
         self._count += 1
         number = self._count
         message = {"id": number, "method": method, "params": parameters}
@@ -163,7 +163,7 @@ class Browser:
         return answer["result"]
 
     def listen(self, seconds: float) -> None:
-        """Take what the browser says until it says nothing for so long."""
+        """Receive events until the browser has been silent for this long."""
         while select.select([self._read], [], [], seconds)[0]:
             chunk = os.read(self._read, 1 << 20)
             assert chunk, "the browser has ended"
@@ -178,7 +178,7 @@ class Browser:
 
     @contextlib.contextmanager
     def page(self) -> Iterator[Page]:
-        """A fresh page, closed afterwards."""
+        """A new page, which is closed afterwards."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         self._pages[session] = page = Page(self, session)
@@ -190,7 +190,7 @@ class Browser:
             self.call("Target.closeTarget", targetId=target)
 
     def close(self) -> None:
-        """End it and remove its profile."""
+        """Stop the browser and remove its profile."""
         with contextlib.suppress(AssertionError, OSError):
             self.call("Browser.close")
         try:
@@ -205,10 +205,10 @@ class Browser:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """The browser of a session of tests; skipped where there is none."""
+    """The browser of a test session; tests are skipped if there is none."""
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        # Where the tests must run, as in CI, it is an error.
+        # If the tests must run, as in CI, this is an error.
         assert "SCALESTUDY_NEED_CHROMIUM" not in os.environ, INSTALL
         pytest.skip(INSTALL)
     made = Browser(program)
@@ -220,6 +220,6 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A fresh page."""
+    """A new page."""
     with browser.page() as made:
         yield made

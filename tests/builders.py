@@ -1,4 +1,4 @@
-"""Observations made up from given step times, for tests of what is computed from them."""
+"""Observations built from given step times, for tests of the values computed from them."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def observation(
     tables_given: dict[str, pd.DataFrame] | None = None,
     protocol: int = CURRENT,
 ) -> Observation:
-    """An observation with the given step times: a sequence per rank, all of one epoch."""
+    """Return an observation with the given step times: a sequence per rank, all of one epoch."""
     cores = cores or [[rank] for rank in range(spec.world_size)]
     rows = [
         {
@@ -132,9 +132,9 @@ def observation(
 
 
 def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any) -> pd.DataFrame:
-    """runs.csv of a plan whose launches have constant steps.
+    """Return runs.csv of a plan whose runs have constant steps.
 
-    step_time_s: (workload, world size, batch per rank) -> step time of each repeat, or an outcome word instead.
+    step_time_s: (workload, world size, batch per rank) -> step time of each repeat, or an outcome instead.
     """
     observations = []
     for spec in plan.runs.values():
@@ -147,24 +147,24 @@ def study_of(plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]
 
 
 def runs_of(study: Study, observations: Sequence[Observation]) -> pd.DataFrame:
-    """A row of runs.csv per observation, in the order given."""
+    """Return runs.csv with one row per observation, in the given order."""
     return pd.DataFrame([reduce_run(study, observation).row for observation in observations])
 
 
 def summary_of(
     plan: Plan, step_time_s: dict[tuple[str, int, int], Sequence[float]], **options: Any
 ) -> pd.DataFrame:
-    """comprehensive_summary.csv of such a study."""
+    """Return comprehensive_summary.csv of such a study."""
     return summary_frame(plan, study_of(plan, step_time_s, **options))
 
 
 def diagnosed(plan: Plan, summary: pd.DataFrame) -> list[Diagnosis]:
-    """The diagnoses of a summary, with the forecasts that follow from it."""
+    """Return the diagnoses of a summary, with the forecasts that follow from it."""
     return diagnose_study(plan.study, summary, forecasts_frame(plan.study, summary))
 
 
 def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = None, **given: Any) -> Results:
-    """What documents are made from. given: findings, traces, environment, if they are to be something."""
+    """Return the input of the documents. given: findings, traces or environment, unless they are empty."""
     summary = summary_frame(plan, runs) if summary is None else summary
     return Results(
         summary=summary,
@@ -180,33 +180,33 @@ def results_of(plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame | None = No
 
 
 def book_of(plan: Plan, results: Results) -> NumbersFile:
-    """The numbers of these results, by key."""
+    """Return the numbers of these results, by key."""
     return make_numbers(plan, results)
 
 
 def traces_book(traces: Sequence[Trace]) -> NumbersFile:
-    """The numbers of traces, by key."""
+    """Return the numbers of traces, by key."""
     return book_from(dict(numbers_of_traces(traces)))
 
 
 def rows_book(summary: pd.DataFrame) -> NumbersFile:
-    """The numbers of the rows of a summary, by key."""
+    """Return the numbers of the rows of a summary, by key."""
     return book_from(dict(point_numbers(summary)))
 
 
 def book_from(numbers: dict[str, Number]) -> NumbersFile:
-    """A book of these numbers alone."""
+    """Return a book of only these numbers."""
     nothing: dict[str, Any] = {"points": {}, "runs": {}, "aliases": {}, "renamed": {}}
     return NumbersFile(study="x", scalestudy="x", confidence=0.95, numbers=numbers, **nothing)
 
 
 def printed_of(plan: Plan, results: Results) -> dict[str, Any]:
-    """What the documents print of these results."""
+    """Return what the documents print for these results."""
     return document_facts(plan, results, book_of(plan, results))
 
 
 def facts_of(plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, **given: Any) -> dict[str, Any]:
-    """What the documents print of a summary."""
+    """Return what the documents print for a summary."""
     return printed_of(plan, results_of(plan, runs, summary, **given))
 
 
@@ -214,14 +214,14 @@ WALL_TIME = {
     **{"wall_time_s": 2.0, "training_wall_time_s": 1.0, "probe_wall_time_s": 0.5, "held_devices": nan},
     **{"started_at": "2026-01-01T00:00:00+00:00", "hosts": "a", "slurm_job": None},
 }
-"""Of a launch in a runs.csv that was made by hand."""
+"""Columns of a run in a runs.csv that was made by hand."""
 
 NO_CALLS = pd.DataFrame(columns=["collective", "bytes", "time_s", "run_id"])
-"""collectives.csv where nothing was probed."""
+"""collectives.csv if nothing was probed."""
 
 
 def declared(frame: pd.DataFrame, file: str) -> pd.DataFrame:
-    """A table with all the columns that its file has (registry/files.py), empty where they are not given."""
+    """Return a table with all columns of its file (registry/files.py), empty unless they are given."""
     names = [name for column in FILES[file].columns for name in column.names]
     return frame.reindex(columns=[*frame.columns, *(name for name in names if name not in frame)])
 
@@ -234,7 +234,7 @@ def frames_of(
     calls: pd.DataFrame = NO_CALLS,
     quantiles: pd.DataFrame | None = None,
 ) -> Frames:
-    """What figures are drawn from; without quantiles, every launch of the plan has three."""
+    """Return the data that figures are drawn from; by default every run of the plan has three quantiles."""
     if epochs is None:
         epochs = pd.DataFrame(columns=["run_id", "epoch", "epoch_time_s", "validation_accuracy"])
     if quantiles is None:
@@ -248,13 +248,13 @@ QUANTILES = pd.DataFrame({"quantile": [0.0, 0.5, 1.0], "step_time_s": [0.001, 0.
 
 
 def page_of(plan: Plan, results: Results) -> str:
-    """report.html of these results, with figures that are not drawn."""
+    """Return report.html of these results, with placeholders for figures."""
     book = book_of(plan, results)
     return page_from(document_facts(plan, results, book), book)
 
 
 def page_from(facts: dict[str, Any], book: NumbersFile) -> str:
-    """report.html of what documents print, and of numbers.json."""
+    """Return report.html from the facts of the documents and numbers.json."""
     figures = [
         {
             "name": entry.name,

@@ -1,7 +1,8 @@
-"""Random faults against a running study, from a seed; and what has to hold after them.
+"""Random faults, from a seed, in a running study, and the checks after them.
 
 A fault stops, ends or kills processes of the study while it runs: Snakemake, a job, a launcher, a rank, or all of
-them; or it damages what an unfinished launch left. After each the same command is called again, as a user would.
+them; or it damages what an unfinished run left. After each fault the same command is called again, as a user
+would.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from scalestudy.chain.temporary import MARK
 ENDING = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = ("snakemake", "job", "launcher", "starter", "rank", "document", "everything")
 LEAST_S, MOST_S = 0.5, 6.0
-"""Seconds between two faults: a launch takes about as long as Snakemake needs to start."""
+"""Seconds between two faults: a run takes about as long as Snakemake needs to start."""
 KINDS = {
     "launcher": ("stage train",),
     "starter": ("scalestudy.launch.cold", "torch.distributed.run", "forked/client.py", "forked/supervisor"),
@@ -35,7 +36,7 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Fault:
-    """What was done, to how many processes, and how long after the call began."""
+    """A fault: its kind, the number of processes, and its time since the call began."""
 
     kind: str
     signal: str
@@ -45,19 +46,19 @@ class Fault:
 
 @dataclass
 class Chaos:
-    """A study in a checkout, and the faults that it met."""
+    """A study in a checkout, with the faults that struck it."""
 
     checkout: Checkout
     seed: int
     study: str = "tiny"
     temporary: Path | None = None
     faults: list[Fault] = field(default_factory=list)
-    """All that struck something."""
+    """All faults that struck something."""
     finished: dict[str, str] = field(default_factory=dict)
-    """Checksums of finished runs, as they were first seen."""
+    """Checksums of finished runs when they were first seen."""
     calls: int = 0
     wrong: list[str] = field(default_factory=list)
-    """What must not happen, in words; it stays empty."""
+    """Descriptions of violations; must stay empty."""
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -67,9 +68,9 @@ class Chaos:
         return self.checkout.root / "results" / self.study
 
     def strike(self) -> bool:
-        """Call the study, do it harm at random moments until the call has ended, and wait until all of it has.
+        """Call the study and inject faults at random moments until the call and all its processes have ended.
 
-        Returns whether anything was struck: a study that is finished ends before that.
+        Returns whether a fault struck anything: the call of a finished study ends before that.
         """
         before = len(self.faults)
         call = self.call()
@@ -77,9 +78,9 @@ class Chaos:
         while call.poll() is None:
             at_s = time.monotonic() - begin + self.random.uniform(LEAST_S, MOST_S)
             kind, signum = self.random.choice(TARGETS), self.random.choice(ENDING)
-            pause = self.random.random() < 0.2  # it is stopped and goes on
+            pause = self.random.random() < 0.2  # the process is stopped and continued
             struck: list[int] = []
-            # The kind may not be there at that moment: the next one of it counts, while the call lasts.
+            # If there is no such process at that moment, the next one is hit, as long as the call lasts.
             while call.poll() is None and not struck:
                 if time.monotonic() - begin >= at_s:
                     struck = self.processes(kind, call.pid)
@@ -103,13 +104,13 @@ class Chaos:
                 os.kill(pid, signum)
 
     def damage(self, path: Path) -> None:
-        """Cut a file short that an unfinished launch left."""
+        """Truncate a file that an unfinished run left."""
         if path.is_file():
             path.write_bytes(path.read_bytes()[: self.random.randrange(1 + path.stat().st_size // 2)])
             self.faults.append(Fault(f"{path.name} of an unfinished launch cut short", "", 0.0, 1))
 
     def call(self) -> subprocess.Popen[bytes]:
-        """The command that a user calls again and again; what is said is kept in a file."""
+        """Start the command that a user would repeat; its output goes to a file."""
         self.calls += 1
         said = (self.checkout.root / "said.txt").open("ab")
         environment = self.checkout.environment
@@ -126,7 +127,7 @@ class Chaos:
         )
 
     def finish(self) -> None:
-        """Set failed runs aside, as the tool advises, and call the same command once more."""
+        """Set failed runs aside, as the tool advises, and call the same command again."""
         self.checkout.run("scalestudy", "retry", f"results/{self.study}", check=False)
         call = self.call()
         code = call.wait()
@@ -136,7 +137,7 @@ class Chaos:
             self.wrong.append(f"the last call ended with {code}:\n{said[-3000:]}")
 
     def processes(self, kind: str, leader: int) -> list[int]:
-        """Process ids of a kind; of everything: all processes of the session."""
+        """Return the process ids of a kind of process, or of all processes of the session."""
         found = list(self.of_checkout())
         if kind == "snakemake":
             return [pid for pid, words in found if "/snakemake" in words and pid != leader][:1]
@@ -149,16 +150,16 @@ class Chaos:
         return [self.random.choice(of_kind)] if of_kind else []
 
     def of_checkout(self) -> Iterator[tuple[int, str]]:
-        """(process id, command line) of each process of this checkout."""
+        """Return (process id, command line) of each process of this checkout."""
         for path in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 words = (path / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 here = (path / "cwd").readlink() == self.checkout.root or str(self.checkout.root) in words
                 if here and words and alive(int(path.name)) and int(path.name) != os.getpid():
                     yield int(path.name), words
 
     def wait_for_end(self, call: subprocess.Popen[bytes]) -> None:
-        """Until the call has ended and no process of it is left; one that stays is wrong, and is killed."""
+        """Wait until the call has ended. A process of it that stays is a violation and is killed."""
         try:
             call.wait(timeout=240)
             wait_for(lambda: not list(self.of_checkout()), seconds=60)
@@ -171,7 +172,7 @@ class Chaos:
             call.wait()
 
     def look(self) -> None:
-        """No finished run is lost, changed or measured again."""
+        """Check that no finished run is lost, changed or measured again."""
         now = {path.parent.name: path.read_text() for path in self.results.glob("runs/*/run.json")}
         for run, content in self.finished.items():
             if now.get(run) != content:
@@ -180,13 +181,13 @@ class Chaos:
         self.finished |= {run: content for run, content in now.items() if not failed.search(content)}
 
     def left_over(self) -> list[str]:
-        """Processes, locks, unfinished runs and temporary files that are there although nothing runs."""
+        """Return processes, locks, unfinished runs and temporary files that exist although nothing runs."""
         left = [f"process {pid}: {words}" for pid, words in self.of_checkout()]
         left += [str(path) for path in self.results.glob("runs/.partial/*/*")]
         left += [str(path) for path in self.results.rglob(".*.[0-9]*")]
         left += [str(path) for path in (self.checkout.root / ".snakemake/locks").glob("*")]
         if self.temporary:
-            # What torch compiled is for the next launch. Snakemake makes a folder before it reads our rules.
+            # torch's compiled code is for the next run. Snakemake makes a folder before it reads our rules.
             known = (CACHE, "snakemake")
             left += [str(path) for path in self.temporary.iterdir() if not path.name.startswith(known)]
             left += [str(path) for path in self.temporary.glob(f"snakemake*/{MARK}")]

@@ -1,4 +1,4 @@
-"""Command lines that people may type: all verbs and options, read from click, with good and bad values by kind."""
+"""Command lines that users may type: all verbs and options, read from click, with good and bad values by kind."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scalestudy.cli.command import LazyChoice, LazyGroup
 from scalestudy.cli.main import program
 
 LAUNCHING = {"run", "verify", "tune", "guard", "find-batch", "demo", "accept", "train", "prepare"}
-"""Verbs that start processes once nothing is wrong: they get at least one value that is wrong."""
+"""Verbs that start processes if their arguments are valid: they get at least one wrong value."""
 BAD_NUMBERS = ("x", "", "1e3", "-1", "9" * 30, "inf", "nan", "-inf", "1e999", "½", "0x10", "1_000", "٣", " ", "--")
 BAD_TEXTS = (
     *("", "nope", "\udcff\udcfe", "a" * 5000, "../..", "a=b", "{x}"),
@@ -41,15 +41,15 @@ TABLES = {
 
 @dataclass(frozen=True)
 class Line:
-    """A command line, and whether something in it is surely wrong."""
+    """A command line, and whether it is certainly wrong."""
 
     words: tuple[str, ...]
     wrong: bool
-    """Then it has to end with 2."""
+    """If true, the command must end with 2."""
 
 
 def make_place(folder: Path) -> None:
-    """Everything that a path may name: whole and broken files, folders, pipes, links."""
+    """Create everything that a path may name: complete and broken files, folders, pipes, links."""
     for name, text in TABLES.items():
         (folder / name).write_text(text)
     (folder / "binary").write_bytes(bytes(range(256)))
@@ -70,11 +70,11 @@ BAD_PATHS = (
     *("missing/below", "empty-file/below", "/root", "~", "-"),
 )
 WRITTEN = {"out", "write", "tex_log", "schema", "readme", "documents", "columns", "captions", "data", "results"}
-"""Options of paths that need not be there."""
+"""Path options whose paths need not exist."""
 
 
 def lines(seed: int, count: int) -> list[Line]:
-    """Lines of all verbs and stages in turn."""
+    """Yield command lines for all verbs and stages in turn."""
     choice = random.Random(seed)
     commands = list(_commands())
     return [_line(choice, *commands[number % len(commands)]) for number in range(count)]
@@ -115,7 +115,7 @@ def _line(choice: random.Random, path: tuple[str, ...], command: click.Command) 
 
 
 def _surely_wrong(parameter: click.Parameter) -> tuple[str, ...]:
-    """Values that no command takes for a parameter; empty where that is not known beforehand."""
+    """Return values that no command accepts for a parameter; empty if there are no such values."""
     if isinstance(parameter, click.Option) and parameter.is_flag:
         return ()
     if isinstance(parameter.type, click.Choice | LazyChoice):

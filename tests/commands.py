@@ -1,4 +1,4 @@
-"""Commands called many times over, each in a process of its own that begins with what this one has imported."""
+"""Calls commands many times, each in a process of its own that begins with the modules imported here."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from typing import Any
 
 NOBODY = 65534
 HUNG = -99
-"""Status of a command that was ended after its time."""
+"""Status of a command that was stopped at its time limit."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended, and what it printed."""
+    """The status and the output of a command."""
 
     status: int
     out: str
@@ -50,7 +50,7 @@ def call(
 ) -> Ended:
     """Call `scalestudy WORDS` in a folder. as_nobody: as a user who owns nothing.
 
-    reader_left: nobody reads what it prints any more. output: where that goes instead.
+    reader_left: the reader of its output has gone. output: another destination for its output.
     """
     from scalestudy.__main__ import main
 
@@ -75,7 +75,7 @@ def call(
 
 
 def load_all() -> None:
-    """Import what commands import when they are called, so that each call need not."""
+    """Import the modules that commands import when they are called, so that calls need not."""
     import scalestudy
 
     for module in (
@@ -93,7 +93,7 @@ def load_all() -> None:
 
 
 def in_a_fork(function: Callable[[], Any], *, seconds: float) -> Ended:
-    """Call a function in a fork, whose exit status is what it returns, as `sys.exit` takes it."""
+    """Call a function in a fork. Its return value becomes the exit status, as with `sys.exit`."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         begin = time.monotonic()
         pid = os.fork()
@@ -109,7 +109,7 @@ def in_a_fork(function: Callable[[], Any], *, seconds: float) -> Ended:
 
 
 def _be(function: Callable[[], Any], out: int, err: int) -> None:
-    """Never returns."""
+    """Run the function in the forked process. Never returns."""
     status: Any = 1
     try:
         os.setsid()

@@ -1,4 +1,4 @@
-"""Studies and checkouts that tests share. Everything is small and real; nothing here pretends to measure."""
+"""Studies and checkouts that tests share. All are small and real; no measurement is simulated here."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from scalestudy.study.plan import Plan, make_plan
 
 pytest_plugins = ["browser", "slurm_studies", "wheels"]
 
-# Tests that run side by side do not wait for each other's launches: the lock of a host is in its temporary folder.
+# Parallel tests do not wait for each other's runs: the lock of a host is in the temporary folder.
 if "PYTEST_XDIST_WORKER" in os.environ:
     tempfile.tempdir = tempfile.mkdtemp(prefix=f"scalestudy-{os.environ['PYTEST_XDIST_WORKER']}-")
     os.environ["TMPDIR"] = tempfile.tempdir
-    Path(tempfile.tempdir).chmod(0o755)  # munged refuses a socket in a place that others cannot reach
+    Path(tempfile.tempdir).chmod(0o755)  # munged rejects a socket in a folder that others cannot access
     atexit.register(shutil.rmtree, tempfile.tempdir, ignore_errors=True)
 
-# As a process has them that a shell starts: under nohup, or in the background of a script, some would be ignored.
+# As in a process started by a shell: under nohup, or in the background of a script, some would be ignored.
 HANDLERS = {
     signal.SIGINT: signal.default_int_handler,
     signal.SIGTERM: signal.SIG_DFL,
@@ -43,12 +43,12 @@ HANDLERS = {
 ROOT = Path(__file__).resolve().parents[1]
 BIN = Path(sys.executable).parent
 
-# What a checkout consists of; results, environments and caches stay behind.
+# The parts of a checkout, without results, environments and caches.
 CHECKOUT = ("Snakefile", "workflow", "rules", "config", "profiles", "report", "slurm")
 
 
 def mlp_workload(**changes: Any) -> dict[str, Any]:
-    """A small network on scikit-learn's digits, strong and weak."""
+    """A small network on scikit-learn's digits, strong and weak scaling."""
     return {
         "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
         "data": {"type": "digits"},
@@ -60,7 +60,7 @@ def mlp_workload(**changes: Any) -> dict[str, Any]:
 
 
 def small_content(**changes: Any) -> dict[str, Any]:
-    """A small study as a user would write it: one workload, strong and weak, 1 and 2 ranks."""
+    """A small study as a user would write it: one workload, strong and weak scaling, 1 and 2 ranks."""
     return {
         "study": "small",
         "seed": 7,
@@ -72,7 +72,7 @@ def small_content(**changes: Any) -> dict[str, Any]:
 
 
 def until_decided(name: str, **measure: Any) -> dict[str, Any]:
-    """A study of one workload on forks: three launches of each point, and a fourth where its verdict is open."""
+    """A study of one workload on forks: three repeats, and a fourth for points whose verdict is inconclusive."""
     return small_content(
         study=name,
         seed=1,
@@ -81,9 +81,9 @@ def until_decided(name: str, **measure: Any) -> dict[str, Any]:
         time_limit_min=2,
         workloads={"first": mlp_workload(scaling=["strong"])},
         host={"device": "cpu", "start": "fork"},
-        measure={"probe_rounds": 0, "replace_spoiled": False} | measure,  # others may run beside it
-        # At 51 % and two looks a ratio of three launches is known to 99 % as long as the standard deviation of its
-        # logarithm is below 0.74. Beside four processes that never rest it is 0.22.
+        measure={"probe_rounds": 0, "replace_spoiled": False} | measure,  # other processes may run too
+        # At 51 % and two looks, a ratio of three runs is known to 99 % as long as the standard deviation of its
+        # logarithm is below 0.74. With four other busy processes it is 0.22.
         report={"confidence": 0.51, "overhead_reference": False},
     )
 
@@ -94,7 +94,7 @@ def content() -> dict[str, Any]:
 
 
 def tiny_study() -> dict[str, Any]:
-    """Two workloads, one launch each: 4 runs of a second or two."""
+    """A study of two workloads with one repeat: 4 runs of one or two seconds."""
     workload = mlp_workload()
     del workload["scaling"]
     return {
@@ -112,22 +112,22 @@ def tiny_study() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Checkout:
-    """A copy of the project in which a test may edit and run what it likes."""
+    """A copy of the project that a test may edit and run."""
 
     root: Path
 
     @property
     def environment(self) -> dict[str, str]:
-        """The copy's package comes before the installed one."""
+        """The environment in which the copy's package precedes the installed one."""
         path = os.pathsep.join([str(BIN), os.environ["PATH"]])
         return os.environ | {"PYTHONPATH": str(self.root / "workflow"), "PATH": path}
 
     def run(
         self, *command: str, check: bool = True, at: Path | None = None, before: tuple[str, ...] = ()
     ) -> subprocess.CompletedProcess[str]:
-        """Run a command of the environment in the checkout, or elsewhere; stdout and stderr come together.
+        """Run a command of the environment in the checkout, or in another folder; stdout and stderr are merged.
 
-        before: another command, to which this one is given.
+        before: another command, to which this one is passed.
         """
         result = subprocess.run(
             [*before, str(BIN / command[0]), *command[1:]],
@@ -157,19 +157,19 @@ class Checkout:
         )
 
     def configure(self, study: dict[str, Any]) -> None:
-        """Write the study that runs by default."""
+        """Write the default study."""
         (self.root / "config/config.yaml").write_text(yaml.safe_dump(study, sort_keys=False))
 
     def plan(self) -> Plan:
-        """The plan of the study that runs by default."""
+        """Return the plan of the default study."""
         content = yaml.safe_load((self.root / "config/config.yaml").read_text())
         return make_plan(parse_study(content, source="x"))
 
     def trainers(self) -> list[Path]:
-        """Folders in /proc of what trains in this checkout: torchruns and ranks, also those of other hosts."""
+        """Return the /proc folders of this checkout's torchruns and ranks, also of other hosts."""
         found = []
         for path in Path("/proc").glob("[0-9]*/cmdline"):
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 words = path.read_bytes().split(b"\0")
                 here = (path.parent / "cwd").readlink() == self.root or str(self.root).encode() in b" ".join(words)
                 if b"scalestudy.train" in words and here:
@@ -177,15 +177,15 @@ class Checkout:
         return found
 
     def copy_to(self, target: Path) -> Checkout:
-        """A copy with results and Snakemake's memory of them; times of files are kept."""
-        # What another process may be writing while this copies: locks and logs of its dry runs.
+        """Copy the checkout with its results and Snakemake's metadata, preserving file times."""
+        # Files that another process may write during the copy: locks and logs of its dry runs.
         passing = shutil.ignore_patterns("locks", "log")
         shutil.copytree(self.root, target, symlinks=True, ignore=passing)
         return Checkout(target)
 
 
 def alive(pid: int) -> bool:
-    """Whether a process runs (a zombie does not)."""
+    """Return whether a process runs (a zombie does not)."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
     except FileNotFoundError:
@@ -194,7 +194,7 @@ def alive(pid: int) -> bool:
 
 
 def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
-    """Until a condition holds."""
+    """Wait until a condition is true."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -202,7 +202,7 @@ def wait_for(condition: Callable[[], Any], seconds: float = 180) -> None:
 
 
 def planned(output: str) -> dict[str, int]:
-    """Jobs per rule of a dry run; empty when nothing is to be done."""
+    """Return the jobs per rule of a dry run; empty if nothing is to be done."""
     if "Nothing to be done" in output:
         return {}
     table = output.split("Job stats:", 1)[1].split("\n\n", 1)[0]
@@ -212,14 +212,14 @@ def planned(output: str) -> dict[str, int]:
 
 @pytest.fixture(autouse=True)
 def handlers_as_at_first() -> None:
-    """What a test starts inherits signals that are ignored, also those that an earlier test or fixture ignored."""
+    """Reset ignored signals, which processes started by a test would inherit from earlier tests and fixtures."""
     for signum, handler in HANDLERS.items():
         signal.signal(signum, handler)
 
 
 @contextlib.contextmanager
 def handlers_kept() -> Iterator[None]:
-    """Handlers of signals, which a launch sets, are as they were before; what other tests start inherits them."""
+    """Restore the signal handlers that a launch sets, since processes of later tests would inherit them."""
     before = {signum: signal.getsignal(signum) for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
@@ -229,14 +229,14 @@ def handlers_kept() -> Iterator[None]:
 
 
 def make_checkout(target: Path) -> Checkout:
-    """A fresh checkout with the tiny study as its default."""
+    """Return a function that makes a new checkout with the tiny study as its default."""
     target.mkdir(parents=True)
     for name in CHECKOUT:
         source = ROOT / name
         if source.is_symlink():
             (target / name).symlink_to(source.readlink())
         elif source.is_dir():
-            # Compiled files are copied, so that no checkout compiles; not those that are being written.
+            # Compiled files are copied, so that no checkout compiles, except those that are being written.
             ignore = shutil.ignore_patterns("*.egg-info", "*.pyc.*")
             shutil.copytree(source, target / name, ignore=ignore)
         else:
@@ -248,15 +248,15 @@ def make_checkout(target: Path) -> Checkout:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Checkout:
-    """A fresh checkout: nothing has been run in it."""
+    """A new checkout in which nothing has been run."""
     return make_checkout(tmp_path / "checkout")
 
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    """A checkout in which the tiny study was run to its end. Not to be changed; `edited` is a copy that may be.
+    """A checkout in which the tiny study was completed. Do not change it; `edited` is a copy that may be changed.
 
-    It is run once, also where processes share the tests: whoever comes first runs it, the others wait.
+    The study is run only once, even if several processes share the tests: the first one runs it, the others wait.
     """
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder

@@ -1,4 +1,4 @@
-"""Files that are not what a command wrote: cut short, of something else, or no files at all."""
+"""Damaged files: truncated, with other content, or not files at all."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ Damage = Callable[[Path], None]
 
 
 def damages(file: Path) -> dict[str, Damage]:
-    """Ways to damage a file, by name; each changes the path that it is given, which holds a copy of the file."""
+    """Return ways to damage a file, by name. Each changes the given path, which is a copy of the file."""
     content = file.read_bytes()
-    whole = content.rstrip() if file.suffix == ".json" else content  # without its end a document is whole
+    whole = (
+        content.rstrip() if file.suffix == ".json" else content
+    )  # without the final newline a document is still complete
     lines = content.splitlines(keepends=True)
     found: dict[str, Damage] = {
         "missing": lambda path: path.unlink(),
@@ -60,7 +62,7 @@ def damages(file: Path) -> dict[str, Damage]:
 
 
 def writing(content: bytes) -> Damage:
-    """Replaces the content."""
+    """Return a function that replaces the content."""
 
     def damage(path: Path) -> None:
         path.write_bytes(content)
@@ -69,7 +71,7 @@ def writing(content: bytes) -> Damage:
 
 
 def replaced(make: Damage) -> Damage:
-    """Puts something in the place of the file."""
+    """Return a function that replaces the file by something else."""
 
     def damage(path: Path) -> None:
         path.unlink()
@@ -79,7 +81,7 @@ def replaced(make: Damage) -> Damage:
 
 
 def restore(path: Path, original: Path) -> None:
-    """Put the original back, whatever is there."""
+    """Restore the original, whatever is at the path."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:
@@ -88,6 +90,6 @@ def restore(path: Path, original: Path) -> None:
 
 
 def _without_column(lines: list[bytes], place: int) -> bytes:
-    """A table without a column; only for tables whose fields hold no commas, or else another damage."""
+    """Return a table without a column. If fields contain commas, the table is damaged in another way."""
     rows = [line.rstrip(b"\r\n").split(b",") for line in lines]
     return b"".join(b",".join(row[:place] + row[place + 1 :]) + b"\n" for row in rows)

@@ -1,6 +1,6 @@
-"""Disks with something wrong with them, made for real: full ones, read-only ones, ones that went away.
+"""Real disks with faults: full, read-only, or gone.
 
-Mounting needs root. Where a test cannot mount, it is skipped and says so.
+Mounting needs root. Tests that cannot mount are skipped with the reason.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ import pytest
 from conftest import wait_for
 
 UNPRIVILEGED = ("setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner", "--inh-caps=-all")
-"""Before a command: it runs as this user, but root's right to write everywhere is gone."""
+"""Prefix of a command that drops root's right to write everywhere; the user stays the same."""
 NO_EXTRA = ("mount", "umount", "setpriv")
 
 
 def state_of(folder: Path) -> dict[str, bytes]:
-    """Content of every file below a folder, by its relative name."""
+    """Return relative name -> content of every file below a folder."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -34,7 +34,7 @@ def state_of(folder: Path) -> dict[str, bytes]:
 
 @functools.cache
 def why_no_mounts() -> str:
-    """Why nothing can be mounted here; '' where it can."""
+    """Return why nothing can be mounted here; '' if it can."""
     if os.geteuid() != 0:
         return "mounting a small disk needs root"
     if missing := [name for name in NO_EXTRA if shutil.which(name) is None]:
@@ -51,7 +51,7 @@ def why_no_mounts() -> str:
 
 @contextlib.contextmanager
 def disk(folder: Path, *, size: str = "64m", options: str = "") -> Iterator[Path]:
-    """A small disk in the place of a folder, which is made; skips the test where nothing can be mounted."""
+    """Mount a small disk on a folder, which is created; skip the test if nothing can be mounted."""
     if why := why_no_mounts():
         pytest.skip(why)
     folder.mkdir(parents=True, exist_ok=True)
@@ -66,7 +66,7 @@ def disk(folder: Path, *, size: str = "64m", options: str = "") -> Iterator[Path
 
 @contextlib.contextmanager
 def full(folder: Path) -> Iterator[None]:
-    """Meanwhile there is no byte left on the disk of a folder."""
+    """Fill the disk of a folder completely during the context."""
     filler = folder / ".filler"
     with filler.open("wb", buffering=0) as file:
         for block in (1 << 20, 4096, 1):
@@ -81,7 +81,7 @@ def full(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def without_inodes(folder: Path) -> Iterator[None]:
-    """Meanwhile no file can be made on the disk of a folder, though it has room."""
+    """Use up the inodes of a folder's disk during the context: it has space, but no file can be created."""
     made = []
     with contextlib.suppress(OSError):
         while True:
@@ -96,7 +96,7 @@ def without_inodes(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def read_only(folder: Path) -> Iterator[None]:
-    """Meanwhile the disk of a folder cannot be written to."""
+    """Make the disk of a folder read-only during the context."""
     subprocess.run(["mount", "-o", "remount,ro", str(folder)], check=True)
     try:
         yield
@@ -106,7 +106,7 @@ def read_only(folder: Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def not_ours(folder: Path) -> Iterator[None]:
-    """Meanwhile folder and files belong to somebody else, for whoever runs behind UNPRIVILEGED."""
+    """Let folder and files belong to another user during the context, for commands behind UNPRIVILEGED."""
     paths = [folder, *folder.rglob("*")]
     modes = {path: path.stat().st_mode for path in paths}
     for path in paths:
@@ -122,23 +122,23 @@ def not_ours(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class Ext4:
-    """A disk of ext4 in the place of a folder, from an image file. It gets at once only what is asked for."""
+    """An ext4 disk on a folder, from an image file. Only explicitly flushed data reach it at once."""
 
     folder: Path
     image: Path
 
     def mount(self) -> None:
-        """The kernel itself writes nothing for ten minutes: a power cut leaves what was asked for, and no more."""
+        """Mount the disk. The kernel flushes nothing for ten minutes: a power cut leaves only flushed data."""
         options = "loop,errors=remount-ro,commit=600"
         subprocess.run(["mount", "-o", options, str(self.image), str(self.folder)], check=True)
 
     def unmount(self) -> None:
-        """As soon as the processes of a study that was killed have let go of it."""
+        """Unmount the disk as soon as the processes of a killed study have released it."""
         silent = subprocess.DEVNULL
         wait_for(lambda: not subprocess.run(["umount", str(self.folder)], stderr=silent).returncode, seconds=60)
 
     def break_down(self) -> None:
-        """As the kernel does where it finds an error: nothing is written from now on, to open files either."""
+        """Shut the file system down as after an error: nothing can be written any more, even to open files."""
         subprocess.run(["mount", "-o", "remount,abort", str(self.folder)], check=True)
 
     def repair(self) -> None:
@@ -147,7 +147,7 @@ class Ext4:
         self.mount()
 
     def cut_power(self) -> Callable[[], None]:
-        """What is on the disk at this moment, kept: calling it later makes the disk that again."""
+        """Save the present content of the disk. The returned function restores it, as after a power cut."""
         kept = self.image.with_suffix(".cut")
         subprocess.run(["cp", "--sparse=always", str(self.image), str(kept)], check=True)
 
@@ -161,7 +161,7 @@ class Ext4:
 
 @contextlib.contextmanager
 def ext4(folder: Path, *, size_mib: int = 64) -> Iterator[Ext4]:
-    """A disk of ext4 in the place of a folder, which is made; skips the test where nothing can be mounted."""
+    """Mount an ext4 disk on a folder, which is created; skip the test if nothing can be mounted."""
     if why := why_no_mounts():
         pytest.skip(why)
     if shutil.which("mkfs.ext4") is None:

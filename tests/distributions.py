@@ -1,4 +1,4 @@
-"""Small data sets in exactly the formats of the official ones, and a server that fails as servers do."""
+"""Small data sets in exactly the formats of the official ones, and a server with typical failures."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-# Names as in the official archive: number of the review, and its rating from 1 to 10.
+# Names as in the official archive: the number of the review, and its rating from 1 to 10.
 REVIEWS = {
     "train/neg/0_3.txt": "A dull film.<br /><br />It's DULL.",
     "train/neg/1_1.txt": "Dull, dull, dull!",
@@ -48,17 +48,17 @@ def write_tree(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 
 def write_imdb(parent: Path) -> Path:
-    """The `aclImdb` tree."""
+    """Write the `aclImdb` folder."""
     return write_tree(parent / "aclImdb", REVIEWS | {"README": "about", "imdb.vocab": "the\nand\n"})
 
 
 def write_ag_news(parent: Path) -> Path:
-    """The folder with both CSV files."""
+    """Write the folder with both CSV files."""
     return write_tree(parent / "ag_news_csv", NEWS | {"classes.txt": "World\nSports\nBusiness\nSci/Tech\n"})
 
 
 def write_big_ag_news(parent: Path, *, rows: int) -> Path:
-    """AG News with many rows: the row's number is a word of its text, and decides the class."""
+    """Write AG News with many rows. The row number is a word of the text, and determines the class."""
     folder = parent / "ag_news_csv"
     folder.mkdir(parents=True)
     for name in ("train.csv", "test.csv"):
@@ -69,10 +69,10 @@ def write_big_ag_news(parent: Path, *, rows: int) -> Path:
 
 
 def cifar_records(count: int, *, classes: int, seed: int) -> np.ndarray:
-    """Random records as bytes: one label and the pixels, or for CIFAR-100 the coarse label before it."""
+    """Return random records as bytes: one label and the pixels; for CIFAR-100 the coarse label first."""
     rng = np.random.default_rng(seed)
     pixels = rng.integers(0, 256, (count, 3072), dtype=np.uint8)
-    pixels[:, 2048:] //= 4  # a dark blue, so that the colours differ
+    pixels[:, 2048:] //= 4  # dark blue, so that the colours differ
     labels = [rng.integers(0, classes, (count, 1), dtype=np.uint8)]
     if classes == 100:
         labels.insert(0, rng.integers(0, 20, (count, 1), dtype=np.uint8))
@@ -80,7 +80,7 @@ def cifar_records(count: int, *, classes: int, seed: int) -> np.ndarray:
 
 
 def write_cifar(parent: Path, *, classes: int) -> tuple[Path, np.ndarray, np.ndarray]:
-    """The folder, and the records of its training and test part."""
+    """Write the folder. Returns the records of its training and test part."""
     test = cifar_records(4, classes=classes, seed=9)
     if classes == 100:
         train = cifar_records(10, classes=100, seed=1)
@@ -93,7 +93,7 @@ def write_cifar(parent: Path, *, classes: int) -> tuple[Path, np.ndarray, np.nda
 
 
 def pack(folder: Path, target: Path) -> Path:
-    """An archive of a folder, with the folder's name in it; the target's name says which kind."""
+    """Make an archive of a folder, including the folder's name; the target's name determines the format."""
     if target.suffix == ".zip":
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(folder.rglob("*")):
@@ -110,15 +110,15 @@ def sha256(content: bytes) -> str:
 
 @dataclass
 class Server:
-    """Serves one file on the loopback, and does what its fields say."""
+    """A server for one file on the loopback; its fields set its behaviour."""
 
     content: bytes
     ranges: bool = True
-    """Whether it answers to `Range`."""
+    """Whether it supports `Range`."""
     cut_after: list[int] = field(default_factory=list)
-    """Bytes after which it drops the connection, for one answer after another; then it sends all."""
+    """Bytes after which it drops the connection, one per response; then it sends everything."""
     answers: list[int] = field(default_factory=list)
-    """Statuses that come first, one for each request, before the file does."""
+    """Statuses of the first requests; after them it sends the file."""
     headers: dict[str, str] = field(default_factory=dict)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
     """Path and `Range` of every request."""

@@ -1,7 +1,7 @@
 """A rank with a fault of demo/failing.py, over gloo or over a backend that is as strict as NCCL.
 
-Started in the place of `scalestudy.train`, with the same arguments. FAILS says what the last rank does, BACKEND
-over which backend all of them talk.
+It is started instead of `scalestudy.train`, with the same arguments. FAILS sets the fault of the last rank,
+BACKEND the backend of all ranks.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BACKEND = "TEST_BACKEND"
 
 
 def never_end_the_group() -> None:
-    """As NCCL's, where another rank is in a kernel or gone."""
+    """Block like NCCL when another rank is in a kernel or gone."""
 
     def close(_: Grouped) -> None:
         time.sleep(3600)
@@ -36,7 +36,7 @@ def never_end_the_group() -> None:
 
 
 def lose_the_gpu() -> None:
-    """The last rank fails as NCCL does where the rank's own GPU fell off the bus, and NVML says so."""
+    """Let the last rank fail as with NCCL when the rank's own GPU has fallen off the bus and NVML reports this."""
     answers = {"nvmlDeviceGetTemperature": pynvml.NVMLError(pynvml.NVML_ERROR_GPU_IS_LOST)}
     error = dist.DistBackendError(
         "NCCL error in: ProcessGroupNCCL.cpp:3699, unhandled cuda error, NCCL version 2.27.5\n"

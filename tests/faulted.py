@@ -1,4 +1,4 @@
-"""A launch that a fault meets at a chosen moment, and what is left of it. Real processes, two ranks over gloo."""
+"""A run that is hit by a fault at a chosen moment, and what remains of it. Real processes, two ranks over gloo."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from scalestudy.study.spec import WORKER, RunSpec
 PARENT = "scalestudy.launch.forked.parent"
 HANG_UP = "hang-up"
 CACHE = "torchinductor_"
-"""How torch's cache of compiled code is called, which the next launch uses."""
+"""Name prefix of torch's cache of compiled code, which the next run uses."""
 SOON_S = 120
-"""Seconds in which a process ends that was told to, beside much other load."""
+"""Seconds in which a signalled process ends under heavy load."""
 
 
 @dataclass
 class Faulted:
-    """One launch. results: shared by all launches of a module, so that their ranks have one parent."""
+    """A run to be hit by a fault. results: shared by the runs of a module, so that their ranks have one parent."""
 
     results: Path
     folder: Path
-    """Of this launch alone: its temporary files, and how test and rank talk."""
+    """Folder of this run: its temporary files, and the files by which test and rank communicate."""
     moment: str
     seed: int
     environment: dict[str, str] = field(default_factory=dict)
-    """Added to that of the command."""
+    """Variables added to the command's environment."""
     memory: set[str] = field(default_factory=shared_memory)
     pids: dict[str, int] = field(default_factory=dict)
     terminal: int | None = None
@@ -71,7 +71,7 @@ class Faulted:
         return self.results / "runs/.partial" / self.spec.run_id
 
     def call(self, *, terminal: bool = False, stall_limit_s: float = 90) -> subprocess.Popen[str]:
-        """The command, started; on a terminal of its own where asked for."""
+        """Start the command, on a terminal of its own if requested."""
         spec = self.spec.to_json()
         command = [str(BIN / "scalestudy"), "train", "--spec", spec, "--results", str(self.results)]
         ours = theirs = subprocess.PIPE
@@ -94,7 +94,7 @@ class Faulted:
         return process
 
     def meet(self, process: subprocess.Popen[str]) -> None:
-        """Wait for the moment, and find all processes of the launch."""
+        """Wait for the moment, and find all processes of the run."""
         self.pids = {"launcher": process.pid}
         if self.moment == "preparing":
             wait_for((self.partial / "attempt.json").exists)
@@ -108,11 +108,11 @@ class Faulted:
 
     @property
     def is_there(self) -> bool:
-        """Whether a rank waits at the moment."""
+        """Return whether a rank waits at the moment."""
         return (self.folder / "at").exists()
 
     def hit(self, victim: str, fault: int | str) -> None:
-        """Do it. What is stopped is woken a moment later."""
+        """Inject the fault. A stopped process is continued a moment later."""
         if fault == HANG_UP:
             assert self.terminal is not None
             os.close(self.terminal)
@@ -128,14 +128,14 @@ class Faulted:
         (self.folder / "go").touch()
 
     def held_host(self) -> contextlib.AbstractContextManager[object]:
-        """The lock of the host, as another measurement holds it; nothing but for the moment of preparing."""
+        """Hold the host's lock, as another measurement would; only for the moment of preparing."""
         if self.moment != "preparing":
             return contextlib.nullcontext()
         lock = self.temporary / f"scalestudy-{os.getuid()}.lock"
         return exclusive(lock, waiting=lambda: None)
 
     def left_over(self) -> list[str]:
-        """What is there and should not be: processes, locks, temporary files, shared memory, parts of runs."""
+        """Return what should not be left: processes, locks, temporary files, shared memory, parts of runs."""
         found = [f"process {who}" for who, pid in self.pids.items() if alive(pid)]
         found += [f"lock {path.name}" for path in self.results.rglob("*.lock")]
         names = [path.name for path in self.temporary.iterdir() if not path.name.startswith(CACHE)]

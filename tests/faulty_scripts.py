@@ -1,7 +1,7 @@
-"""Training scripts with a fault, as people make them, and what has to be said of each first.
+"""Training scripts with typical faults, and the cause that must be reported first for each.
 
-`first` was written before any of them was measured. UNTOLD: nothing but more repeats may be asked for, and `line`
-of the script or of the study would show it.
+`first` was written before any of them was measured. UNTOLD: only more repeats may be requested, and `line` of the
+script or of the study would show the fault.
 """
 
 from __future__ import annotations
@@ -73,19 +73,19 @@ for step, (inputs, targets) in enumerate(forever(batches(Data()))):
         optimizer.zero_grad()
 """
 UNTOLD = ("unexplained", "healthy", "comm-bound")
-"""Where no line of the script tells: no confident answer that is wrong."""
+"""Accepted causes if no line of the script shows the fault: there must be no confident wrong answer."""
 
 
 class Fault(NamedTuple):
-    """A script, and what has to be found first."""
+    """A script, and the cause that must be found first."""
 
     body: str
     first: tuple[str, ...]
     changes: Mapping[str, str] = MappingProxyType({})
-    """Words of the script in capitals -> what stands there."""
+    """Placeholder in capitals -> its replacement in the script."""
     workload: Mapping[str, Any] = MappingProxyType({})
     line: str = ""
-    """What the report has to name, where a cause cannot be told without it."""
+    """Text that the report must contain if the cause cannot be identified without it."""
 
     @property
     def script(self) -> str:
@@ -123,7 +123,7 @@ FAULTS = {
 
 
 def study_of_script(fault: Fault, folder: Path, **changes: Any) -> dict[str, Any]:
-    """The study of a script, which is written there: one process, and two ranks."""
+    """Write the script, and return its study: one process, and two ranks."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "train.py").write_text(fault.script, encoding="utf-8")
     workload = {"command": "train.py {batch_per_rank} {out}/model", "directory": str(folder), "batch_size": 16}
@@ -140,7 +140,7 @@ def study_of_script(fault: Fault, folder: Path, **changes: Any) -> dict[str, Any
 
 
 def measured(content: dict[str, Any], results: Path) -> tuple[Plan, pd.DataFrame]:
-    """The plan, and runs.csv of all its launches."""
+    """Return the plan, and runs.csv of all its runs."""
     plan = make_plan(parse_study(content, source="x"))
     found = [launched_script(spec, results) for spec in plan.runs.values() if isinstance(spec, CommandSpec)]
     return plan, runs_of(plan.study, found)

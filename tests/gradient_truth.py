@@ -1,8 +1,8 @@
 """The gradient noise scale from the gradient of every training sample, by torch.func.
 
-As a script, `[torchrun] gradient_truth.py DIRECTORY...`: trainings with their probes, one after another in the
-same processes. Each directory has a spec.json; rank 0 leaves the parameters at the end of the training, the facts
-of the probes and the losses there.
+As a script, `[torchrun] gradient_truth.py DIRECTORY...` runs trainings with their probes, one after another in the
+same processes. Each directory has a spec.json; rank 0 writes to it the parameters at the end of the training, the
+facts of the probes and the losses.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from torch.func import functional_call, grad, vmap
 
 AT_ONCE = 200
 NO_LIMIT_S = 1e6
-"""Rows and steps then do not depend on how fast the host is, and a seed gives the same estimate each time."""
+"""With these, rows and steps do not depend on the speed of the host, and a seed always gives the same estimate."""
 
 
 def true_scale(model: nn.Module, split: Split) -> float:
-    """tr(Sigma) / |G|^2, samples, over all training samples.
+    """Return tr(Sigma) / |G|^2, in samples, over all training samples.
 
-    Not with batch normalisation: a sample has no gradient of its own then.
+    Not for batch normalisation, with which a sample has no gradient of its own.
     """
     model.train()
     parameters = {name: value.detach() for name, value in model.named_parameters()}
@@ -59,20 +59,20 @@ def true_scale(model: nn.Module, split: Split) -> float:
 
 
 def true_scale_after(directory: Path, spec: TrainSpec) -> float:
-    """The same at the parameters that the script left."""
+    """Return the same at the parameters that the script saved."""
     model = build_model(spec.model, spec.data)
     model.load_state_dict(torch.load(directory / "final.pt"))
     return true_scale(model, load_split(spec.data, spec.model, directory=None, device=torch.device("cpu")))
 
 
 def estimate_of(noise: GradientNoise) -> Interval:
-    """The noise scale of a launch at 95 %."""
+    """Return the noise scale of a run with its 95 % interval."""
     assert not noise.failed
     return ratio_of_means(*pseudo_values(noise), confidence=0.95)
 
 
 def noise_left_in(directory: Path) -> GradientNoise:
-    """What the script found."""
+    """Return what the script found."""
     return GradientNoise.model_validate(json.loads((directory / "facts.json").read_text())[KEY])
 
 
@@ -82,7 +82,7 @@ def main() -> None:
     place = place_rank(parse_spec((directories[0] / "spec.json").read_text()).host)
     if place.world_size > 1:
         dist.init_process_group("gloo")
-        dist.init_process_group = lambda *_, **__: None  # what each strategy would do again
+        dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     for directory in directories:
         spec = parse_spec((directory / "spec.json").read_text())
         assert isinstance(spec, TrainSpec)

@@ -1,8 +1,8 @@
-"""Which tensors are on the device that a rank was given. On a CPU all look alike, so an account is kept.
+"""Tracks which tensors are on the device that a rank was given. On a CPU they cannot be distinguished otherwise.
 
-A tensor counts as on the device if it was made or moved with a device named, or comes from one that was. A tensor
-that names no device is on the host where devices are GPUs. Tensors are known by their storage, so views and what
-modules keep are covered.
+A tensor counts as on the device if it was made or moved with an explicit device, or derives from such a tensor. If
+devices are GPUs, a tensor without an explicit device is on the host. Tensors are identified by their storage,
+which includes views and tensors in modules.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ ON_THE_WAY = {
 
 
 class HandedOut(TorchFunctionMode):
-    """While it is entered, notes the storage of every tensor that is on the device.
+    """While entered, records the storage of every tensor that is on the device.
 
-    It refers to them weakly: what they hold is freed, and no other storage gets the address of one that is gone.
+    It uses weak references: memory is freed as usual, but the address of a freed storage is not reused.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class HandedOut(TorchFunctionMode):
         return result
 
     def note(self, values: Any) -> None:
-        """All tensors of a value are on the device."""
+        """Record all tensors of a value as on the device."""
         for tensor in tensors(values):
             with torch._C.DisableTorchFunction():
                 storage = tensor.untyped_storage()
@@ -58,13 +58,13 @@ class HandedOut(TorchFunctionMode):
                 self._known[storage._cdata] = StorageWeakRef(storage)
 
     def holds(self, tensor: Tensor) -> bool:
-        """Whether a tensor is on the device."""
+        """Return whether a tensor is on the device."""
         with torch._C.DisableTorchFunction():
             return tensor.untyped_storage()._cdata in self._known
 
 
 def tensors(values: Any) -> Iterator[Tensor]:
-    """All tensors of a value and of the lists and tuples in it."""
+    """Return all tensors of a value and of the lists and tuples in it."""
     if isinstance(values, Tensor):
         yield values
     elif isinstance(values, list | tuple):
@@ -73,9 +73,9 @@ def tensors(values: Any) -> Iterator[Tensor]:
 
 
 def asked_by_torch() -> bool:
-    """Whether a collective was asked for by torch's own code, such as DDP's reducer, and not by ours.
+    """Return whether torch's own code, such as DDP's reducer, called a collective, rather than ours.
 
-    What collectives of objects send is torch's too: it puts them on the device of the group.
+    This includes what collectives of objects send: torch puts it on the device of the group.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None:

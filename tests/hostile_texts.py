@@ -1,4 +1,4 @@
-"""Texts that mean something to LaTeX, HTML, a shell, a terminal or a spreadsheet, or that hide what they say."""
+"""Texts with a meaning to LaTeX, HTML, a shell, a terminal or a spreadsheet, or with hidden characters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real launches of small studies, without a workflow around them."""
+"""Real runs of small studies, without a workflow around them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DIGITS_MLP: dict[str, Any] = {
 def spec_of(
     variant: dict[str, Any], workload: dict[str, Any] | None = None, *, scale: str = "1x2", **study: Any
 ) -> RunSpec:
-    """The spec of a variant of a workload, on a CPU and without probes unless `study` says something else."""
+    """Return the spec of a variant of a workload, on a CPU and without probes unless `study` sets others."""
     content = {
         "study": "launches",
         "repeats": 1,
@@ -51,27 +51,27 @@ def spec_of(
 
 
 def launched(spec: RunSpec, results: Path, *, probed: bool = True) -> Observation:
-    """What a launch of a spec leaves. probed: False where it is to leave out the probes of communication."""
+    """Make a run of a spec and return its observation. probed: False leaves out the probes of communication."""
     with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=3), probed=probed)
     return read_observation(results / "runs" / record.run_id)
 
 
 def succeeded(spec: RunSpec, results: Path) -> Observation:
-    """The same of a launch that has to end well."""
+    """Make a run that must succeed, and return its observation."""
     observation = launched(spec, results)
     assert observation.record.outcome == "ok", "\n".join([observation.record.reason, *observation.record.log_tail])
     return observation
 
 
 def step_losses(steps: pd.DataFrame) -> pd.Series:
-    """Loss of every step of training, the mean over ranks."""
+    """Return the loss of every training step (mean over ranks)."""
     training = steps[steps["phase"].isin(["warmup", "measured", "tail"])]
     return training.groupby("step")["loss"].mean()
 
 
 def trainer_of(spec: RunSpec, directory: Path) -> Trainer:
-    """The trainer of a spec of one process, in this one; it is bound to nothing."""
+    """Return the trainer of a spec of one process, in this process, without binding it to cores."""
     place = Placement(
         rank=0,
         world_size=1,

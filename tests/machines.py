@@ -1,4 +1,4 @@
-"""Made-up machines with GPUs: the kernel's small files of their CPUs, and what NVML says of their boards."""
+"""Simulated machines with GPUs: the kernel's files on their CPUs, and NVML's answers on their boards."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CUDA = Host.model_validate({"device": "cuda"})
 
 @dataclass(frozen=True)
 class Machine:
-    """Sockets of equal size. Threads are numbered as Linux does on x86: first all first ones, then the second."""
+    """Sockets of equal size. Threads are numbered as by Linux on x86: all first threads, then all second ones."""
 
     root: Path
     sockets: int
@@ -37,17 +37,17 @@ class Machine:
 
     @property
     def nvml(self) -> FakeNvml:
-        """Its driver."""
+        """The NVML of the machine."""
         return FakeNvml(*self.boards)
 
     def socket(self, number: int) -> tuple[int, ...]:
-        """Hardware threads of a socket."""
+        """Return the hardware threads of a socket."""
         return tuple(cpu for cpu in self.cpus if cpu % self.cores // self.cores_of_socket == number)
 
     def facts(
         self, *, usable: Sequence[int] | None = None, visible: str | None = None, quota: float | None = None
     ) -> Facts:
-        """What a job finds there. usable: CPUs of its control group; visible: its CUDA_VISIBLE_DEVICES."""
+        """Return the facts of a job. usable: CPUs of its control group; visible: its CUDA_VISIBLE_DEVICES."""
         environment = {} if visible is None else {"CUDA_VISIBLE_DEVICES": visible}
         found = read_facts(
             CUDA,
@@ -60,15 +60,15 @@ class Machine:
         return Facts(**(vars(found) | {"quota_cores": quota}))
 
     def placed(self, ranks: int, *, cores_per_rank: int | None = None, **job: Any) -> Portions:
-        """Where the ranks of a job are bound."""
+        """Return the CPUs that the ranks of a job are bound to."""
         return portions(self.facts(**job), ranks, cores_per_rank=cores_per_rank, pin=True)
 
     def sockets_of(self, cpus: Sequence[int]) -> set[int]:
-        """The sockets that these hardware threads are on."""
+        """Return the sockets of these hardware threads."""
         return {cpu % self.cores // self.cores_of_socket for cpu in cpus}
 
     def physical(self, cpus: Sequence[int]) -> int:
-        """Physical cores that these hardware threads are on."""
+        """Return the physical cores of these hardware threads."""
         return len({cpu % self.cores for cpu in cpus})
 
 
@@ -81,7 +81,7 @@ def machine(
     threads: int = 2,
     **board: Mapping[str, Any],
 ) -> Machine:
-    """A machine of `sockets` x `cores` physical cores. gpus: the socket of each, None where NVML does not say."""
+    """Return a machine of `sockets` x `cores` physical cores. gpus: socket of each; None if unknown to NVML."""
     bare = Machine(root, sockets, cores, (), threads)
     for cpu in bare.cpus:
         siblings = ",".join(str(cpu % bare.cores + bare.cores * thread) for thread in range(threads))

@@ -1,6 +1,6 @@
 """Trainings one after another in the same processes: `[torchrun] many_trainings.py DIRECTORY...`.
 
-Each directory has a spec.json. Starting the processes takes longer than any of these trainings; the process group
+Each directory has a spec.json. Starting the processes takes longer than any of these trainings. The process group
 is made once and kept.
 """
 
@@ -21,7 +21,7 @@ from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 
 def train(directory: Path, place: Placement) -> None:
-    """One training; this rank's part is left in the directory."""
+    """Train once; write this rank's part to the directory."""
     spec = parse_spec((directory / "spec.json").read_text())
     recorder, gauges = RankRecorder(directory, rank=place.rank), Gauges(place)
     trainer = Trainer(spec, place, make_strategy(spec, place), recorder, gauges)
@@ -48,7 +48,7 @@ def main() -> None:
     place = place_rank(parse_spec((directories[0] / "spec.json").read_text()).host)
     if place.world_size > 1:
         dist.init_process_group("gloo")
-        dist.init_process_group = lambda *_, **__: None  # what each strategy would do anew
+        dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     for directory in directories:
         train(directory, place)
     if place.world_size > 1:

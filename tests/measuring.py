@@ -22,7 +22,7 @@ from scalestudy.record.protocol import CURRENT, PROTOCOLS
 
 LOG = Path(__file__).parent / "unit" / "record" / "measuring_code.json"
 WIDEST = 0.01
-"""Both limits of the 90 % interval of the ratio of two revisions have to be this close to 1."""
+"""Both limits of the 90 % interval of the ratio of two revisions must be this close to 1."""
 
 Entry = dict[str, Any]
 
@@ -38,12 +38,12 @@ Say what that means for finished runs (docs/protocol.md):
 
 
 def read_log() -> list[Entry]:
-    """All entries, the oldest first; it has every file of release 0.1."""
+    """Return all entries, the oldest first. The oldest has every file of release 0.1."""
     return json.loads(LOG.read_text(encoding="utf-8"))
 
 
 def undeclared(log: list[Entry], code: dict[str, str]) -> dict[str, str | None]:
-    """File -> hash, of the files that differ from what the entries of the log come to; None: the file is gone."""
+    """Return file -> hash for files that differ from the log; None for a file that is gone."""
     declared: dict[str, str | None] = {}
     for entry in log:
         declared |= entry["files"]
@@ -58,7 +58,7 @@ def question(changes: dict[str, str | None]) -> str:
 
 
 def refusal(log: list[Entry]) -> str:
-    """What is wrong with the entries; '' where nothing is."""
+    """Return what is wrong with the entries; '' if nothing is."""
     versions = [log[0]["protocol"]]
     for before, entry in itertools.pairwise(log):
         if entry["protocol"] != before["protocol"]:
@@ -75,7 +75,7 @@ def refusal(log: list[Entry]) -> str:
 
 
 def main() -> int:
-    """Add an entry for what is not declared yet."""
+    """Add an entry for the undeclared changes."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--same", metavar="WHY", help="the change measures the same: what was changed")
     parser.add_argument("--untouched", metavar="HOW", help="why the timed path is untouched")

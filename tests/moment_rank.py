@@ -1,7 +1,7 @@
-"""A rank that waits at a chosen moment until it is let go, so that a fault meets it there.
+"""A rank that waits at a chosen moment until it is released, so that a fault hits it there.
 
-Started in the place of `scalestudy.train`, with the same arguments. MOMENT says where the last rank waits. In
-FOLDER it writes its process id to `at` when it is there, and goes on once `go` is there.
+It is started instead of `scalestudy.train`, with the same arguments. MOMENT sets where the last rank waits. There
+it writes its process id to `at` in FOLDER, and continues once `go` exists.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOMENTS: dict[str, tuple[Any, str, int]] = {
     "probe": (rank, "run_probes", 1),
     "writing": (RankRecorder, "write", 1),
 }
-"""What the last rank waits before: a function of an object, and its how many-eth call."""
+"""Where the last rank waits: before the n-th call of a function of an object."""
 
 
 def wait() -> None:

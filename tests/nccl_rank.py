@@ -1,4 +1,4 @@
-"""A rank that leaves a file as NCCL does when it is asked for its log. It trains over gloo: no GPU is here."""
+"""A rank that writes a log file as NCCL does when requested. It trains over gloo, without a GPU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A stand-in for the functions of pynvml: a GPU cannot be had here, and what is asked of it can.
+"""A substitute for the functions of pynvml, for tests without a GPU.
 
-It answers what a driver answers, in its types and units, and raises NVML's own errors for all else.
+It returns what a driver returns, in the same types and units, and raises NVML's own errors for everything else.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pynvml
 
 @dataclass(frozen=True)
 class Board:
-    """One GPU of the made-up machine; it is its own handle."""
+    """A GPU of the simulated machine; it is its own handle."""
 
     uuid: str
     bus: int = 0
@@ -25,9 +25,9 @@ class Board:
     reserved_gib: float = 0.6
     pids: Sequence[int] = ()
     nvlinks: Sequence[int | None] = ()
-    """Bus at the other end of each NVLink that is up; None is a switch."""
+    """PCI bus at the other end of each active NVLink; None is a switch."""
     cpus: Sequence[int] | None = None
-    """CPUs of the NUMA node that it is attached to; None for a driver or machine that does not say."""
+    """CPUs of the NUMA node that it is attached to; None if driver or machine do not report them."""
     instances: Sequence[str] = ()
     """UUIDs of its MIG instances."""
     answers: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -35,7 +35,7 @@ class Board:
 
 @dataclass(frozen=True)
 class Instance:
-    """An instance of MIG on a board; it is its own handle, and knows less than its board does."""
+    """A MIG instance on a board; it is its own handle, and has fewer facts than its board."""
 
     uuid: str
     board: Board
@@ -63,7 +63,7 @@ ANSWERS = {
 
 
 def affinity(cpus: Sequence[int] | None, *, words: int) -> Any:
-    """CPUs as nvmlDeviceGetCpuAffinity gives them, in as many words of 64 bits as are asked for."""
+    """Return CPUs as nvmlDeviceGetCpuAffinity does, in the requested number of 64-bit words."""
     if words < 1:
         raise pynvml.NVMLError(pynvml.NVML_ERROR_INVALID_ARGUMENT)
     if cpus is None:
@@ -76,7 +76,7 @@ def affinity(cpus: Sequence[int] | None, *, words: int) -> Any:
 
 
 class FakeNvml:
-    """Module functions of pynvml over some boards; `running` counts what was started and not shut down."""
+    """Module functions of pynvml for some boards; `running` counts initialisations without a shutdown."""
 
     def __init__(
         self,
@@ -98,7 +98,7 @@ class FakeNvml:
         self.running -= 1
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        """The other functions: facts of the machine, of a board, or 'Not Supported'."""
+        """The other functions: facts of the machine or of a board, or 'Not Supported'."""
 
         def function(*arguments: Any) -> Any:
             if not self.running:
@@ -133,7 +133,7 @@ class FakeNvml:
         return self._board(name, board, *which) if isinstance(board, Board) else None
 
     def _instance(self, name: str, instance: Instance) -> Any:
-        """An instance of MIG has no place on the bus, no clocks and no affinity of its own."""
+        """Return a fact of a MIG instance, which has no PCI address, clocks or affinity of its own."""
         if name == "nvmlDeviceGetDeviceHandleFromMigDeviceHandle":
             return instance.board
         if name == "nvmlDeviceGetMemoryInfo":
@@ -177,7 +177,7 @@ def switched(count: int = 8) -> list[Board]:
 
 
 def bridged() -> list[Board]:
-    """4 GPUs on PCIe in two pairs, each joined by a bridge of 12 NVLinks."""
+    """4 GPUs on PCIe in two pairs, each connected by a bridge of 12 NVLinks."""
     return [Board(f"GPU-{number}", bus=number + 1, nvlinks=[(number ^ 1) + 1] * 12) for number in range(4)]
 
 
@@ -188,5 +188,5 @@ def on_pcie(count: int = 4, generation: int = 4) -> list[Board]:
 
 
 def sliced() -> list[Board]:
-    """One GPU with MIG on."""
+    """One GPU in MIG mode."""
     return [Board("GPU-0", bus=1, answers={"nvmlDeviceGetMigMode": [1, 1]})]

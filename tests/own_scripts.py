@@ -1,4 +1,4 @@
-"""Launches of scripts that are not ours, for tests."""
+"""Runs of users' own scripts, for tests."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SCRIPTS = Path(__file__).parent / "scripts"
 
 
 def scripts_in(folder: Path) -> Path:
-    """A copy of the scripts, which write checkpoints and logs where they are run."""
+    """Copy the scripts, which write checkpoints and logs to the folder in which they run."""
     wanted = shutil.ignore_patterns("__pycache__")
     return Path(shutil.copytree(SCRIPTS, folder / "scripts", ignore=wanted))
 
 
 def command_spec(command: str, ranks: int, *, folder: Path, **changes: Any) -> CommandSpec:
-    """Of a script on so many ranks. changes: keys of the workload, or of the study where it has them."""
+    """Return the spec of a script on `ranks` ranks. changes: keys of the workload or of the study."""
     study = {
         "study": "own",
         "repeats": 1,
@@ -50,7 +50,7 @@ def command_spec(command: str, ranks: int, *, folder: Path, **changes: Any) -> C
 
 
 def launched_script(spec: CommandSpec, results: Path, *, time_limit_min: float = 3) -> Observation:
-    """What a launch of a script leaves."""
+    """Run a script and return its observation."""
     with handlers_kept():
         record, _ = measure_run(spec, results, limits=Limits(time_limit_min=time_limit_min))
     return read_observation(results / "runs" / record.run_id)
@@ -94,7 +94,7 @@ def run_script(
     samples: int = 4096,
     **changes: Any,
 ) -> Observation:
-    """A launch of a script that ends with these lines."""
+    """Run a script that ends with these lines."""
     folder = tmp_path / "a folder with ünicode"
     folder.mkdir(exist_ok=True)
     text = head.replace("SAMPLES", str(samples)) + dedent(body)

@@ -1,9 +1,9 @@
-"""Our texts, held to docs/style.md by proselint: its own checks, and the expressions of docs/style.toml.
+"""Checks our texts against docs/style.md with proselint: its own checks, and the expressions of docs/style.toml.
 
     python tests/prose.py [PATH...]
 
-Reads Markdown, captions, templates, rules, YAML comments, and of Python docstrings, comments and longer strings.
-Prints a line for each finding, `FILE:LINE: expression: what to write instead`; ends with 1 if there is one.
+Reads Markdown, captions, templates, rules, YAML comments, and in Python docstrings, comments and longer strings.
+Prints one line per finding, `FILE:LINE: expression: what to write instead`; ends with 1 if there are any.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from proselint.tools import LintFile
 ROOT = Path(__file__).resolve().parent.parent
 STYLE = ROOT / "docs" / "style.toml"
 NOT_READ = ("docs/style.md", "docs/style.toml", "tests/", "docs/schemas/", "workflow/schemas/", "constraints/")
-"""Style and schemas quote; tests are not for readers of the tool."""
+"""Style and schemas quote other texts; users of the tool do not read tests."""
 ENABLED = (
     *("habits", "annotations", "archaism", "cliches", "malapropisms", "mixed_metaphors"),
     *("mondegreens", "needless_variants", "nonwords", "oxymorons", "redundancy", "spelling.misc", "uncomparables"),
@@ -37,7 +37,7 @@ LINK = re.compile(r"\]\([^)\s]*\)|https?://\S+")
 
 
 def habits() -> tuple[Check, ...]:
-    """The expressions of the style file, as checks of proselint."""
+    """Return the expressions of the style file, as checks of proselint."""
     found = tomllib.loads(STYLE.read_text(encoding="utf-8"))["habit"]
     return tuple(
         Check(
@@ -52,19 +52,19 @@ def habits() -> tuple[Check, ...]:
 
 
 def blanked(text: str, pattern: re.Pattern[str], by: str = " ") -> str:
-    """The text with every match replaced by blanks or another character, so that lines and columns stay."""
+    """Replace every match by blanks or another character, so that lines and columns do not move."""
     return pattern.sub(lambda match: re.sub(r"[^\n]", by, match[0]), text)
 
 
 def of_markdown(text: str) -> str:
-    """Markdown and reStructuredText without code."""
+    """Return Markdown or reStructuredText without code."""
     text = blanked(text, re.compile(r"^```.*?^```", re.M | re.S))
     text = blanked(text, re.compile(r"^(?: {4}|\t).*$", re.M))
     return blanked(blanked(text, CODE, "¤"), LINK)
 
 
 def of_template(text: str) -> str:
-    """A template without its program, but with the texts within it."""
+    """Return a template without its program, but with the texts within it."""
     program = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|<%.*?%>|<<.*?>>|<#.*?#>", re.S)
 
     def texts_of(match: re.Match[str]) -> str:
@@ -80,7 +80,7 @@ def of_template(text: str) -> str:
 
 
 def of_comments(text: str) -> str:
-    """Comments of rules, profiles and studies, and docstrings of rules."""
+    """Return the comments of rules, profiles and studies, and the docstrings of rules."""
     kept = re.compile(r'#.*$|"""(?:.*?)"""', re.M | re.S)
     return _only(text, (match.span() for match in kept.finditer(text)))
 
@@ -89,7 +89,7 @@ WORDS = re.compile(r"[A-Za-z]+ [A-Za-z]+ [A-Za-z]+")
 
 
 def of_python(text: str) -> str:
-    """Comments, docstrings, and other strings of at least three words; code within them is left out."""
+    """Return comments, docstrings, and other strings of at least three words, without the code within them."""
     starts = [0]
     for line in text.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
@@ -125,7 +125,7 @@ READERS: dict[str, Callable[[str], str]] = {
 
 
 def texts() -> list[Path]:
-    """All files of ours that have prose, as git knows them."""
+    """Return all of our files with prose that git tracks."""
     told = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     names = [name for name in told.split("\0") if name and not name.startswith(NOT_READ)]
     paths = [ROOT / name for name in names if Path(name).suffix in READERS]
@@ -133,7 +133,7 @@ def texts() -> list[Path]:
 
 
 def findings(path: Path) -> list[str]:
-    """A line for each finding of a file."""
+    """Return one line per finding in a file."""
     read = READERS[path.suffix](path.read_text(encoding="utf-8"))
     if not read.strip():
         return []

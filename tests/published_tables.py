@@ -1,4 +1,4 @@
-"""The published measurements as numbers: what tests ask of them."""
+"""The published measurements as numbers, for tests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ DATA = Path(__file__).parent / "data"
 
 
 def table(name: str = "published") -> pd.DataFrame:
-    """The rows of a file, with total `throughput` a second and `step_time_s`, nan where no batch was stated."""
+    """Return the rows of a file, with total `throughput` per second and `step_time_s` (nan without a batch)."""
     frame = pd.read_csv(DATA / f"{name}.csv")
     per_gpu = frame["throughput_unit"].str.endswith("/GPU", na=False)
     frame["throughput"] *= frame["gpus"].where(per_gpu, 1)
@@ -23,7 +23,7 @@ def table(name: str = "published") -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Question:
-    """Two smallest scales of a table inside one tier of a machine, and the next."""
+    """The two smallest scales of a table inside one tier of a machine, and the next."""
 
     name: str
     strong: bool
@@ -32,12 +32,12 @@ class Question:
 
 
 def questions() -> list[Question]:
-    """What every published table asks of a forecast: from its two smallest scales in a node, or of whole nodes."""
+    """Return the forecasts to test: from each table's two smallest scales within a node, or of whole nodes."""
     found = []
     for case, rows in table().groupby("case", sort=False):
         strong = len(rows["batch_per_gpu"].unique()) > 1
         if strong and not case.startswith("strong"):
-            continue  # the batch per rank changes without the table being of strong scaling: no question to ask
+            continue  # the batch per rank changes although the table is not of strong scaling: nothing to forecast
         plain = rows[~((rows["gpus"] == 1) & (rows["strategy"] == "ddp") & case.startswith("pytorch-ddp"))]
         measured = [_measured(row) for row in plain.sort_values("gpus").itertuples()]
         node = int(plain["gpus_per_node"].iloc[0])

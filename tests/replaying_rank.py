@@ -1,9 +1,10 @@
-"""A rank that writes what a rank of an earlier launch left, in place of training.
+"""A rank that writes what a rank of an earlier run wrote, instead of training.
 
-Started by the real launcher in place of `scalestudy.train`, with the same arguments, where the study has
+The real launcher starts it instead of `scalestudy.train`, with the same arguments, if the study has
 `host.environment: {SCALESTUDY_WORKER: replaying_rank, REPLAYED: FOLDER}`. FOLDER has a run directory for each run,
-under the run's name without its hash: the hash covers the environment, so the replayed study has others.
-`prepare` makes it. It needs no torch, so a launch takes a second or two. Every launch of a run leaves the same.
+named without the hash of the run: the hash covers the environment, so the replayed study has other hashes.
+`prepare` makes the folder. No torch is needed, so a run takes one or two seconds. Repeated attempts at a run write
+the same data.
 """
 
 from __future__ import annotations
@@ -26,18 +27,18 @@ TICK_S = 0.1
 
 
 def name_of(run_id: str) -> str:
-    """The name of a run without the hash of its spec."""
+    """Return the name of a run without the hash of its spec."""
     return run_id.rpartition("-")[0]
 
 
 def prepare(runs: Path, target: Path) -> None:
-    """Make of the runs of a finished study the folder that `REPLAYED` names."""
+    """Make the folder for `REPLAYED` from the runs of a finished study."""
     for run in sorted(path.parent for path in runs.glob("*/run.json")):
         shutil.copytree(run, target / name_of(run.name) / run.name)
 
 
 def replay(recorded: Path, rank: int, out: Path) -> None:
-    """Write the part of one rank, in steps that a fault can come between."""
+    """Write the part of one rank, in steps between which a fault can strike."""
     record = read_record(recorded)
     for tick in range(TICKS):
         time.sleep(TICK_S)
@@ -49,7 +50,7 @@ def replay(recorded: Path, rank: int, out: Path) -> None:
         parquet.write_table(of_rank, out / f"{name}-{rank}.parquet")
         time.sleep(TICK_S / 5)
     write_epochs(out / f"epochs-{rank}.csv", read_epochs(recorded / "epochs.csv") if rank == 0 else [])
-    # What the ranks told the launcher and the launcher did not see itself, by the names that the record has.
+    # Facts that only the ranks can report to the launcher, by their names in the record.
     totals = {name: value for name, value in record.totals.model_dump().items() if name not in SUMMED}
     write_json(
         out / f"rank-{rank}.json",

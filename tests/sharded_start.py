@@ -1,7 +1,7 @@
-"""A rank that shards models and compares their initial values with those of the same models built whole.
+"""A rank that shards models and compares their initial values with the same models built unsharded.
 
-`sharded_start.py KINDS`: KINDS is JSON, {name: variant and workload of a spec}; prints JSON, {name: facts}.
-RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say which rank this is.
+`sharded_start.py KINDS`: KINDS is JSON, {name: variant and workload of a spec}; prints JSON, {name: facts}. RANK,
+WORLD_SIZE, MASTER_ADDR and MASTER_PORT identify this rank.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def main() -> None:
         choice="",
     )
     dist.init_process_group("gloo")
-    dist.init_process_group = lambda *_, **__: None  # what each strategy would do anew
+    dist.init_process_group = lambda *_, **__: None  # each strategy would initialise it again
     kinds = json.loads(sys.argv[1])
     print(json.dumps({name: compare(variant, load, place) for name, (variant, load) in kinds.items()}))
     dist.destroy_process_group()

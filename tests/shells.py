@@ -10,7 +10,7 @@ from conftest import BIN
 
 
 def in_shell(command: str, folder: Path, status: int = 0) -> str:
-    """What a command prints that a shell runs in a folder, with the environment's commands on its path."""
+    """Run a shell command in a folder, with the environment's commands on its path, and return its output."""
     path = os.pathsep.join([str(BIN), os.environ["PATH"]])
     done = subprocess.run(
         command,

@@ -1,7 +1,7 @@
-"""Launches made up from a known truth, so that what is said of them can be counted as right or wrong.
+"""Simulated runs with a known truth, so that statements about them can be counted as right or wrong.
 
-Step times: lognormal, correlated from step to step (AR(1)), with a warm-up that decays and a hiccup now and then.
-Launches scatter around the truth by a coefficient of variation of their own.
+Step times are lognormal and correlated from step to step (AR(1)), with a decaying warm-up and occasional hiccups.
+Runs scatter around the truth with a coefficient of variation of their own.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from scalestudy.measure.stopping import StepRule, launches_needed
 from scipy.signal import lfilter
 
 BLOCK = 20
-FIXED_LAUNCHES, FIXED_WARMUP, FIXED_STEPS = 5, 50, 200  # as scripts in the field have it
+FIXED_LAUNCHES, FIXED_WARMUP, FIXED_STEPS = 5, 50, 200  # as in typical benchmark scripts
 
 
 @dataclass(frozen=True)
@@ -26,10 +26,10 @@ class Truth:
     step_cv: float = 0.01
     correlation: float = 0.3
     hiccups: float = 0.002
-    """Share of steps that take longer by 30 % on average."""
+    """Share of steps that take longer, by 30 % on average."""
 
 
-# Published spread: launch-to-launch CV 0.1-0.5 % on one GPU, 0.3-2 % on 8, 1-2.2 % on 32.
+# Published spread: run-to-run CV 0.1-0.5 % on one GPU, 0.3-2 % on 8, 1-2.2 % on 32.
 PUBLISHED = {
     "1 GPU": (0.001, 0.005),
     "8 GPUs": (0.003, 0.02),
@@ -38,7 +38,7 @@ PUBLISHED = {
 
 
 def steps(truth: Truth, count: int, random: np.random.Generator) -> np.ndarray:
-    """Step times of a launch from its first step on."""
+    """Return the step times of a run from its first step on."""
     noise = random.normal(size=count)
     noise[0] /= sqrt(1 - truth.correlation**2)
     noise = lfilter([sqrt(1 - truth.correlation**2)], [1, -truth.correlation], noise)
@@ -49,7 +49,7 @@ def steps(truth: Truth, count: int, random: np.random.Generator) -> np.ndarray:
 
 
 def launch(truth: Truth, rule: StepRule, random: np.random.Generator) -> tuple[float, int]:
-    """(mean step time, steps made) of a launch that stops by the rule, looking at the end of each block."""
+    """Return (mean step time, steps made) of a run that stops by the rule, checked after each block."""
     series = steps(truth, rule.max_warmup_steps + rule.max_steps + BLOCK, random)
     looks = iter([*rule.looks(), len(series)])
     due = next(looks)
@@ -66,7 +66,7 @@ def launch(truth: Truth, rule: StepRule, random: np.random.Generator) -> tuple[f
 
 
 def fixed_launch(truth: Truth, random: np.random.Generator) -> tuple[float, int]:
-    """(mean step time, steps made) of a launch of the fixed protocol."""
+    """Return (mean step time, steps made) of a run of the fixed protocol."""
     return float(
         steps(truth, FIXED_WARMUP + FIXED_STEPS, random)[FIXED_WARMUP:].mean()
     ), FIXED_WARMUP + FIXED_STEPS
@@ -75,7 +75,7 @@ def fixed_launch(truth: Truth, random: np.random.Generator) -> tuple[float, int]
 def configuration(
     make: Callable[[], tuple[float, int]], *, half_width: float, first: int, most: int
 ) -> tuple[list[float], int]:
-    """(mean step times of its launches, steps made in all), launches added by Stein's rule."""
+    """Return (mean step times of the runs, total steps made), with runs added by Stein's rule."""
     found = [make() for _ in range(first)]
     wanted, _ = launches_needed([mean for mean, _ in found], half_width=half_width, confidence=0.95, most=most)
     found += [make() for _ in range(wanted - first)]

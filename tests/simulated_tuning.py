@@ -1,4 +1,4 @@
-"""Launches with a known true goodput, a drift of the host and a scatter of launches."""
+"""Runs with a known true goodput, a drift of the host and scatter between runs."""
 
 from __future__ import annotations
 
@@ -50,40 +50,40 @@ EFFECTS: Mapping[str, Mapping[Any, float]] = {
     "input.workers": {0: 0.0, 1: -0.25},
     "sharding": {"ddp": 0.0, "fsdp-full": -1.5},
 }
-"""Of each level on the logarithm of the throughput. They add up, but for an own part of each setting."""
+"""Effect of each level on the logarithm of the throughput. Effects add up, except for a term per setting."""
 
 
 def simulated_space(levels: Mapping[str, list[Any]] = LEVELS, **study: Any) -> Space:
-    """The space of the simulated study, of these keys alone."""
+    """Return the space of the simulated study, with only these keys."""
     target = Target.of(parse_study({**STUDY, **study}, source="test"), "mlp", "ddp", "1x2")
     return make_space(target, levels=levels, hold=set(LEVELS) - set(levels))
 
 
 def true_log(setting: Setting) -> float:
-    """Logarithm of the true throughput over that of the plain setting."""
+    """Return the logarithm of the true throughput relative to the plain setting."""
     own = Random(repr(sorted(setting.items()))).gauss(0, 0.02)
     return sum(EFFECTS[key].get(value, 0.0) for key, value in setting.items()) + own
 
 
 @dataclass
 class Simulated:
-    """Launches of two device-seconds and more."""
+    """Runs of at least two device-seconds."""
 
     seed: int
     drift: float = 0.1
-    """Amplitude of a slow wave of the host, of the logarithm."""
+    """Amplitude of a slow wave of the host, in the logarithm."""
     noise: float = 0.03
-    """Standard deviation between launches, of the logarithm."""
+    """Standard deviation between runs, in the logarithm."""
     fails: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
-    """Key -> (value, outcome): every launch with this value ends so."""
+    """Key -> (value, outcome): every run with this value has this outcome."""
     accuracy: Mapping[int, float] = field(default_factory=dict)
-    """Batch -> validation accuracy; 0.9 where it is not named."""
+    """Batch -> validation accuracy; 0.9 for other batches."""
     dies_after: int = 10**9
-    """Launches after which the process is killed."""
+    """Number of runs after which the process is killed."""
     recorded: dict[tuple[Any, ...], Launched] = field(default_factory=dict)
-    """As the folder of a search has them."""
+    """Runs, as in the folder of a search."""
     fresh: list[tuple[Any, ...]] = field(default_factory=list)
-    """Launches that were made, and not found."""
+    """Number of runs that were made rather than found."""
 
     def key(self, setting: Setting, kind: Kind, repeat: int) -> tuple[Any, ...]:
         return (tuple(sorted(setting.items())), kind, repeat)
@@ -144,7 +144,7 @@ def race_of(
     sampler: Sampler = "model",
     noise: Interval = NOTHING,
 ) -> Race:
-    """A search that has run."""
+    """Run a search and return it."""
     models = Models(space.target, None, None)
     weighs = noise.value if goal == "goodput" else nan
     predicted = predictions(space, models, weighs)

@@ -1,7 +1,7 @@
-"""One rank of a launch whose last rank sleeps in every backward pass: a fault that step times cannot tell.
+"""A rank of a run whose last rank sleeps in every backward pass: a fault that step times alone cannot identify.
 
-Started by torchrun in the place of `scalestudy.train`, with the same arguments: the fault of `scalestudy demo`,
-with a sleep that is long beside what a busy host adds to it.
+torchrun starts it instead of `scalestudy.train`, with the same arguments. The fault is that of `scalestudy demo`,
+with a sleep that is long compared with the delays of a busy host.
 """
 
 from __future__ import annotations

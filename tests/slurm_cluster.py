@@ -1,7 +1,7 @@
-"""A real SLURM on this host for the length of a test session: a controller, two nodes, four made-up GPUs in each.
+"""A real SLURM on this host during a test session: a controller and two nodes with four simulated GPUs each.
 
-The daemons run in the foreground, in sessions of their own, and are stopped by the process ids that were started.
-The nodes share this host's processors: they show how launches are made, not how fast they are.
+The daemons run in the foreground, in sessions of their own, and are stopped by their process ids. The nodes share
+the processors of this host: they test how runs are launched, not their speed.
 """
 
 from __future__ import annotations
@@ -69,23 +69,23 @@ HARDWARE = "CPUs=4 Boards=1 SocketsPerBoard=1 CoresPerSocket=4 ThreadsPerCore=1 
 
 
 def missing_programs() -> list[str]:
-    """What has to be installed before there can be a cluster; munged and the daemons live in sbin."""
+    """Return the programs that must be installed for a cluster; munged and the daemons are in sbin."""
     path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"])
     return [name for name in PROGRAMS if shutil.which(name, path=path) is None]
 
 
 class Cluster:
-    """Controller and nodes. `path` has wrappers that know the configuration: the executor drops SLURM_CONF."""
+    """Controller and nodes. `path` has wrappers with the configuration, since the executor drops SLURM_CONF."""
 
     def __init__(self) -> None:
-        # Not below pytest's own folder: munged refuses a socket in a place that others cannot reach.
+        # Not below pytest's own folder: munged rejects a socket in a folder that others cannot access.
         self.base = Path(tempfile.mkdtemp(prefix="scalestudy-slurm-"))
         self.base.chmod(0o755)
         self.path = self.base / "bin"
         self._daemons: dict[str, subprocess.Popen] = {}
 
     def start(self) -> None:
-        """Bring everything up; a few seconds."""
+        """Start everything; this takes a few seconds."""
         self._configure()
         socket_ = f"--socket={self.base}/munge.sock"
         files = [f"--{name}-file={self.base}/munge.{name}" for name in ("key", "pid", "log", "seed")]
@@ -97,7 +97,7 @@ class Cluster:
         self._wait("both nodes", lambda: self.states() == ["idle", "idle"])
 
     def stop(self) -> None:
-        """Cancel what is left, and stop the daemons we started, the last first."""
+        """Cancel remaining jobs, and stop the daemons that were started, the last one first."""
         with contextlib.suppress(Exception):
             self.run("scancel", "--user", str(os.getuid()))
             self._wait("an empty queue", lambda: not self.jobs(), seconds=20)
@@ -106,16 +106,16 @@ class Cluster:
         shutil.rmtree(self.base, ignore_errors=True)
 
     def start_controller(self) -> None:
-        """Start the controller, and wait until it answers. It knows the jobs of the one before it."""
+        """Start the controller, and wait until it answers. It has the jobs of the previous controller."""
         self._start("slurmctld", "slurmctld", "-D")
         self._wait("slurmctld", lambda: self._works("squeue"))
 
     def stop_controller(self, signum: int = signal.SIGTERM) -> None:
-        """End the controller; jobs go on without it."""
+        """Stop the controller; jobs continue without it."""
         self.stop_daemon("slurmctld", signum)
 
     def forget(self) -> None:
-        """Let the next controller know nothing of jobs, as one does that forgot them after MinJobAge."""
+        """Let the next controller have no jobs, as if it had forgotten them after MinJobAge."""
         for file in (self.base / "state").glob("job_state*"):
             file.unlink()
 
@@ -129,7 +129,7 @@ class Cluster:
         self._start(node, "slurmd", "-D", "-N", node)
 
     def stop_daemon(self, name: str, signum: int = signal.SIGTERM) -> None:
-        """End one daemon."""
+        """Stop one daemon."""
         process = self._daemons.pop(name)
         process.send_signal(signum)
         try:
@@ -139,21 +139,21 @@ class Cluster:
             process.wait()
 
     def run(self, *command: str, check: bool = True) -> str:
-        """Output of a command of SLURM."""
+        """Return the output of a SLURM command."""
         done = subprocess.run(command, env=self.environment(), capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 or not check, f"{' '.join(command)}: {done.stderr}"
         return done.stdout
 
     def jobs(self) -> list[str]:
-        """Jobs that are waiting, running or being cleaned up."""
+        """Return the jobs that are waiting, running or being cleaned up."""
         return self.run("squeue", "--noheader", "--format=%i %T").splitlines()
 
     def states(self) -> list[str]:
-        """States of the nodes."""
+        """Return the states of the nodes."""
         return self.run("sinfo", "--noheader", "--Node", "--partition=main", "--format=%T", check=False).split()
 
     def environment(self) -> dict[str, str]:
-        """Variables under which SLURM's commands talk to this cluster."""
+        """The environment variables with which SLURM's commands reach this cluster."""
         path = os.pathsep.join([str(self.path), os.environ["PATH"], "/usr/sbin", "/sbin"])
         return os.environ | {"PATH": path, "SLURM_CONF": str(self.base / "slurm.conf")}
 
@@ -171,7 +171,7 @@ class Cluster:
         key.write_bytes(os.urandom(128))
         for name in ("state", *(f"spool-{node}" for node in NODES)):
             (self.base / name).mkdir()
-        for number in range(GPUS):  # any character device does: what is in it is nobody's business
+        for number in range(GPUS):  # any character device will do: its content is not used
             os.mknod(self.base / f"gpu{number}", 0o666 | 0o020000, os.makedev(1, 3))
         gres = f"AutoDetect=off\nNodeName=node[1-2] Name=gpu File={self.base}/gpu[0-{GPUS - 1}]\n"
         (self.base / "gres.conf").write_text(gres)

@@ -1,4 +1,4 @@
-"""Studies that are submitted to the test cluster, and what the tests ask of them."""
+"""Studies that are submitted to the test cluster, and helpers of their tests."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from scalestudy.record.observation import RunRecord, read_record
 from slurm_cluster import Cluster, missing_programs
 
 INSTALL = "apt-get install slurmctld slurmd slurm-client munge"
-# A job is over when it is over: what waits for real clusters would only make the tests slow.
+# Jobs end immediately: the waiting times for real clusters would only make the tests slow.
 QUICK = ("--slurm-init-seconds-before-status-checks", "2", "--latency-wait", "5")
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """The cluster, up for all tests of a session; skipped where SLURM is not installed."""
+    """The cluster, for all tests of a session; skipped if SLURM is not installed."""
     missing = missing_programs()
     if missing:
         reason = f"no SLURM here ({', '.join(missing)} not found); on Debian: {INSTALL}"
-        # Where the tests must run, as in CI, it is an error.
+        # If the tests must run, as in CI, this is an error.
         assert "SCALESTUDY_NEED_SLURM" not in os.environ, reason
         pytest.skip(reason)
     made = Cluster()
@@ -42,7 +42,7 @@ def cluster() -> Iterator[Cluster]:
 
 @dataclass(frozen=True)
 class Submitting(Checkout):
-    """A checkout whose commands see the cluster."""
+    """A checkout whose commands use the cluster."""
 
     cluster: Cluster
     drivers: list[Driver] = field(default_factory=list)
@@ -53,17 +53,17 @@ class Submitting(Checkout):
         return super().environment | self.cluster.environment() | {"PATH": path}
 
     def submit(self, *arguments: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """`snakemake --profile slurm`, to its end."""
+        """Run `snakemake --profile slurm` until it ends."""
         return self.run("snakemake", "--profile", "slurm", *QUICK, *arguments, check=check)
 
     def drive(self, *arguments: str) -> Driver:
-        """`snakemake --profile slurm`, started."""
+        """Start `snakemake --profile slurm`."""
         return Driver(self, "snakemake", "--profile", "slurm", *QUICK, *arguments)
 
     def break_command(self, name: str, how: str) -> Path:
-        """A file; while it exists a command of SLURM fails as a shell says it, such as `exit 1`.
+        """Return a file; while it exists, a command of SLURM is replaced by a shell line, such as `exit 1`.
 
-        REAL is the command itself. It fails for the driver that is started from this checkout, and in its jobs.
+        REAL is the command itself. This affects the driver that is started from this checkout, and its jobs.
         """
         broken, wrapper = self.root / f"{name}-is-broken", self.root / "broken" / name
         real = shutil.which(name, path=self.cluster.environment()["PATH"])
@@ -75,7 +75,7 @@ class Submitting(Checkout):
         return broken
 
     def run_in_cluster(self, *command: str) -> str:
-        """Output of a command of SLURM that hands on this checkout's environment, as sbatch does."""
+        """Return the output of a SLURM command that passes on this checkout's environment, as sbatch does."""
         done = subprocess.run(command, env=self.environment, cwd=self.root, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -85,16 +85,16 @@ class Submitting(Checkout):
         return self.root / "results" / self.plan().study.name
 
     def records(self) -> dict[str, RunRecord]:
-        """Records of the runs that are there."""
+        """Return the records of the existing runs."""
         return {path.parent.name: read_record(path.parent) for path in self.results.glob("runs/*/run.json")}
 
     def partial(self, pattern: str) -> list[Path]:
-        """Files that launches which are under way have left."""
+        """Return the files of unfinished runs."""
         return list(self.results.glob(f"runs/.partial/*/{pattern}"))
 
 
 class Driver:
-    """A command that submits, in a session of its own, and what it has said until now."""
+    """A command that submits, in a session of its own, with its output so far."""
 
     def __init__(self, submitting: Submitting, *command: str) -> None:
         self._submitting = submitting
@@ -117,14 +117,14 @@ class Driver:
         return self._said.read_text(errors="replace")
 
     def wait_until_it_says(self, words: str, seconds: float = 120) -> None:
-        """Until these words are among what it said."""
+        """Wait until these words are in its output."""
         end = time.monotonic() + seconds
         while words not in self.said:
             assert time.monotonic() < end and self.process.poll() is None, f"never said {words!r}:\n{self.said}"
             time.sleep(0.1)
 
     def end(self, seconds: float = 600) -> int:
-        """Its exit code, once it has ended and nothing is in the queue."""
+        """Return its exit code, once it has ended and the queue is empty."""
         try:
             code = self.process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -134,7 +134,7 @@ class Driver:
         return code
 
     def kill(self, signum: signal.Signals = signal.SIGKILL) -> None:
-        """End it and what it started on this host, if it still runs."""
+        """Stop it, and what it started on this host, if it still runs."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signum)
             self.process.wait()
@@ -142,7 +142,7 @@ class Driver:
 
 @pytest.fixture
 def submitting(cluster: Cluster, tmp_path: Path) -> Iterator[Submitting]:
-    """A fresh checkout that submits to the cluster; afterwards nothing of it may be left in the queue."""
+    """A new checkout that submits to the cluster; afterwards none of its jobs may be left in the queue."""
     made = Submitting(make_checkout(tmp_path / "checkout").root, cluster)
     yield made
     for driver in made.drivers:
@@ -150,12 +150,12 @@ def submitting(cluster: Cluster, tmp_path: Path) -> Iterator[Submitting]:
     try:
         wait_for(lambda: not cluster.jobs(), seconds=60)
     except AssertionError:
-        cluster.run("scancel", "--partition=main")  # the next test is not to find them
+        cluster.run("scancel", "--partition=main")  # so that the next test does not find them
         raise
 
 
 def small_study(**changes: Any) -> dict[str, Any]:
-    """One workload on one process and on two ranks of one node, a launch each."""
+    """One workload on one process and on two ranks of one node, with one repeat."""
     workload = {
         "model": {"type": "mlp", "hidden_dim": 16, "num_layers": 1},
         "data": {"type": "digits"},
@@ -182,13 +182,13 @@ ENDLESS = 100_000  # epochs
 
 
 class Launch:
-    """A launch of a study of its own that is under way: in a job of Snakemake's, or in one of the test's own.
+    """A run in progress of a study of its own, in a job of Snakemake or of the test.
 
-    Snakemake looks at its jobs at ever longer intervals, so that what is the launch's own is tested without it.
+    Snakemake checks its jobs at increasing intervals, so the behaviour of the launcher alone is tested without it.
     """
 
     def __init__(self, submitting: Submitting, *snakemake: str, sbatch: str | None = None, **study: Any) -> None:
-        """snakemake: its options. sbatch: the options of a job without it. study: changes of the small study."""
+        """snakemake: its options. sbatch: options of a job without it. study: changes of the small study."""
         self.submitting = submitting
         submitting.configure(small_study(**study))
         self.run_id = next(run for run, spec in submitting.plan().runs.items() if spec.variant == "ddp")
@@ -207,7 +207,7 @@ class Launch:
             submitting.run_in_cluster("sbatch", *options, f"--wrap={train}")
 
     def wait_until_it_trains(self) -> None:
-        """Until steps are being made."""
+        """Wait until it trains."""
         wait_for(lambda: self.submitting.partial("progress.json"), seconds=180)
 
     @property
@@ -216,31 +216,31 @@ class Launch:
         return line.split()[0]
 
     def ranks(self) -> dict[int, int]:
-        """Process ids of the ranks."""
+        """Return the process ids of the ranks."""
         found = {}
         for process in self.submitting.trainers():
-            with contextlib.suppress(OSError):  # it has ended meanwhile
+            with contextlib.suppress(OSError):  # it has ended in the meantime
                 environment = (process / "environ").read_bytes().split(b"\0")
                 for told in environment:
-                    if told.startswith(b"RANK="):  # whoever watches the ranks has none
+                    if told.startswith(b"RANK="):  # processes that watch the ranks have no rank
                         found[int(told.removeprefix(b"RANK="))] = int(process.name)
         return found
 
     def end(self) -> int:
-        """Exit code of Snakemake, 0 without it; nothing is in the queue then, and nothing runs."""
+        """Return Snakemake's exit code, 0 without Snakemake, once the queue is empty and nothing runs."""
         code = self.process.wait(timeout=240) if hasattr(self, "process") else 0
         wait_for(lambda: not self.submitting.cluster.jobs(), seconds=120)
         wait_for(lambda: not self.submitting.partial("*") and not self.ranks(), seconds=60)
         return code
 
     def record(self) -> RunRecord:
-        """What was recorded."""
+        """Return the record."""
         return self.submitting.records()[self.run_id]
 
 
 @pytest.fixture
 def controller(cluster: Cluster) -> Iterator[Cluster]:
-    """The cluster, whose controller is back when the test is over."""
+    """The cluster, whose controller is started again at the end of the test."""
     yield cluster
     if not cluster.controlled:
         cluster.start_controller()
@@ -249,7 +249,7 @@ def controller(cluster: Cluster) -> Iterator[Cluster]:
 
 @pytest.fixture
 def both_nodes(submitting: Submitting) -> Iterator[None]:
-    """The nodes are back when the test is over."""
+    """Both nodes, which are started again at the end of the test."""
     yield
     for node in ("node1", "node2"):
         submitting.cluster.run("scontrol", "update", f"nodename={node}", "state=resume", check=False)

@@ -1,13 +1,13 @@
-"""A backend for process groups that is as strict as NCCL, over gloo. NCCL needs GPUs; its rules do not.
+"""A backend for process groups over gloo that is as strict as NCCL, since NCCL needs GPUs.
 
 - A collective whose peer died never ends: a kernel of NCCL waits for its peers' memory and sees no closed socket.
-  (torch 2.13, ProcessGroupNCCL.hpp: errors of peers are found by timeouts of its watchdog alone.)
-- A rank that waits for one is in C++, where no signal handler of Python's runs.
-- The end of a group waits for all of its ranks. (NCCL's user guide, ncclCommFinalize and ncclCommDestroy: a
+  (torch 2.13, ProcessGroupNCCL.hpp: errors of peers are only found by timeouts of its watchdog.)
+- A rank that waits in a collective is in C++, where Python's signal handlers do not run.
+- Destroying a group waits for all of its ranks. (NCCL's user guide, ncclCommFinalize and ncclCommDestroy: a
   communicator is finalized by all of its ranks together.)
-- There is no monitored barrier. (torch.distributed.monitored_barrier: for gloo alone.)
-- A tensor of ours that is not on the rank's device is refused. (torch 2.13, distributed_c10d.py: a group of NCCL
-  has no backend for tensors on the host.) What torch's own code sends is not asked about.
+- There is no monitored barrier. (torch.distributed.monitored_barrier: only for gloo.)
+- A tensor of ours that is not on the rank's device is rejected. (torch 2.13, distributed_c10d.py: a group of NCCL
+  has no backend for tensors on the host.) Tensors that torch's own code sends are not checked.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from torch.futures import Future
 NAME = "strict"
 NEVER = datetime.timedelta(days=1)
 HANDED_OUT = HandedOut()
-"""Entered by the rank that talks over this backend, for as long as it lives."""
+"""Entered by a rank that uses this backend, for as long as it lives."""
 
 
 class StrictGroup(dist.ProcessGroup):
-    """Every collective is gloo's, and its error is nobody's to see."""
+    """Runs every collective on gloo, but hides its errors."""
 
     def __init__(self, store: dist.Store, rank: int, size: int) -> None:
         super().__init__(rank, size)
@@ -46,7 +46,7 @@ class StrictGroup(dist.ProcessGroup):
         return str(dist.distributed_c10d._world.pg_names[self])
 
     def shutdown(self) -> None:
-        """As ncclCommFinalize: not before all are here."""
+        """Block until all ranks are here, as ncclCommFinalize does."""
         self._store.add("left", 1)
         while self._store.add("left", 0) < self._size:
             time.sleep(0.05)
@@ -62,7 +62,7 @@ def _of_gloo(name: str) -> Callable[..., dist.Work]:
             try:
                 work.wait()
             except RuntimeError:
-                return  # the peer is gone: nobody is told
+                return  # the peer is gone: the error is hidden
             done.set_result(arguments[0] if arguments and name != "barrier" else None)
 
         threading.Thread(target=wait, daemon=True).start()
@@ -77,7 +77,7 @@ for _name in (
     *("alltoall", "alltoall_base", "reduce_scatter", "_reduce_scatter_base", "reduce_scatter_tensor_coalesced"),
 ):
     setattr(StrictGroup, _name, _of_gloo(_name))
-for _name, _older in (  # what groups call them since torch 2.12, and a backend by itself does not
+for _name, _older in (  # names in groups since torch 2.12; a plain backend lacks them
     ("all_gather_single", "_allgather_base"),
     ("reduce_scatter_single", "_reduce_scatter_base"),
     ("all_to_all_single", "alltoall_base"),
@@ -95,9 +95,9 @@ def _noted(of_bucket: Callable[[dist.GradBucket], Tensor]) -> Callable[[dist.Gra
 
 
 def register() -> None:
-    """From here on a group may be made of it, and what DDP hands to a hook counts as on the device.
+    """Register the backend, after which what DDP passes to a hook counts as on the device.
 
-    Each collective has a thread here. Small stacks, for a rank whose memory is limited.
+    Each collective has a thread here. Their stacks are small, for ranks with limited memory.
     """
     threading.stack_size(256 * 1024)
     dist.GradBucket.buffer = _noted(dist.GradBucket.buffer)

@@ -1,4 +1,4 @@
-"""Studies that are valid by construction, and every place in them that the JSON schema knows."""
+"""Studies that are valid by construction, and all of their keys in the JSON schema."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Site:
 
     path: Path
     schema: Content
-    """Of its value, without `null`."""
+    """Schema of its value, without `null`."""
     required: bool
     given: bool
 
@@ -41,7 +41,7 @@ class Site:
 
 
 def sites(study: Content) -> list[Site]:
-    """All keys of the models that a study is made of."""
+    """Return all keys of the models that make up a study."""
     return list(_sites(study, schema(), ()))
 
 
@@ -61,7 +61,7 @@ def _sites(value: Content, of: Content, path: Path) -> Iterator[Site]:
 
 
 def resolved(of: Content, value: Any) -> Content:
-    """The schema of a value: references followed, `null` left out, the member of a union chosen by the value."""
+    """Resolve the schema of a value: follow references, drop `null`, choose the member of a union by the value."""
     if "$ref" in of:
         return resolved(schema()["$defs"][of["$ref"].rpartition("/")[2]], value)
     if "anyOf" in of:
@@ -126,13 +126,13 @@ def optimizers(draw: st.DrawFn, *, epochs: int) -> Content:
 
 @st.composite
 def workloads(draw: st.DrawFn, *, ranks: list[int]) -> Content:
-    """A workload whose batch divides among these ranks, each with up to four micro-batches."""
+    """Draw a workload whose batch divides among these ranks, each with up to four micro-batches."""
     batch = lcm(*ranks) * 4 * draw(st.integers(1, 8))
     scaling = draw(st.sampled_from([["strong"], ["weak"], ["weak", "strong"]]))
     epochs = draw(st.sampled_from([0, 0, 1, 3]))
     common: Content = {"batch_size": batch, "scaling": scaling, "epochs": epochs}
     gives = draw(st.sampled_from(sorted(MODELS)))
-    # More steps than any warm-up of this grammar, at the largest batch too, so that there is a step time.
+    # More steps than any warm-up of this grammar, even at the largest batch, so that there is a step time.
     samples = batch * max(ranks) * draw(st.integers(60, 70) if epochs else st.integers(1, 3))
     data = {"type": SYNTHETIC[gives], "samples": samples}
     if draw(st.booleans()):
@@ -142,7 +142,7 @@ def workloads(draw: st.DrawFn, *, ranks: list[int]) -> Content:
 
 @st.composite
 def variants(draw: st.DrawFn) -> Content:
-    """A distributed variant with knobs that go together."""
+    """Draw a distributed variant with compatible options."""
     strategy = draw(st.sampled_from(["ddp", "fsdp"]))
     of_strategy: dict[str, st.SearchStrategy[Any]] = {
         "ddp": st.fixed_dictionaries(
@@ -228,7 +228,7 @@ OPTIONS: dict[str, st.SearchStrategy[Any]] = {
 
 @st.composite
 def studies(draw: st.DrawFn) -> Content:
-    """A study that is valid by construction, however unusual."""
+    """Draw a study that is valid by construction, however unusual."""
     scales = draw(st.lists(st.sampled_from(["1x1", "1x2", "1x3", "2x2", "4x8", "1x16"]), min_size=1, unique=True))
     ranks = [int(scale[0]) * int(scale[2:]) for scale in scales]
     repeats = draw(st.integers(2, 6))
@@ -247,8 +247,8 @@ def studies(draw: st.DrawFn) -> Content:
 
 
 def _without_what_means_nothing(study: Content) -> Content:
-    """The study without keys that nothing heeds beside the others."""
-    if len(study["variants"]) == 1:  # one process alone
+    """Remove the keys that have no effect in combination with the others."""
+    if len(study["variants"]) == 1:  # only one process
         study |= {"scales": ["1x1"], "max_repeats": study["repeats"]}
         study.get("report", {}).pop("forecast_scales", None)
     if study.get("max_repeats", study["repeats"]) == study["repeats"]:

@@ -1,4 +1,4 @@
-"""Malformed studies: each knows what is wrong with it before it is read, since it was made wrong on purpose."""
+"""Malformed studies, each with its known error, since it was made wrong on purpose."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ NUMBERS = ("integer", "number")
 
 @dataclass(frozen=True)
 class Malformed:
-    """The bytes of a study file, and texts that the refusal has to have, such as key paths."""
+    """The bytes of a study file, and texts that the error must contain, such as key paths."""
 
     kind: str
     data: bytes
@@ -24,7 +24,7 @@ class Malformed:
 
 
 def placed(study: Content, path: Path, value: Any) -> Content:
-    """The study with a value at a path."""
+    """Return the study with a value at a path."""
     study = deepcopy(study)
     node = study
     for key in path[:-1]:
@@ -34,12 +34,12 @@ def placed(study: Content, path: Path, value: Any) -> Content:
 
 
 def written(study: Content) -> bytes:
-    """As YAML; JSON where a text holds what YAML does not write as it is."""
+    """Return the study as YAML; as JSON if YAML cannot write one of its texts."""
     return json.dumps(study, allow_nan=True).replace("Infinity", ".inf").replace("NaN", ".nan").encode()
 
 
 def of_another_type(site: Site) -> list[Any]:
-    """Values that are not of the type of a key."""
+    """Draw values that are not of the type of a key."""
     texts = ["word", "", "12", "1e5", "true", "null", "ü"]
     values: dict[str, list[Any]] = {
         "integer": [True, False, "3", "x", 1.5, [], [1], {}, {"a": 1}, "1e3", ""],
@@ -50,7 +50,7 @@ def of_another_type(site: Site) -> list[Any]:
         "object": [*texts, 3, True, ["a"]],
         "mapping": [*texts, 3, True, ["a"]],
     }
-    if site.path[-1] in ("arguments", "command"):  # a text is one, as a shell has it
+    if site.path[-1] in ("arguments", "command"):  # a text is valid too, as a shell command
         return [3, True, {}, {"a": 1}]
     if "const" in site.schema or "enum" in site.schema:
         return [True, 3, [], {}, "", "nope", "SINGLE", " "]
@@ -58,7 +58,7 @@ def of_another_type(site: Site) -> list[Any]:
 
 
 def out_of_bounds(site: Site) -> list[Any]:
-    """Numbers that are none of what a key takes."""
+    """Draw numbers that a key does not accept."""
     s = site.schema
     found: list[Any] = []
     if site.kind in NUMBERS:
@@ -72,7 +72,7 @@ def out_of_bounds(site: Site) -> list[Any]:
 
 
 def misspelt(draw: st.DrawFn, name: str) -> str:
-    """A key with a slip: a letter more, less, or two of them swapped."""
+    """Draw a misspelt key: with a letter added, removed, or two letters swapped."""
     at = draw(st.integers(0, len(name) - 1))
     slips = [name[:at] + name[at] + name[at:], name[:at] + name[at + 1 :], name + "s", name.upper(), name + "_ms"]
     return draw(st.sampled_from(slips)) or "x"
@@ -80,7 +80,7 @@ def misspelt(draw: st.DrawFn, name: str) -> str:
 
 @st.composite
 def wrong_values(draw: st.DrawFn) -> Malformed:
-    """One to three keys with values that are of another type or out of bounds; all of them have to be named."""
+    """Draw one to three keys with values of another type or out of bounds; the error must name all of them."""
     study = draw(studies())
     chosen: list[Site] = []
     free = [site for site in sites(study) if of_another_type(site) and site.path != ("workloads",)]
@@ -93,14 +93,14 @@ def wrong_values(draw: st.DrawFn) -> Malformed:
     for site in chosen:
         values = draw(st.sampled_from([of_another_type(site), out_of_bounds(site) or of_another_type(site)]))
         study = placed(study, site.path, draw(st.sampled_from(values)))
-    tags = [site for site in chosen if site.path[-1] in ("type", "command")]  # what is beside it has no model then
+    tags = [site for site in chosen if site.path[-1] in ("type", "command")]  # the keys next to it have no model
     expected = tuple(site.dotted.removesuffix(".type") for site in (tags or chosen)[: 1 if tags else None])
     return Malformed("wrong value", written(study), expected)
 
 
 @st.composite
 def wrong_keys(draw: st.DrawFn) -> Malformed:
-    """A key that is misspelt, or that the study lacks."""
+    """Draw a misspelt or missing key."""
     study = draw(studies())
     found = sites(study)
     if draw(st.booleans()):
@@ -246,7 +246,8 @@ MEANINGLESS: dict[str, tuple[Content, str]] = {
         "variants.single.checkpoint_every_steps",
     ),
 }
-"""Studies whose keys are valid one by one and mean nothing together: (changes of a study, what has to be said)."""
+"""Studies whose keys are individually valid but contradictory: (changes of a study, what the error must contain).
+"""
 
 
 @st.composite
@@ -261,7 +262,7 @@ def meaningless(draw: st.DrawFn) -> Malformed:
 
 @st.composite
 def contradictions(draw: st.DrawFn) -> Malformed:
-    """Values that are each valid and together mean nothing, or more than any machine has."""
+    """Draw values that are individually valid but contradictory, or beyond any machine."""
     study = draw(studies())
     study.pop("measure", None)
     study.pop("host", None)
@@ -283,7 +284,7 @@ def _bomb(key: str) -> str:
 
 @st.composite
 def broken_files(draw: st.DrawFn) -> Malformed:
-    """A file that is no text, no YAML, or says a thing twice."""
+    """Draw a file that is not text, not YAML, or has a duplicate key."""
     study = draw(studies())
     text = yaml.safe_dump(study, sort_keys=False, allow_unicode=False)
     key = draw(st.sampled_from(sorted(study)))

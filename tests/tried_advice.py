@@ -1,4 +1,4 @@
-"""Trials of advice made up from given step times: a point before and after it, in repeats that drift alike."""
+"""Simulated trials of advice from given step times: a point before and after it, in repeats that drift alike."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class TriedStudy(NamedTuple):
 
 
 def trial_of(gain: Interval | None, **after: Any) -> Trial:
-    """A trial of another bucket size. gain: what was predicted. after: what the point after it differs in."""
+    """Return a trial of another bucket size. gain: the predicted gain. after: changes of the point after it."""
     predicted = None
     if gain is not None:
         nothing = Interval(nan)
@@ -62,7 +62,7 @@ def trial_of(gain: Interval | None, **after: Any) -> Trial:
 
 
 def tried_study(content: dict[str, Any], *, gain: float = 2.0, outcome: str = "ok") -> TriedStudy:
-    """Before 4 ms, after 4 ms over the gain, in three repeats that drift. outcome: of launches after it."""
+    """Return a trial in three drifting repeats: 4 ms before, 4 ms/gain after. outcome: of the runs after."""
     content["variants"] |= {"ddp-after": {"strategy": "ddp", "ddp": {"bucket_cap_mb": 5}}}
     plan = make_plan(parse_study(content | {"repeats": 3}, source="x"))
     runs = study_of(plan, {key: [time] * 3 for key, time in TIMES.items()})

@@ -1,4 +1,4 @@
-"""The wheel of the project, made as a release is: a source distribution, and a wheel from that."""
+"""The wheel of the project, built as for a release: a source distribution, and a wheel from it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from conftest import ROOT
 FOLDERS = ("config", "profiles", "report", "rules", "workflow")
 SOURCE = ("pyproject.toml", "setup.py", "README.md", "LICENSE", *FOLDERS)
 UNWANTED = ("rules/__pycache__/common.pyc", "config/.study.yaml.swp")
-"""Files that lie about in a checkout and are to stay there."""
+"""Files that are left in a checkout and must not be in the wheel."""
 
 
 def _build(kind: str, source: Path, out: Path) -> Path:
-    """The file that setuptools makes of a source tree; kind: `sdist` or `wheel`."""
+    """Return the file that setuptools builds from a source tree. kind: `sdist` or `wheel`."""
     code = f"import sys; from setuptools import build_meta; build_meta.build_{kind}(sys.argv[1])"
     done = subprocess.run([sys.executable, "-c", code, str(out)], cwd=source, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -28,7 +28,7 @@ def _build(kind: str, source: Path, out: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The file of the wheel. Needs no network: setuptools is that of the environment of the tests."""
+    """The wheel file. It needs no network: setuptools is from the environment of the tests."""
     folder = tmp_path_factory.mktemp("build")
     checkout = folder / "checkout"
     checkout.mkdir()

@@ -30,7 +30,7 @@ FAULTS = {
     "full disk": "the disk is full",
     "disk without free inodes": "the disk is full",
     "read-only file system": "the file system is read-only",
-    "file size limit": "it is larger than the limit on the size of files",
+    "file size limit": "it is larger than the file size limit",
     "results owned by someone else": "permission is denied",
     "quota exceeded": "the disk quota is used up",
     "disk with I/O errors": "the disk reported an error",
@@ -121,7 +121,7 @@ def test_a_stage_that_cannot_write_names_the_file_and_leaves_nothing(
         assert said.count("\n") == 1, said
         assert FAULTS[fault] in said
         assert f"{results}/" in said or (fault == "file size limit" and f"{tempfile.gettempdir()}/" in said)
-        assert "call the same command again" in said
+        assert "run the same command again" in said
         assert state_of(results) == before, "nothing is left, and nothing is changed"
     status, said = call(words)
     assert (status, said) == (0, "")

@@ -59,7 +59,7 @@ FAULTS = [
     ("memory", "oom", "rank 1: out of memory"),
     ("diverged", "diverged", "loss is nan at step 7 on rank 1"),
     ("exception", "failed", "rank 1: ValueError: of the user's own"),
-    ("hang", "failed", f"rank 1 on {{node}} did not move on for {STALL_S} s"),
+    ("hang", "failed", f"rank 1 on {{node}} made no progress for {STALL_S} s"),
     ("killed", "failed", "rank 1 on {node} left no report; ended by SIGKILL"),
     ("probe", "ok", ""),
 ]
@@ -138,7 +138,7 @@ def test_a_device_that_is_lost_while_training_is_the_cause_and_not_a_peer_that_i
     record = failed("lost device", "strict", tmp_path).record
     assert record.outcome == "failed"
     assert record.reason.startswith("rank 1: DistBackendError: NCCL error in: ")
-    assert "Cuda failure 999 'unknown error'; NVML says of its GPU: GPU is lost." in record.reason
+    assert "Cuda failure 999 'unknown error'; NVML reports for its GPU: GPU is lost." in record.reason
     assert "Restart the node, or use another one" in record.reason
 
 

@@ -220,7 +220,7 @@ def test_a_corrupted_run_is_refused_by_name(edited: Checkout) -> None:
     result = edited.run("snakemake", "--forcerun", "aggregate_runs", check=False)
     assert result.returncode != 0
     log = (edited.root / "results/tiny/logs/aggregate_runs.log").read_text()
-    assert f"{run.name}/run.json: not a whole run.json of schema version {SCHEMA_VERSION}" in log
+    assert f"{run.name}/run.json: not a complete run.json of schema version {SCHEMA_VERSION}" in log
     assert "Traceback" not in log
 
 

@@ -77,7 +77,7 @@ def test_the_reason_has_batch_and_peak(study: dict[str, Any], records: dict[str,
     rank = next(rank for rank in record.ranks if rank.outcome == "oom")
     peak = rank.memory.peak_resident_gib
     assert record.reason == (
-        f"rank {rank.rank}: out of memory with 4 samples a pass; peak resident {peak:.2f} GiB of {limit:g} GiB"
+        f"rank {rank.rank}: out of memory with 4 samples per pass; peak resident {peak:.2f} GiB of {limit:g} GiB"
     )
     assert 0.5 * limit < peak < 1.1 * limit
     assert record.log_tail, "the traceback is there for those who look for it"
@@ -94,7 +94,7 @@ def test_the_study_says_oom_and_goes_on(results: Path) -> None:
     text = (results / "performance_report.txt").read_text()
     assert "not measured: OOM (launches: 1 oom)" in text
     assert "3 launches: 2 ok, 1 oom." in text
-    assert "out of memory with 4 samples a pass" in text
+    assert "out of memory with 4 samples per pass" in text
     assert "nan" not in text.split(), "what was not measured has no numbers"
 
 
@@ -110,7 +110,7 @@ def test_micro_batches_fit_where_the_batch_does_not(before_gib: float, tmp_path:
     host = {"memory_limit_gib": round(before_gib + 0.9, 2)}
     whole = launched(spec_of({"strategy": "single"}, workload, host=host), tmp_path).record
     assert whole.outcome == "oom"
-    assert whole.reason.startswith("rank 0: out of memory with 8192 samples a pass; peak resident ")
+    assert whole.reason.startswith("rank 0: out of memory with 8192 samples per pass; peak resident ")
     succeeded(spec_of({"strategy": "single", "accumulation_steps": 8}, workload, host=host), tmp_path)
 
 
@@ -119,6 +119,6 @@ def test_a_limit_below_what_a_rank_has_is_refused_in_words(before_gib: float, tm
     assert record.outcome == "failed"
     words = record.reason.split()
     assert record.reason == (
-        f"host.memory_limit_gib: 0.05 is less than the {words[6]} GiB that a rank has before it begins; raise it"
+        f"host.memory_limit_gib: 0.05 is less than the {words[6]} GiB that a rank uses before training; raise it"
     )
     assert float(words[6]) == pytest.approx(before_gib, abs=0.2)

@@ -153,7 +153,7 @@ def test_a_launch_without_memory_for_the_base_case_is_measured_all_the_same(tmp_
     parameters_gib = (free.record.totals.parameters or 0) * 4 / 2**30
     peak_gib = max(rank.memory.peak_resident_gib for rank in free.record.ranks)
     found = launch(peak_gib + 0.8 * parameters_gib, alternating_rounds=1)
-    assert "no memory for the base case" in (found.record.totals.alternation_failed or "")
+    assert "no memory for the baseline" in (found.record.totals.alternation_failed or "")
     assert alternation_of(found)["turns"] == Turns.NO_MEMORY
     assert measured(found, confidence=0.95)["steady_steps"] >= 10
 

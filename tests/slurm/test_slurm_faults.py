@@ -203,4 +203,4 @@ def test_gpus_that_torch_does_not_see_are_not_replaced_by_the_processor(submitti
     launch.end()
     record = launch.record()
     assert record.outcome == "failed"
-    assert record.reason.startswith("this job was given GPUs (CUDA_VISIBLE_DEVICES=0,1), and torch sees none")
+    assert record.reason.startswith("this job has GPUs (CUDA_VISIBLE_DEVICES=0,1), but torch sees none")

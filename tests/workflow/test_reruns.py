@@ -133,7 +133,7 @@ def test_a_raised_protocol_measures_nothing_until_it_is_asked_for(edited: Checko
     assert training(plan_after(edited)) == 0
     printed = edited.run("scalestudy", "plan").stdout
     assert "measured already: 4 runs\n  Measured 4 by protocol 3; the current protocol is 4." in printed
-    assert "Steps are timed otherwise. Not comparable with the one before: every column." in printed
+    assert "Steps are timed otherwise. Not comparable with its predecessor: every column." in printed
     assert "scalestudy retry results/tiny --protocol" in printed
 
     assert "4 of 4 runs set aside" in edited.run("scalestudy", "retry", "results/tiny", "--protocol").stdout

@@ -98,18 +98,18 @@ def test_tables_of_0_1_are_refused_by_name(upgraded: Checkout) -> None:
 
 
 DAMAGES = {
-    "a record cut short": ("run.json", lambda text: text[: len(text) // 2], "not a whole run.json"),
+    "a record cut short": ("run.json", lambda text: text[: len(text) // 2], "not a complete run.json"),
     "a record of a newer release": (
         "run.json",
         lambda text: json.dumps(json.loads(text) | {"schema_version": 9}),
-        "schema_version 9; this one reads up to 5. Read it with the release that wrote it",
+        "schema_version 9; this version reads up to 5. Read it with the release that wrote it",
     ),
     "a record of a newer protocol": (
         "run.json",
         lambda text: json.dumps(json.loads(text) | {"schema_version": 5, "protocol": 7}),
-        "protocol 7; this one reads up to 3. Read it with the release that wrote it",
+        "protocol 7; this version reads up to 3. Read it with the release that wrote it",
     ),
-    "a table cut short": ("epochs.csv", lambda text: text[:-9], "epochs.csv: not what was recorded"),
+    "a table cut short": ("epochs.csv", lambda text: text[:-9], "epochs.csv: differs from what was recorded"),
 }
 
 

@@ -375,7 +375,7 @@ def test_a_trace_that_is_missing_short_or_none_is_refused_by_name(tmp_path: Path
         with pytest.raises(UserError, match=r"trace-rank0"):
             read_trace(path)
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(UserError, match=r"trace-rank0.*cut short"):
+    with pytest.raises(UserError, match=r"trace-rank0.*truncated"):
         read_trace(path)
     for content in (b"{}", b"[1]", b'{"traceEvents": [', b"\xff"):
         path.write_bytes(gzip.compress(content))

@@ -147,7 +147,7 @@ def test_a_busy_server_is_asked_again(server: Server, tmp_path: Path) -> None:
 
 def test_a_server_that_stays_busy_is_given_up(server: Server, tmp_path: Path) -> None:
     server.answers = [503] * 9
-    with pytest.raises(UserError, match="tried 5 times: the server answered 503"):
+    with pytest.raises(UserError, match="in 5 attempts: the server answered 503"):
         fetch(url_of(server), DIGEST, tmp_path)
     assert len(server.asked) == 5
 
@@ -166,7 +166,7 @@ def test_no_connection_is_said_without_secrets(tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))  # bound and not listening: nobody answers here
         url = f"http://me:password@127.0.0.1:{closed.getsockname()[1]}/archive.tar.gz?token=abc"
-        with pytest.raises(UserError, match="could not be fetched, tried 5 times") as caught:
+        with pytest.raises(UserError, match="could not be fetched in 5 attempts") as caught:
             fetch(url, DIGEST, tmp_path)
     assert "refused" in str(caught.value)
     assert "HTTPS_PROXY" in str(caught.value)

@@ -71,7 +71,7 @@ def test_imdb_lacks_a_folder(tmp_path: Path) -> None:
     some = {name: text for name, text in REVIEWS.items() if not name.startswith("test/neg")}
     tree = write_tree(tmp_path / "aclImdb", some)
     for source in (tree, pack(tree, tmp_path / "a.tar.gz")):
-        with pytest.raises(UserError, match=r"has no test/neg/\*\.txt, which belongs to .*aclImdb") as caught:
+        with pytest.raises(UserError, match=r"has no test/neg/\*\.txt, which is part of .*aclImdb") as caught:
             prepared(tmp_path / "data", **IMDB, path=source)
         assert str(source) in str(caught.value)
 
@@ -99,12 +99,12 @@ def test_ag_news_with_quotes_commas_backslashes_and_line_breaks(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ('"2","only two"', r"line 6: .*this one has 2 columns: 2,only two"),
-        ('"2","a","b","c"', r"line 6: .*this one has 4 columns"),
-        ('"0","a","b"', r"line 6: the class is 1, 2, 3 or 4, not '0'"),
-        ('"World","a","b"', r"line 6: the class is 1, 2, 3 or 4, not 'World'"),
-        ('"2","a","b" c"', r"line 6: no row of a CSV file"),
-        ('"2","a","never closed', r"line 6: no row of a CSV file"),
+        ('"2","only two"', r"line 6: .*it has 2 columns: 2,only two"),
+        ('"2","a","b","c"', r"line 6: .*it has 4 columns"),
+        ('"0","a","b"', r"line 6: the class must be 1, 2, 3 or 4, not '0'"),
+        ('"World","a","b"', r"line 6: the class must be 1, 2, 3 or 4, not 'World'"),
+        ('"2","a","b" c"', r"line 6: not a row of a CSV file"),
+        ('"2","a","never closed', r"line 6: not a row of a CSV file"),
     ],
 )
 def test_a_malformed_row_is_named_with_its_line(tmp_path: Path, row: str, said: str) -> None:
@@ -145,7 +145,7 @@ def test_cifar_files_that_are_short_missing_or_of_another_kind(tmp_path: Path) -
     batch = folder / "data_batch_3.bin"
     whole = batch.read_bytes()
     batch.write_bytes(whole[:-1])
-    with pytest.raises(UserError, match=r"data_batch_3\.bin: 6145 bytes are no whole number of records of 3073"):
+    with pytest.raises(UserError, match=r"data_batch_3\.bin: 6145 bytes is not a multiple of 3073"):
         prepared(tmp_path / "data", **entry)
     batch.write_bytes(b"")
     with pytest.raises(UserError, match=r"data_batch_3\.bin: 0 bytes"):
@@ -153,7 +153,9 @@ def test_cifar_files_that_are_short_missing_or_of_another_kind(tmp_path: Path) -
     records = cifar_records(2, classes=10, seed=1)
     records[1, 0] = 10
     batch.write_bytes(records.tobytes())
-    with pytest.raises(UserError, match=r"data_batch_3\.bin: record 2 has class 10; those of CIFAR-10 are 0 to 9"):
+    with pytest.raises(
+        UserError, match=r"data_batch_3\.bin: record 2 has class 10; the classes of CIFAR-10 are 0 to 9"
+    ):
         prepared(tmp_path / "data", **entry)
     batch.unlink()
     with pytest.raises(UserError, match=r"has no data_batch_3\.bin"):
@@ -169,7 +171,7 @@ def test_an_archive_that_is_cut_anywhere_is_refused(tmp_path: Path, kind: str) -
     step = 512 if kind == ".tar" else max(1, len(whole) // 60)
     for size in range(600 if kind == ".tar" else 20, data_end, step):
         cut.write_bytes(whole[:size])
-        with pytest.raises(UserError, match="cut short or damaged") as caught:
+        with pytest.raises(UserError, match="truncated or damaged") as caught:
             prepared(tmp_path / "data", **IMDB, path=cut)
         assert str(cut) in str(caught.value)
     assert size > 0.9 * data_end
@@ -180,7 +182,7 @@ def test_a_damaged_archive_is_refused(tmp_path: Path) -> None:
     content = bytearray(archive.read_bytes())
     content[len(content) // 2] ^= 0xFF
     archive.write_bytes(content)
-    with pytest.raises(UserError, match=r"a\.tar\.gz: the archive is cut short or damaged"):
+    with pytest.raises(UserError, match=r"a\.tar\.gz: truncated or damaged"):
         prepared(tmp_path / "data", **IMDB, path=archive)
 
 

@@ -81,7 +81,7 @@ def test_a_text_may_come_in_an_archive_of_its_own(tmp_path: Path, root: Path, te
     assert prepare(packed, root).arrays == prepare(text, root).arrays
     (folder / "second").write_bytes(TEXT)
     packed = text.model_copy(update={"path": str(pack(folder, tmp_path / "two.tar.gz"))})
-    with pytest.raises(UserError, match=r"two\.tar\.gz: holds several files"):
+    with pytest.raises(UserError, match=r"two\.tar\.gz: has several files"):
         prepare(packed, root)
 
 
@@ -106,7 +106,7 @@ def test_a_store_that_is_there_is_kept(text: TextFileData, root: Path, capfd: py
     assert prepare(text, root) == first
     after = (root / text.store_name / "manifest.json").stat()
     assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
-    assert "prepared before, kept" in capfd.readouterr().err
+    assert "already prepared, kept" in capfd.readouterr().err
     Path(text.path).unlink()
     assert prepare(text, root) == first  # the files are not needed any more
 
@@ -114,7 +114,7 @@ def test_a_store_that_is_there_is_kept(text: TextFileData, root: Path, capfd: py
 def test_a_file_that_changed_since_is_not_passed_over(text: TextFileData, root: Path) -> None:
     prepare(text, root)
     Path(text.path).write_bytes(TEXT[::-1])
-    with pytest.raises(UserError, match=rf"text\.bin: is another file than the one that .*{text.store_name}"):
+    with pytest.raises(UserError, match=rf"text\.bin: is not the file from which .*{text.store_name} was"):
         prepare(text, root)
 
 
@@ -252,7 +252,7 @@ def test_two_files_are_fetched_each_with_its_checksum(
         of_folder = prepare(entry(type="ag-news", path=folder), root)
         assert made.arrays == of_folder.arrays
         files["test"]["sha256"] = "0" * 64
-        with pytest.raises(UserError, match=r"b/test\.csv: has another checksum"):
+        with pytest.raises(UserError, match=r"b/test\.csv: the fetched file does not have the checksum"):
             prepare(entry(type="ag-news", files=files), root)
         assert [path for path, _ in first.asked] == ["/a/train.csv"] * 2, "another pair is another folder"
 
@@ -287,7 +287,7 @@ def test_two_at_once_make_one_store(tmp_path: Path, text: TextFileData, root: Pa
             time.sleep(0.02)
         assert not (root / text.store_name).exists()
     assert [process.wait(timeout=60) for process in started] == [0, 0]
-    assert sorted("prepared before, kept" in log.read_text() for log in logs) == [False, True]
+    assert sorted("already prepared, kept" in log.read_text() for log in logs) == [False, True]
     assert read_store(root, text)[0].samples["train"] == 47
 
 
@@ -312,7 +312,7 @@ def test_the_verb_prepares_what_a_study_needs(
     out, err = capsys.readouterr()
     assert len(out.splitlines()) == 2  # two workloads share one store
     assert str(root / text.store_name) in out
-    assert err.count("prepared before, kept") == 1
+    assert err.count("already prepared, kept") == 1
     assert main([*command, "--workload", "lmm"]) == 2
     assert "--workload lmm: not in" in capsys.readouterr().err
 

@@ -102,10 +102,10 @@ def test_other_content_is_refused_by_name(file: Path, change: Callable[[Any], An
 
 def test_a_file_that_is_missing_or_cut_short_is_refused_by_name(file: Path) -> None:
     file.write_text(file.read_text()[:-20])
-    with pytest.raises(UserError, match=r"not whole JSON: .*run snakemake again, or `scalestudy stage diagnose`"):
+    with pytest.raises(UserError, match=r"not valid JSON: .*run snakemake again, or `scalestudy stage diagnose`"):
         read_document(file, FindingsFile)
     file.write_bytes(b"\xff\xfe")
-    with pytest.raises(UserError, match="not whole JSON"):
+    with pytest.raises(UserError, match="not valid JSON"):
         read_document(file, FindingsFile)
     file.unlink()
     with pytest.raises(

@@ -221,8 +221,11 @@ def test_sensors_never_raise(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (pynvml.NVML_ERROR_GPU_IS_LOST, "NVML says of its GPU: GPU is lost. It is off the bus. The kernel's log"),
-        (pynvml.NVML_ERROR_RESET_REQUIRED, "NVML says of its GPU: GPU requires restart. Reset it (nvidia-smi"),
+        (
+            pynvml.NVML_ERROR_GPU_IS_LOST,
+            "NVML reports for its GPU: GPU is lost. It has fallen off the bus. The kernel's log",
+        ),
+        (pynvml.NVML_ERROR_RESET_REQUIRED, "NVML reports for its GPU: GPU requires restart. Reset it (nvidia-smi"),
         (pynvml.NVML_ERROR_NOT_SUPPORTED, ""),
         (pynvml.NVML_ERROR_UNKNOWN, ""),
     ],

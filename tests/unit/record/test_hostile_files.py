@@ -105,7 +105,7 @@ def test_a_record_names_no_file_outside_its_directory(measured: Path, tmp_path: 
     record["files"][name] = {"bytes": 1, "sha256": "0" * 64}
     (directory / "run.json").write_text(json.dumps(sealed(record)))
     (directory / VOUCHER).unlink()
-    with pytest.raises(UserError, match="no file of the run's own directory"):
+    with pytest.raises(UserError, match="not a file in the run's own directory"):
         read_observation(directory)
 
 
@@ -135,7 +135,7 @@ def test_a_table_that_unpacks_to_more_than_memory_is_refused(
     del record["files"]["steps.parquet"]
     (directory / "run.json").write_text(json.dumps(sealed(record)))
     (directory / VOUCHER).unlink()
-    with pytest.raises(UserError, match=r"steps\.parquet: says that it has 6000000 rows"):
+    with pytest.raises(UserError, match=r"steps\.parquet: has 6000000 rows"):
         read_observation(directory)
 
 

@@ -84,14 +84,14 @@ def test_missing_short_and_changed_files_are_refused_by_name(run: Path) -> None:
     steps = run / "steps.parquet"
     whole = steps.read_bytes()
     steps.write_bytes(whole[:-10])
-    with pytest.raises(UserError, match=r"steps\.parquet: not what was recorded"):
+    with pytest.raises(UserError, match=r"steps\.parquet: differs from what was recorded"):
         read_observation(run)
     steps.unlink()
     with pytest.raises(UserError, match=r"steps\.parquet: missing"):
         read_observation(run)
     steps.write_bytes(whole)
     (run / "epochs.csv").write_text((run / "epochs.csv").read_text().replace("0.9", "1.0"))
-    with pytest.raises(UserError, match=r"epochs\.csv: not what was recorded"):
+    with pytest.raises(UserError, match=r"epochs\.csv: differs from what was recorded"):
         read_observation(run)
     (run / "run.json").unlink()
     with pytest.raises(UserError, match=r"run\.json: missing; the run was not measured"):

@@ -168,8 +168,8 @@ def test_older_runs_are_counted_and_what_changed_is_said() -> None:
     assert protocol.older_runs([Measured(version, "ddp") for version in (4, 2, 2)]) == [
         "Measured 2 by protocol 2, 1 by protocol 4; the current protocol is 4."
         " Runs of older protocols are kept and used.",
-        "Protocol 3 (2027-02-01): Power is recorded too. Not comparable with the one before: no column.",
-        "Protocol 4 (2027-03-01): Steps are timed otherwise. Not comparable with the one before: every column.",
+        "Protocol 3 (2027-02-01): Power is recorded too. Not comparable with its predecessor: no column.",
+        "Protocol 4 (2027-03-01): Steps are timed otherwise. Not comparable with its predecessor: every column.",
     ]
 
 
@@ -204,7 +204,7 @@ def test_runs_of_other_strategies_are_no_older_ones() -> None:
     assert protocol.older_runs([Measured(1, "single"), Measured(1, "fsdp"), Measured(2, "fsdp")]) == [
         "Measured 2 by protocol 1, 1 by protocol 2; the current protocol is 2."
         " Runs of older protocols are kept and used.",
-        "Protocol 2 (2027-01-01): FSDP keeps its root. Not comparable with the one before: every column of fsdp.",
+        "Protocol 2 (2027-01-01): FSDP keeps its root. Not comparable with its predecessor: every column of fsdp.",
     ]
 
 

@@ -88,7 +88,7 @@ def test_a_voucher_that_is_wrong_is_noticed_and_can_be_made_again(run: Path, vou
     (run / "run.sha256").write_bytes(voucher.encode("latin-1"))
     said = refusal(run)
     assert said.startswith(f"{run / 'run.sha256'}: {words}")
-    assert "Remove run.sha256 and call the same command again" in said
+    assert "Remove run.sha256 and run the same command again" in said
     (run / "run.sha256").unlink()
     read_record(run)
 

@@ -104,5 +104,5 @@ def test_a_sum_in_the_place_of_a_mean_is_noticed_and_fsdp_divides(
     assert asked == [True] * sum(isinstance(module, FSDPModule) for module in model.modules())
     assert len(asked) > 1
     monkeypatch.delattr(FSDPModule, METHOD)
-    with pytest.raises(UserError, match=r"takes the sum of gradients .* Use ddp, a GPU, or a newer torch"):
+    with pytest.raises(UserError, match=r"uses the sum of the gradients .* Use ddp, a GPU, or a newer torch"):
         sharded(place)

@@ -151,7 +151,7 @@ def test_gpus_that_torch_does_not_see_are_no_reason_to_measure_the_cpu(
     seen = "2: " if given is None else "1: "
     with pytest.raises(PlacementError) as refused:
         choose_device(Host.model_validate({"device": device}), local_rank=0, local_world_size=1, nvml=nvml)
-    assert f"has GPUs for this job ({seen}{Board('').name}; driver 570.124.06), and torch" in str(refused.value)
+    assert f"has GPUs for this job ({seen}{Board('').name}; driver 570.124.06), but torch" in str(refused.value)
     assert "a build without CUDA, sees none" in str(refused.value)
     assert "host.device: cpu" in str(refused.value)
     assert nvml.running == 0
@@ -168,7 +168,7 @@ def test_a_driver_that_is_too_old_for_the_build_is_named_with_what_the_build_nee
     host, nvml = Host.model_validate({"device": device}), FakeNvml(Board("GPU-0"))
     with pytest.raises(PlacementError) as refused:
         choose_device(host, local_rank=0, local_world_size=1, nvml=nvml)
-    assert "driver 570.124.06), and torch" in str(refused.value)
+    assert "driver 570.124.06), but torch" in str(refused.value)
     assert "made for CUDA 13.0, sees none. Install a build of torch that fits the driver" in str(refused.value)
 
 
@@ -177,8 +177,8 @@ def test_a_driver_that_is_too_old_for_the_build_is_named_with_what_the_build_nee
     [
         (None, pynvml.NVML_ERROR_DRIVER_NOT_LOADED, "NVML does not answer: Driver Not Loaded."),
         (None, pynvml.NVML_ERROR_LIBRARY_NOT_FOUND, "NVML does not answer: NVML Shared Library Not Found."),
-        ("7", 0, "CUDA_VISIBLE_DEVICES='7' names none of the 2 GPU(s) of this host."),
-        ("MIG-gone", 0, "CUDA_VISIBLE_DEVICES='MIG-gone' names none of the 2 GPU(s) of this host."),
+        ("7", 0, "CUDA_VISIBLE_DEVICES='7' matches none of the 2 GPU(s) of this host."),
+        ("MIG-gone", 0, "CUDA_VISIBLE_DEVICES='MIG-gone' matches none of the 2 GPU(s) of this host."),
         ("", 0, ""),
     ],
 )
@@ -192,10 +192,10 @@ def test_why_a_study_that_insists_on_cuda_has_none(
     nvml = FakeNvml(Board("GPU-0"), Board("GPU-1"), failing=failing)
     with pytest.raises(PlacementError) as refused:
         choose_device(Host(device="cuda"), local_rank=0, local_world_size=1, nvml=nvml)
-    none, ask_for = "no CUDA device is visible to this job.", "Ask for a GPU, or set host.device: cpu"
+    none, ask_for = "no CUDA device is visible to this job.", "Request a GPU, or set host.device: cpu"
     assert str(refused.value).endswith(" ".join(filter(None, [none, why, ask_for])))
     if given:
-        with pytest.raises(PlacementError, match="names none of the 2 GPU") as refused:
+        with pytest.raises(PlacementError, match="matches none of the 2 GPU") as refused:
             choose_device(Host(), local_rank=0, local_world_size=1, nvml=nvml)
 
 

@@ -429,7 +429,7 @@ def test_models_that_know_nothing_begin_at_the_loss_of_guessing() -> None:
     [
         (
             {"architecture": "brt"},
-            r"^workloads\.model\.architecture: transformers knows no 'brt'; did you mean .*\bbert\b",
+            r"^workloads\.model\.architecture: transformers does not have 'brt'; did you mean .*\bbert\b",
         ),
         (
             {"architecture": "vit"},

@@ -292,7 +292,8 @@ def test_an_option_that_this_torch_does_not_know_is_refused_in_words(monkeypatch
     monkeypatch.setattr(ddp, "DistributedDataParallel", Older)
     model = nn.Linear(2, 2)
     spec = spec_of({"strategy": "ddp", "ddp": {"static_graph": True}})
-    with pytest.raises(UserError, match=r"^ddp\.static_graph: torch .* does not take it; it takes bucket_cap_mb$"):
+    said = r"^ddp\.static_graph: torch .* does not support it; it supports bucket_cap_mb$"
+    with pytest.raises(UserError, match=said):
         ddp.wrap_ddp(model, spec, CPU, hooked=True)
     spec = spec_of({"strategy": "ddp", "ddp": {"bucket_cap_mb": 5}})
     assert ddp.wrap_ddp(model, spec, CPU, hooked=True).given == 5

@@ -31,11 +31,11 @@ def test_as_planned(spec: RunSpec) -> None:
 @pytest.mark.parametrize(
     ("places", "words"),
     [
-        (["a/cpu"] * 4, "2 node(s) with 2 rank(s) each were planned; what came up is 4 on a"),
-        (["a/cpu", "a/cpu", "a/cpu", "b/cpu"], "what came up is 3 on a, 1 on b"),
-        (["a/cpu", "a/cpu"], "what came up is 2 on a"),
-        (["a/0", "a/0", "b/1", "b/2"], "ranks 0, 1 came up on one GPU, 0; each was to have its own"),
-        (["a/0", "a/cpu", "b/1", "b/2"], "some ranks came up on GPUs and some on CPUs"),
+        (["a/cpu"] * 4, "2 node(s) with 2 rank(s) each were planned, but the ranks that started are 4 on a"),
+        (["a/cpu", "a/cpu", "a/cpu", "b/cpu"], "the ranks that started are 3 on a, 1 on b"),
+        (["a/cpu", "a/cpu"], "the ranks that started are 2 on a"),
+        (["a/0", "a/0", "b/1", "b/2"], "ranks 0, 1 started on one GPU, 0; each must have its own"),
+        (["a/0", "a/cpu", "b/1", "b/2"], "some ranks started on GPUs and some on CPUs"),
     ],
 )
 def test_not_as_planned(spec: RunSpec, places: list[str], words: str) -> None:

@@ -1,1 +1,1 @@
-"""Data that come in files: fetched once, checked, and turned into arrays that all runs share. No torch."""
+"""Data from files: fetched once, checked, and converted to arrays that all runs share. Does not import torch."""

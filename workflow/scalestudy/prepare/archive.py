@@ -1,8 +1,8 @@
-"""Files of a distribution, from the folder it unpacks to or straight from its archive.
+"""Reads the files of a distribution, from its unpacked folder or directly from its archive.
 
-Nothing is unpacked to disk: the names in an archive are compared and never used as paths. A tar archive is read in
-one pass. A reader gets everything that it asked for or an error: `tarfile` takes an archive that ends too soon for
-one that ends there, and half a data set would train without a word.
+Nothing is unpacked to disk: names in an archive are compared but never used as paths. A tar archive is read in one
+pass. A reader gets either everything that it requested or an error: `tarfile` does not detect a truncated archive,
+and training on half a data set would go unnoticed.
 """
 
 import contextlib
@@ -24,32 +24,32 @@ Member = tuple[str, Callable[[], bytes]]
 
 
 def read_files(source: Path, wanted: Sequence[str], *, root: str) -> dict[str, bytes]:
-    """Content of all files that match one of the patterns `wanted`, by name, in order of their names.
+    """Return name -> content of all files that match one of the patterns `wanted`, sorted by name.
 
-    The patterns are below the folder `root` of the distribution. `source` is its archive, that folder itself or
-    the one that holds it. Raises UserError where a pattern has no match: half a distribution is none.
+    The patterns are relative to the folder `root` of the distribution. source: its archive, that folder itself or
+    the parent folder. Raises UserError if a pattern has no match, since the distribution is then incomplete.
     """
     with _explained(source):
         found = dict(_folder_files(source, wanted, root) if source.is_dir() else _archive_files(source, wanted))
     files = {name: found[name] for name in sorted(found)}
     for pattern in wanted:
         if not any(_matches(name.split("/"), pattern) for name in files):
-            raise UserError(f"{source}: has no {pattern}, which belongs to the distribution {root}")
+            raise UserError(f"{source}: has no {pattern}, which is part of the distribution {root}")
     return files
 
 
 def read_single_file(source: Path) -> bytes:
-    """The one file that an archive holds."""
+    """Return the content of the only file in an archive."""
     found: dict[str, bytes] = {}
     with _explained(source):
         for name, read in _members(source):
             if _is_hidden(name.split("/")):
                 continue
             if found:
-                raise UserError(f"{source}: holds several files ({next(iter(found))}, {name}); one is needed")
+                raise UserError(f"{source}: has several files ({next(iter(found))}, {name}); it must have one")
             found[name] = read()
     if not found:
-        raise UserError(f"{source}: an archive without a file in it; one is needed")
+        raise UserError(f"{source}: the archive has no file; it must have one")
     return next(iter(found.values()))
 
 
@@ -58,7 +58,7 @@ def is_archive(path: Path) -> bool:
 
 
 def as_text(content: bytes, where: str) -> str:
-    """UTF-8 text, or an error that says where it is none."""
+    """Decode UTF-8 text. Raises UserError with the position of the first invalid byte."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -74,7 +74,7 @@ def _folder_files(source: Path, wanted: Sequence[str], root: str) -> Iterator[tu
 
 
 def _archive_files(source: Path, wanted: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    """Members that match, under whatever folder, as long as it is one and the same."""
+    """Yield the members that match, under any folder, which must be the same for all."""
     folder = None
     for name, read in _members(source):
         parts = [part for part in name.split("/") if part not in ("", ".")]
@@ -86,12 +86,12 @@ def _archive_files(source: Path, wanted: Sequence[str]) -> Iterator[tuple[str, b
         if folder is None:
             folder = here
         elif here != folder:
-            raise UserError(f"{source}: holds the distribution twice: under '{folder}/' and under '{here}/'")
+            raise UserError(f"{source}: contains the distribution twice: under '{folder}/' and under '{here}/'")
         yield "/".join(parts[-depth:]), read()
 
 
 def _matches(parts: Sequence[str], pattern: str) -> bool:
-    """Whether the end of a path matches, folder by folder."""
+    """Return whether the end of a path matches a pattern, folder by folder."""
     patterns = pattern.split("/")
     return len(parts) >= len(patterns) and all(
         fnmatchcase(part, pattern) for part, pattern in zip(reversed(parts), reversed(patterns), strict=False)
@@ -99,12 +99,12 @@ def _matches(parts: Sequence[str], pattern: str) -> bool:
 
 
 def _is_hidden(parts: Sequence[str]) -> bool:
-    """Such as `._train.csv`, which macOS puts beside `train.csv`."""
+    """Return whether a file is hidden, such as `._train.csv`, which macOS adds to `train.csv`."""
     return parts[-1].startswith(".")
 
 
 def _members(source: Path) -> Iterator[Member]:
-    """Names of the files in an archive, each with a function that reads it before the next one is asked for."""
+    """Yield (name, function that reads the file) for an archive. Read each file before taking the next."""
     kind = _format(source)
     if kind is None:
         raise UserError(f"{source}: neither a folder nor a .tar.gz, .tgz, .tar or .zip archive")
@@ -117,7 +117,8 @@ def _members(source: Path) -> Iterator[Member]:
     with gzip.open(source) if kind == "gzip" else source.open("rb") as stream:
         yield from _stream_members(stream)
         if kind == "tar":
-            # Every archive ends with zeros. One that was cut between two files does not; tarfile does not mind.
+            # Every archive ends with zeros, unless it was truncated between two files, which tarfile does not
+            # detect.
             stream.seek(-min(512, source.stat().st_size), 2)
             if stream.read().strip(b"\0"):
                 raise tarfile.ReadError("no end mark")
@@ -125,18 +126,18 @@ def _members(source: Path) -> Iterator[Member]:
 
 @contextlib.contextmanager
 def _explained(source: Path) -> Iterator[None]:
-    """What the libraries say of a bad archive, in one sentence that names it."""
+    """Turn the libraries' errors for a bad archive into a UserError that names it."""
     try:
         yield
     except _DAMAGE as error:
         reason = str(error) or type(error).__name__
-        raise UserError(f"{source}: the archive is cut short or damaged, or is none: {reason}") from None
+        raise UserError(f"{source}: truncated or damaged, or not an archive: {reason}") from None
     except (OSError, RuntimeError) as error:  # RuntimeError: a zip archive with a password
         raise UserError(f"{source}: cannot be read: {error}") from None
 
 
 def _format(path: Path) -> str | None:
-    """By content: what is fetched may have any name."""
+    """Return 'zip', 'gzip', 'tar' or None, by content: a fetched file may have any name."""
     try:
         with path.open("rb") as handle:
             start = handle.read(512)
@@ -150,14 +151,14 @@ def _format(path: Path) -> str | None:
 
 
 def _stream_members(stream: BinaryIO | gzip.GzipFile) -> Iterator[Member]:
-    """The members; then the rest of the stream, so that gzip comes to its checksum."""
+    """Yield the members, then read the rest of the stream, so that gzip verifies its checksum."""
     with tarfile.open(fileobj=stream, mode="r|") as archive:
         for member in archive:
             if member.isfile():
                 yield member.name, partial(_content, archive, member)
         while rest := archive.fileobj.read(BLOCK):
             if rest.strip(b"\0"):
-                raise tarfile.ReadError("something that is no file after the files")
+                raise tarfile.ReadError("unexpected data after the last file")
 
 
 def _content(archive: tarfile.TarFile, member: tarfile.TarInfo) -> bytes:

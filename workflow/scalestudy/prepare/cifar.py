@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100, binary version: records of one or two labels and 3 x 32 x 32 bytes."""
+"""Reads CIFAR-10 and CIFAR-100 in the binary version: records of one or two labels and 3 x 32 x 32 bytes."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ class _Distribution:
     root: str
     files: dict[str, list[str]]
     labels: int
-    """Bytes before the pixels; the last of them is the class, those of CIFAR-100 begin with a coarser one."""
+    """Number of bytes before the pixels. The last one is the class; CIFAR-100 has a coarse class before it."""
 
 
 _TEN = {"train": [f"data_batch_{number}.bin" for number in range(1, 6)], "validation": ["test_batch.bin"]}
@@ -32,7 +32,7 @@ _DISTRIBUTIONS = {
 
 
 def read(source: Path, data: CifarData) -> dict[str, Samples[np.ndarray]]:
-    """Images as bytes, and their classes."""
+    """Return the images as bytes, and their classes, by part."""
     kind = _DISTRIBUTIONS[data.classes]
     content = read_files(source, [name for names in kind.files.values() for name in names], root=kind.root)
     parts = {}
@@ -44,17 +44,20 @@ def read(source: Path, data: CifarData) -> dict[str, Samples[np.ndarray]]:
 
 
 def normalise(parts: dict[str, Samples[np.ndarray]]) -> tuple[dict[str, Samples[np.ndarray]], ImageFacts]:
-    """Images as float32 in [0, 1], less the mean over the standard deviation of a colour in the training part."""
+    """Normalise images, scaled to [0, 1], by the mean and standard deviation of each colour in the training part.
+
+    Returns float32 images, and the means and standard deviations.
+    """
     counts = np.zeros((3, 256), dtype=np.int64)
     train = parts["train"].inputs
-    for start in range(0, len(train), _CHUNK):  # in portions: bincount takes eight bytes for every pixel
+    for start in range(0, len(train), _CHUNK):  # in chunks: bincount needs eight bytes per pixel
         for colour in range(3):
             counts[colour] += np.bincount(train[start : start + _CHUNK, colour].ravel(), minlength=256)
     values = np.arange(256) / 255
     mean = counts @ values / counts.sum(axis=1)
     variance = (counts * (values - mean[:, None]) ** 2).sum(axis=1) / counts.sum(axis=1)
     deviation = np.sqrt(variance)
-    deviation[deviation == 0] = 1  # one and the same value in all images says nothing, however it is scaled
+    deviation[deviation == 0] = 1  # a constant colour carries no information, whatever its scale
 
     normalised = {}
     for part, samples in parts.items():
@@ -70,15 +73,15 @@ def _records(content: bytes, labels: int, classes: int, where: str) -> tuple[np.
     size = labels + _PIXELS
     if not content or len(content) % size:
         raise UserError(
-            f"{where}: {len(content)} bytes are no whole number of records of {size} bytes, as CIFAR-{classes} has"
-            " them; the file is cut short, or of another data set"
+            f"{where}: {len(content)} bytes is not a multiple of {size} bytes, a record of CIFAR-{classes};"
+            " the file is truncated, or belongs to another data set"
         )
     records = np.frombuffer(content, dtype=np.uint8).reshape(-1, size)
     found = records[:, labels - 1].astype(np.int64)
     wrong = np.flatnonzero(found >= classes)
     if len(wrong):
         raise UserError(
-            f"{where}: record {wrong[0] + 1} has class {found[wrong[0]]}; those of CIFAR-{classes} are"
+            f"{where}: record {wrong[0] + 1} has class {found[wrong[0]]}; the classes of CIFAR-{classes} are"
             f" 0 to {classes - 1}"
         )
     return records[:, labels:].reshape(-1, *SHAPE), found

@@ -1,4 +1,4 @@
-"""Fetching a file of known checksum: continued where it was cut, tried again, never used unless it is right."""
+"""Fetches a file with a known checksum: resumes after interruptions, retries, and never uses a wrong file."""
 
 import re
 import time
@@ -16,7 +16,7 @@ from scalestudy.record.lock import exclusive
 from scalestudy.record.say import say
 from scalestudy.study.config.datasets import FetchedFile
 
-# Before the second, third ... try. A try that brought something to speak of starts the count anew.
+# Pauses before the second, third ... attempt. An attempt that fetched at least WORTH_BYTES restarts the count.
 PAUSES_S = (1, 2, 4, 8)
 WORTH_BYTES = 1 << 20
 TIMEOUT_S = (20, 60)  # to connect; between two bytes
@@ -25,12 +25,12 @@ _BLOCK = 1 << 18
 
 
 class _CutError(Exception):
-    """A try came to nothing for a reason that may pass."""
+    """An attempt failed for a reason that may be temporary."""
 
 
 @contextmanager
 def alone(target: Path) -> Iterator[None]:
-    """Hold the lock of `target`, which need not be there yet: two that want the same data make them once."""
+    """Hold the lock of `target`, which need not exist yet, so that two processes do not make the same data."""
     path = target.with_name(f".{target.name}.lock")
     with ExitStack() as held:
         try:
@@ -38,23 +38,25 @@ def alone(target: Path) -> Iterator[None]:
                 exclusive(path, waiting=lambda: say(f"waiting: another process is making {target}"))
             )
         except OSError as error:
-            why = f"{path.parent}: cannot be written to: {error.strerror}; --data names another"
+            why = f"{path.parent}: cannot be written to: {error.strerror}; choose another folder with --data"
             raise UserError(why) from None
         yield
 
 
 def fetch(url: str, sha256: str, root: Path) -> Path:
-    """The file behind `url`, in `root/downloads/`; one that is there already is not fetched again.
+    """Fetch the file at `url` into `root/downloads/`, unless it exists, and return its path.
 
-    Proxies and passwords (.netrc) come from the environment. Raises UserError where it cannot be had or is another
-    file than its checksum says.
+    Proxies and passwords (.netrc) come from the environment. Raises UserError if the file cannot be fetched or
+    does not have its checksum.
     """
     return _fetch_to(root / "downloads" / f"{sha256[:16]}-{_file_name(url)}", url, sha256)
 
 
 def fetch_folder(files: Mapping[str, FetchedFile], root: Path) -> tuple[Path, str]:
-    """(a folder in `root/downloads/` with these files under the names given, each as by `fetch`; the checksum of
-    the list of their checksums, as sha256sum(1) writes it)."""
+    """Fetch files into one folder in `root/downloads/`, each as `fetch` does, under the given names.
+
+    Returns (the folder; the checksum of the list of their checksums, in the format of sha256sum(1)).
+    """
     listed = "".join(f"{file.sha256}  {name}\n" for name, file in files.items())
     sha256 = text_sha256(listed)
     for name, file in files.items():
@@ -67,7 +69,7 @@ def _fetch_to(target: Path, url: str, sha256: str) -> Path:
         if target.exists():
             if sha256_of(target) == sha256:
                 return target
-            say(f"{target}: was damaged since it was fetched; fetching it again")
+            say(f"{target}: has changed since it was fetched; fetching it again")
             target.unlink()
         part = target.with_name(f"{target.name}.part")
         try:
@@ -81,12 +83,12 @@ def _fetch_to(target: Path, url: str, sha256: str) -> Path:
 def _fetch_part(url: str, sha256: str, part: Path) -> None:
     """Fetch into `part` until its checksum is right."""
     resumed = part.exists()
-    if resumed and sha256_of(part) == sha256:  # whoever fetched it was stopped just before the last step
+    if resumed and sha256_of(part) == sha256:  # an earlier process was stopped just before the rename
         return
     _try_repeatedly(url, part)
     found = sha256_of(part)
     if found != sha256 and resumed:
-        say("what was there from an earlier try belongs to another file; fetching all of it")
+        say("the partial file of an earlier attempt belongs to another file; fetching all of it")
         part.unlink()
         _try_repeatedly(url, part)
         found = sha256_of(part)
@@ -94,9 +96,9 @@ def _fetch_part(url: str, sha256: str, part: Path) -> None:
         size = part.stat().st_size
         part.unlink()
         raise UserError(
-            f"{public_url(url)}: has another checksum than sha256 says, and was removed\n"
+            f"{public_url(url)}: the fetched file does not have the checksum in `sha256`, and was removed\n"
             f"  expected {sha256}\n  found    {found} ({size} bytes)\n"
-            "Either the file has changed, or something between here and there answers in its place."
+            "Either the file has changed, or something in between, such as a proxy, answered instead."
         )
 
 
@@ -111,40 +113,40 @@ def _try_repeatedly(url: str, part: Path) -> None:
             failures = 1 if _size(part) - before >= WORTH_BYTES else failures + 1
             if failures > len(PAUSES_S):
                 raise UserError(
-                    f"{public_url(url)}: could not be fetched, tried {failures} times: {reason}. Is a proxy to be"
-                    " set (HTTPS_PROXY)? A file fetched by other means can be named by `path`."
+                    f"{public_url(url)}: could not be fetched in {failures} attempts: {reason}. Does this host"
+                    " need a proxy (HTTPS_PROXY)? Or fetch the file by other means and set `path`."
                 ) from None
             say(f"  {reason}; trying again in {PAUSES_S[failures - 1]} s")
             time.sleep(PAUSES_S[failures - 1])
 
 
 def _try(url: str, part: Path) -> None:
-    """One request, from where `part` ends."""
+    """Make one request, from the end of `part` on."""
     offset = _size(part)
-    # identity: the checksum is that of the file as it lies on the server.
+    # identity: the checksum is of the file as stored on the server.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={offset}-"} if offset else {})
     try:
         response = requests.get(url, headers=headers, stream=True, timeout=TIMEOUT_S)
     except (requests.ConnectionError, requests.Timeout) as error:
         if isinstance(error, requests.exceptions.SSLError):
-            raise UserError(f"{public_url(url)}: no trusted connection: {_reason(error)}") from None
+            raise UserError(f"{public_url(url)}: the connection is not trusted: {_reason(error)}") from None
         raise _CutError(_reason(error)) from None
     except requests.RequestException as error:
         raise UserError(f"{public_url(url)}: cannot be fetched ({type(error).__name__})") from None
     with response:
         if response.status_code == 416 and offset:
             part.unlink()
-            raise _CutError("what was there is longer than the file; starting anew")
+            raise _CutError("the partial file is longer than the server's; starting again")
         _refuse_status(response.status_code, public_url(url))
         resumed = response.status_code == 206
         if resumed and _range_start(response) != offset:
             part.unlink(missing_ok=True)
-            raise _CutError("the server sent another portion than it was asked for; starting anew")
-        _write(response, part, offset if resumed else 0)  # 200: the server sends all of it, whatever it was asked
+            raise _CutError("the server sent another range than requested; starting again")
+        _write(response, part, offset if resumed else 0)  # 200: all of the file, whatever the range
 
 
 def _write(response: requests.Response, part: Path, done: int) -> None:
-    """Append to `part`, or start it anew where `done` is 0."""
+    """Append the body to `part`, or overwrite `part` if `done` is 0."""
     length = response.headers.get("Content-Length", "")
     total = done + int(length) if length.isdecimal() else None
     told = time.monotonic()
@@ -159,7 +161,7 @@ def _write(response: requests.Response, part: Path, done: int) -> None:
 
 
 def _blocks(response: requests.Response) -> Iterator[bytes]:
-    """The body as it was sent; `iter_content` would unpack what a server declares as compressed."""
+    """Yield the body as sent; `iter_content` would decompress what the server declares as compressed."""
     try:
         while block := response.raw.read(_BLOCK, decode_content=False):
             yield block
@@ -172,12 +174,12 @@ def _refuse_status(status: int, shown: str) -> None:
         raise _CutError(f"the server answered {status}")
     if status in (404, 410):
         raise UserError(
-            f"{shown}: the server has no such file ({status}); correct `url`, or fetch it and set `path`"
+            f"{shown}: the server has no such file ({status}); correct `url`, or fetch the file and set `path`"
         )
     if status in (401, 403, 407):
-        raise UserError(f"{shown}: the server wants to know who asks ({status}); fetch it and set `path`")
+        raise UserError(f"{shown}: access was denied ({status}); fetch the file and set `path`")
     if status not in (200, 206):
-        raise UserError(f"{shown}: the server answered {status}, which is no file")
+        raise UserError(f"{shown}: the server answered {status} instead of sending a file")
 
 
 def _range_start(response: requests.Response) -> int | None:
@@ -186,7 +188,7 @@ def _range_start(response: requests.Response) -> int | None:
 
 
 def _reason(error: Exception) -> str:
-    """What lies at the bottom of a chain of errors; the outer ones repeat the url, with its secrets."""
+    """Return the innermost message of a chain of errors; the outer ones repeat the url, with its secrets."""
     while isinstance(inner := getattr(error, "reason", None), Exception) or (
         error.args and isinstance(inner := error.args[0], Exception)
     ):
@@ -196,7 +198,7 @@ def _reason(error: Exception) -> str:
 
 
 def _file_name(url: str) -> str:
-    """Last part of the path, in letters that any file system takes."""
+    """Return the last part of the url's path, in characters that any file system accepts."""
     name = unquote(urlsplit(url).path).rstrip("/").rpartition("/")[2]
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip(".") or "data"
 

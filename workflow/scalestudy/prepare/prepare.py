@@ -1,4 +1,4 @@
-"""Prepare the data of one config entry: find the source, read it, choose, encode, write the store."""
+"""Prepares the data of one config entry: reads the source, selects samples, encodes, and writes the store."""
 
 from functools import partial
 from pathlib import Path
@@ -14,14 +14,14 @@ from scalestudy.study.config.datasets import AgNewsData, CifarData, Data, FileDa
 
 
 def prepare(data: Data, root: str | Path) -> Manifest:
-    """Make the store of these data in `root`, or keep the one that is there.
+    """Make the store of these data in `root`, or keep an existing one. Returns its manifest.
 
-    Whoever comes while another process makes it waits, and keeps it too.
+    If another process is making it, this one waits, and then keeps it too.
     """
     root = Path(root)
     if not isinstance(data, FileData):
-        raise UserError(f"data.type: {data.type}: nothing to prepare: these data do not come in files")
-    # Without the lock first: a store that others made may be in a place that is not ours to write to.
+        raise UserError(f"data.type: {data.type}: nothing to prepare: these data do not come from files")
+    # First without the lock: an existing store may be in a folder that we cannot write to.
     if kept := _kept(data, root):
         return kept
     with alone(root / data.store_name):
@@ -29,23 +29,23 @@ def prepare(data: Data, root: str | Path) -> Manifest:
 
 
 def _kept(data: FileData, root: Path, *, tell: bool = False) -> Manifest | None:
-    """The store that is there, if it can be used; tell: say why one is there that cannot."""
+    """Return the manifest of an existing store, or None if it cannot be used. tell: report why it cannot."""
     directory = root / data.store_name
     try:
         manifest, _ = read_store(root, data)
     except UserError as error:
-        # Snakemake makes the directory of an output before the job: only a manifest says that there was a store.
+        # Snakemake creates the directory of an output before the job: only a manifest shows that a store existed.
         if tell and (directory / MANIFEST).exists():
-            say(f"{error}; that is done now")
+            say(f"{error}; preparing it now")
         return None
     if data.path and not data.sha256 and manifest.source_sha256:
         path = Path(data.path).expanduser()
         if path.is_file() and sha256_of(path) != manifest.source_sha256:
             raise UserError(
-                f"{path}: is another file than the one that {directory} was made of. Remove that directory to"
-                " prepare this one; its sha256 in the config keeps the two apart."
+                f"{path}: is not the file from which {directory} was prepared. Remove that directory to prepare"
+                " this file, or set its sha256 in the config to keep both."
             )
-    say(f"{directory}: prepared before, kept")
+    say(f"{directory}: already prepared, kept")
     return manifest
 
 
@@ -56,7 +56,7 @@ def _make(data: FileData, root: Path) -> Manifest:
     parts = {part: samples.some(data.max_samples) for part, samples in _read(data, path).items()}
     for part, samples in parts.items():
         if not len(samples):
-            raise UserError(f"{shown}: no samples for {part} in it")
+            raise UserError(f"{shown}: has no samples for {part}")
     write = partial(write_store, root, data, source=shown, source_sha256=sha256)
     if isinstance(data, ImdbData | AgNewsData):
         parts, tokenizer, lost = encode(parts, vocabulary=data.vocabulary, sequence_length=data.sequence_length)
@@ -80,7 +80,7 @@ def _read(data: FileData, path: Path) -> dict[str, Samples[Any]]:
 
 
 def _find(data: FileData, root: Path) -> tuple[Path, str, str | None]:
-    """(source on disk, fetched if need be; how it is shown; its checksum, None for a folder)."""
+    """Return (source on disk, fetched if necessary; its name for messages; its checksum, None for a folder)."""
     if data.url and data.sha256:
         return fetch(data.url, data.sha256, root), public_url(data.url), data.sha256
     if isinstance(data, AgNewsData) and data.files:
@@ -90,14 +90,14 @@ def _find(data: FileData, root: Path) -> tuple[Path, str, str | None]:
     assert data.path is not None, "the config names one place"
     path = Path(data.path).expanduser()
     if not path.exists():
-        raise UserError(f"data.path: {data.path}: no such file or folder (looked for from {Path.cwd()})")
+        raise UserError(f"data.path: {data.path}: no such file or folder (relative to {Path.cwd()})")
     if path.is_dir():
         if data.sha256:
             raise UserError(
-                f"data.sha256: {data.path} is a folder, which has no checksum; name the archive instead"
+                f"data.sha256: {data.path} is a folder, which has no checksum; set data.path to the archive"
             )
         return path, data.path, None
     found = sha256_of(path)
     if data.sha256 not in (None, found):
-        raise UserError(f"{data.path}: not the file that data.sha256 names: expected {data.sha256}, found {found}")
+        raise UserError(f"{data.path}: does not match data.sha256: expected {data.sha256}, found {found}")
     return path, data.path, found

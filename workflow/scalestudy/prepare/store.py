@@ -1,7 +1,7 @@
-"""Prepared data on disk: arrays that every rank of every run maps, and a manifest that says what they are.
+"""Prepared data on disk: arrays that every rank of every run maps, and a manifest that describes them.
 
-A store is written under a temporary name and renamed when it is whole, so it is there or it is not. The arrays are
-mapped and not read: all processes of a host share one copy of them in the page cache.
+A store is written under a temporary name and renamed when complete, so it either exists as a whole or does not
+exist. The arrays are mapped, not read: all processes of a host share one copy of them in the page cache.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Inputs = TypeVar("Inputs", np.ndarray, list[str])
 
 @dataclass(frozen=True)
 class Samples(Generic[Inputs]):
-    """One part of the data: inputs, which are texts or an array, and as many targets."""
+    """One part of the data: inputs, which are texts or an array, and equally many targets."""
 
     inputs: Inputs
     targets: np.ndarray
@@ -38,9 +38,9 @@ class Samples(Generic[Inputs]):
         return len(self.targets)
 
     def some(self, most: int | None) -> Samples[Inputs]:
-        """`most` samples at the most, at random but always the same ones, in the order in which they were.
+        """Return at most `most` samples, chosen at random but always the same ones, in their original order.
 
-        The first ones would not do: IMDB's come sorted by class.
+        The first samples would not be representative: IMDB's are sorted by class.
         """
         if most is None or len(self) <= most:
             return self
@@ -60,46 +60,46 @@ class ArrayFile(Part):
 
 
 class TextFacts(Part):
-    """What became of the texts."""
+    """The encoding of the texts."""
 
     vocabulary: int
-    """Tokens in use, padding (0) and the unknown word (1) included."""
+    """Number of tokens in use, including padding (0) and the unknown word (1)."""
     validation_unknown_share: float
-    """Share of the validation tokens, after cutting, that are the unknown word."""
+    """Share of unknown words among the validation tokens, after truncation."""
     cut_share: float
-    """Share of all texts that were longer than a sample."""
+    """Share of all texts that were truncated to the length of a sample."""
     tokenizer_sha256: str
 
 
 class ImageFacts(Part):
-    """What the images were normalised with, by colour; of the training part."""
+    """Mean and standard deviation by which the images were normalised, per colour, from the training part."""
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
 
 class Manifest(Document):
-    """What a store holds and where it came from."""
+    """The content of a store and its source."""
 
     made_by: ClassVar[str] = "scalestudy stage prepare"
     schema_version: Literal[1] = 1
-    """Raised when the same source would give other arrays, or the manifest other keys."""
+    """Raised if the same source would give different arrays, or if the keys of the manifest change."""
     data: dict[str, Any]
-    """The data's entry of the config; a url without its credentials."""
+    """The config entry of the data; a url without its credentials."""
     source: str
     """The path, or the url without credentials."""
     source_sha256: str | None
-    """Checksum of the source where it is one file."""
+    """Checksum of the source if it is a single file."""
     samples: dict[str, int]
     """Number of samples by part."""
     arrays: dict[str, ArrayFile]
-    """By name: `train-inputs`, `train-targets`, `validation-inputs`, `validation-targets`."""
+    """The arrays by name: `train-inputs`, `train-targets`, `validation-inputs`, `validation-targets`."""
     texts: TextFacts | None = None
     images: ImageFacts | None = None
 
 
 def public_url(url: str) -> str:
-    """A url as it may be shown and kept: without user, password and query, where secrets travel."""
+    """Return a url as it may be shown and recorded: without user, password and query, which may be secret."""
     try:
         parts = urlsplit(url)
     except ValueError as error:
@@ -108,16 +108,16 @@ def public_url(url: str) -> str:
 
 
 def described(data: Dataset) -> dict[str, Any]:
-    """The data's entry of the config, as a manifest keeps it."""
+    """Return the config entry of the data, as a manifest records it."""
     entry = data.model_dump(mode="json")
     return entry | {"url": public_url(entry["url"])} if entry.get("url") else entry
 
 
 def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.ndarray]]:
-    """Manifest and mapped arrays of prepared data. What is written to an array stays with the process.
+    """Return the manifest and the mapped arrays of prepared data. Writes to an array stay within the process.
 
-    Names, sizes, shapes and types are checked against the manifest; checksums are not, since that would read all
-    of it. Raises UserError where the data have not been prepared, or are not what the manifest says.
+    Names, sizes, shapes and types are checked against the manifest. Checksums are not checked, since that would
+    read all data. Raises UserError if the data have not been prepared, or do not match the manifest.
     """
     directory = Path(root) / data.store_name
     advice = "run `scalestudy stage prepare`"
@@ -141,13 +141,13 @@ def read_store(root: str | Path, data: Dataset) -> tuple[Manifest, dict[str, np.
 def write_store(
     root: Path, data: Dataset, parts: dict[str, Samples[np.ndarray]], *, tokenizer: str | None = None, **facts: Any
 ) -> Manifest:
-    """Write a store whole; one that was there is replaced. The caller holds the lock of its directory.
+    """Write a complete store, replacing an existing one. The caller must hold the lock of its directory.
 
-    facts: what the manifest says besides what is written: `source`, `source_sha256`, `texts`, `images`.
+    facts: further fields of the manifest: `source`, `source_sha256`, `texts`, `images`.
     """
     directory = root / data.store_name
     partial, old = (directory.with_name(f".{directory.name}.{end}") for end in ("partial", "old"))
-    for rest in (partial, old):  # of somebody who was killed: nobody else is at work here
+    for rest in (partial, old):  # left by a killed process: the lock excludes others
         shutil.rmtree(rest, ignore_errors=True)
     try:
         partial.mkdir(parents=True)
@@ -173,7 +173,7 @@ def write_store(
 
 
 def sha256_of(path: Path) -> str:
-    """Of a file: it pins a source, and tells whether an array is still what was prepared."""
+    """Return the SHA-256 of a file. It identifies a source, and detects changes of an array."""
     try:
         with path.open("rb") as handle:
             return hashlib.file_digest(handle, "sha256").hexdigest()
@@ -190,12 +190,12 @@ def _read_manifest(path: Path, data: Dataset, advice: str) -> Manifest:
         raise UserError(f"{path.parent}: these data have not been prepared: {advice}")
     manifest = read_document(path, Manifest)
     if manifest.data != described(data) or set(manifest.arrays) != set(ARRAYS):
-        raise UserError(f"{path}: of other data than the directory's name says: {advice}")
+        raise UserError(f"{path}: describes other data than its directory's name: {advice}")
     return manifest
 
 
 def _save(path: Path, array: np.ndarray, dtype: str) -> ArrayFile:
-    """As np.save, but converted portion by portion: a text of bytes grows twelvefold, on disk only."""
+    """Save an array like np.save, but convert it in chunks: bytes of text grow twelvefold, but only on disk."""
     header = {
         "descr": np.lib.format.dtype_to_descr(np.dtype(dtype)),
         "fortran_order": False,

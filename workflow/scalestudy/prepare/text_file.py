@@ -1,4 +1,4 @@
-"""A plain text file, byte by byte, in sequences whose targets are the bytes that come next."""
+"""Reads a plain text file as sequences of bytes, whose targets are the next bytes."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from scalestudy.study.config.datasets import TextFileData
 
 
 def read(source: Path, data: TextFileData) -> dict[str, Samples[np.ndarray]]:
-    """Sequences of bytes; the end of the file is held out."""
+    """Return sequences of bytes by part. The end of the file is held out for validation."""
     if source.is_dir():
-        raise UserError(f"{source}: a folder; text-file takes one file")
+        raise UserError(f"{source}: is a folder; text-file needs a single file")
     if is_archive(source):
         content = np.frombuffer(read_single_file(source), dtype=np.uint8)
     elif source.stat().st_size:
@@ -25,14 +25,14 @@ def read(source: Path, data: TextFileData) -> dict[str, Samples[np.ndarray]]:
     if not _is_enough(len(content), data):
         raise UserError(
             f"{source}: {len(content)} bytes are too few: at least {_bytes_needed(data)} are needed for a sequence"
-            f" of {data.sequence_length} bytes and the one after it in both parts, with"
-            f" {data.validation_fraction:g} of them held out; take a longer file or a shorter sequence_length"
+            f" of {data.sequence_length} bytes and its next byte in both parts, with"
+            f" {data.validation_fraction:g} of the file held out; use a longer file or a shorter sequence_length"
         )
     return {part: _sequences(text, data.sequence_length) for part, text in parts.items()}
 
 
 def _sequences(text: np.ndarray, length: int) -> Samples[np.ndarray]:
-    """As many whole sequences as the text has; of every byte the next one is the target."""
+    """Return all complete sequences of a text. The target of each byte is the next byte."""
     count = (len(text) - 1) // length
     inputs = text[: count * length].reshape(count, length)
     return Samples(inputs, text[1 : count * length + 1].reshape(count, length))
@@ -48,7 +48,7 @@ def _is_enough(size: int, data: TextFileData) -> bool:
 
 
 def _bytes_needed(data: TextFileData) -> int:
-    """The smallest size that is enough; rounding decides among a few, so they are tried."""
+    """Return the smallest sufficient size, found by trial, since it depends on rounding."""
     smaller = min(data.validation_fraction, 1 - data.validation_fraction)
     size = int(data.sequence_length / smaller)
     while not _is_enough(size, data):

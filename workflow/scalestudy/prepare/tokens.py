@@ -1,7 +1,7 @@
-"""Texts to tokens: words and punctuation marks in lower case, the commonest of the training part.
+"""Converts texts to tokens: the most common lower-case words and punctuation marks of the training part.
 
-A vocabulary of words needs no download and trains in seconds; what is studied here is how training scales, for
-which the length of a sample and the size of the vocabulary count.
+A vocabulary of words needs no download and is built in seconds. For the scaling of training only the length of a
+sample and the size of the vocabulary matter.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PADDING, UNKNOWN = 0, 1
-# No word of a text can be one of these: a bracket is a token by itself.
+# No word of a text can equal one of these: a bracket is a token by itself.
 _SPECIAL = ["[PAD]", "[UNK]"]
 _CHUNK = 1000
 
 
 def require_tokenizers() -> Any:
-    """The library, or how to get it; asked before anything is fetched."""
+    """Return the tokenizers library, or raise UserError with the command to install it, before any download."""
     try:
         import tokenizers
     except ImportError:
@@ -34,9 +34,10 @@ def require_tokenizers() -> Any:
 def encode(
     parts: dict[str, Samples[list[str]]], *, vocabulary: int, sequence_length: int
 ) -> tuple[dict[str, Samples[np.ndarray]], str, TextFacts]:
-    """Every text as `sequence_length` tokens: cut, or padded with 0 at its end.
+    """Encode every text as `sequence_length` tokens, truncated or padded with 0 at its end.
 
-    With the tokeniser as JSON, with which the library turns tokens back into words, and what was lost on the way.
+    Returns (the encoded parts; the tokeniser as JSON, with which the library can decode tokens; facts on what was
+    lost).
     """
     tokenizer = _train(parts["train"].inputs, vocabulary)
     encoded, cut, texts = {}, 0, 0
@@ -55,15 +56,15 @@ def encode(
 
 
 def _train(texts: list[str], vocabulary: int) -> Tokenizer:
-    """A tokeniser with the commonest words; words equally common come in alphabetical order."""
+    """Return a tokeniser with the most common words; equally common words are in alphabetical order."""
     library = require_tokenizers()
     trained = _tokenizer({})
     trainer = library.trainers.WordLevelTrainer(
         vocab_size=vocabulary, special_tokens=_SPECIAL, show_progress=False
     )
     trained.train_from_iterator(texts, trainer)
-    # Training made the special tokens special: a text with `[PAD]` in it would have padding in its middle. Built
-    # from the words alone, the tokeniser takes that for what it is: a word in brackets.
+    # After training, special tokens are recognised in texts: `[PAD]` in a text would become padding in its middle.
+    # A tokeniser built only from the vocabulary treats it as a word in brackets.
     return _tokenizer(trained.get_vocab())
 
 
@@ -78,13 +79,13 @@ def _tokenizer(words: dict[str, int]) -> Tokenizer:
 
 
 def _encode(tokenizer: Tokenizer, texts: list[str], length: int) -> tuple[np.ndarray, int]:
-    """The tokens, and how many texts were cut."""
+    """Return the tokens, and the number of truncated texts."""
     tokens, cut = np.full((len(texts), length), PADDING, dtype=np.int32), 0
     for start in range(0, len(texts), _CHUNK):
         encodings = tokenizer.encode_batch_fast(texts[start : start + _CHUNK], add_special_tokens=False)
         for row, encoding in enumerate(encodings, start):
             cut += len(encoding.ids) > length
-            # A text without a word would be nothing but padding, which has no mean.
+            # A text without a word would consist of padding only, which has no mean.
             kept = encoding.ids[:length] or [UNKNOWN]
             tokens[row, : len(kept)] = kept
     return tokens, cut

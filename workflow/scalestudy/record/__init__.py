@@ -1,1 +1,1 @@
-"""What was seen: the observation on disk (`run.json`, `steps.parquet`, `epochs.csv`, `log.txt`)."""
+"""The observation of a run on disk (`run.json`, `steps.parquet`, `epochs.csv`, `log.txt`)."""

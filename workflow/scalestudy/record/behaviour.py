@@ -1,7 +1,7 @@
-"""What a module of the package does, as a hash, and what it imports: comments, docstrings and layout do not count.
+"""A hash of what each module of the package does, and its imports; comments, docstrings and layout do not count.
 
-Parsing the package takes a quarter of a second, and every launch asks. So what was found is kept by the
-content of a file: in a checkout where Python keeps its compiled files, else in the user's cache folder.
+Parsing the package takes a quarter of a second, and every run needs the hashes. They are therefore cached, by
+the content of each file: in `__pycache__` in a checkout, else in the user's cache folder.
 """
 
 import ast
@@ -18,24 +18,24 @@ from scalestudy.record.files import write_text
 from scalestudy.record.user_cache import user_cache
 
 MOST_KEPT = 5000
-"""Contents of files. Beyond, those that this process did not ask for are dropped."""
+"""Most entries in the cache. Beyond this number, entries that this process did not add are dropped."""
 
 
 class Behaviour(NamedTuple):
-    """Of one file."""
+    """The hash and the imports of one file."""
 
     digest: str
     """Twelve hexadecimal digits."""
     imports: list[str]
-    """Modules of scalestudy, and what is imported from them: `scalestudy.record.files.write_text`."""
+    """Imported modules of scalestudy, and names imported from them: `scalestudy.record.files.write_text`."""
 
 
 _found: dict[str, Behaviour] = {}
-"""Of contents that this process parsed."""
+"""Results for the files that this process parsed, by the checksum of their content."""
 
 
 def behaviour(path: Path) -> Behaviour:
-    """Of a file of Python."""
+    """Return the hash and the imports of a Python file."""
     content = path.read_bytes()
     key = hashlib.sha256(content).hexdigest()
     known = _kept().get(key) or _found.get(key)
@@ -45,7 +45,7 @@ def behaviour(path: Path) -> Behaviour:
 
 
 def keep() -> None:
-    """For the next process, what this one parsed; nothing where the cache cannot be written."""
+    """Save what this process parsed for the next one. A cache that cannot be written is left as it is."""
     if _found.keys() <= _kept().keys():
         return
     kept = _kept() if len(_kept()) + len(_found) <= MOST_KEPT else {}
@@ -65,7 +65,7 @@ def _kept() -> dict[str, Behaviour]:
 
 @functools.cache
 def _cache() -> Path:
-    """Another file for another version of this one."""
+    """Return the path of the cache. Each version of this module has a file of its own."""
     here = Path(__file__)
     version = hashlib.sha256(here.read_bytes()).hexdigest()[:12]
     folder = user_cache() / "scalestudy" if installed() else here.parent / "__pycache__"
@@ -87,10 +87,10 @@ def _imported(imports: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _text(node: object, imports: list[ast.AST]) -> str:
-    """A part of a syntax tree, the same in every version of Python; its imports are added to a list.
+    """Return a part of a syntax tree as text, the same in every version of Python; append its imports to a list.
 
-    Empty fields are left out, since versions of Python differ in them. So are docstrings, and the bare strings
-    under fields with them.
+    Empty fields are left out, since versions of Python differ in them. Docstrings and the bare strings under
+    fields are left out too.
     """
     if isinstance(node, list):
         return f"[{','.join([_text(item, imports) for item in node if not _is_bare_string(item)])}]"

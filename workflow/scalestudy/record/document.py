@@ -1,4 +1,4 @@
-"""JSON files that one stage writes and another reads: a pydantic model each, with a schema version."""
+"""JSON files that one stage writes and another reads. Each is a pydantic model with a schema version."""
 
 import json
 from math import nan
@@ -15,11 +15,11 @@ Real = Annotated[
     BeforeValidator(lambda value: nan if value is None else value),
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}),
 ]
-"""A number that may be missing: nan here, null in JSON."""
+"""A number that may be missing: nan in Python, null in JSON."""
 
 
 class Part(BaseModel):
-    """A part of a document: frozen, unknown keys refused, the text under a field is its documentation."""
+    """A part of a document. It is frozen and rejects unknown keys; the text under a field documents the field."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, defer_build=True)
 
@@ -36,15 +36,15 @@ AnyDocument = TypeVar("AnyDocument", bound=Document)
 
 
 def read_document(path: Path, model: type[AnyDocument]) -> AnyDocument:
-    """The document in a file; UserError as `read_model` raises it."""
+    """Read the document in a file. Raises UserError as `read_model` does."""
     return read_model(path, model, model.made_by)
 
 
 def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
-    """The content of a JSON file, checked against a model that has a schema version.
+    """Read a JSON file and check it against a model that has a schema version.
 
-    Raises UserError, with the command that writes the file, where it is missing, not JSON, of another schema
-    version, or has a wrong key.
+    Raises UserError if the file is missing, is not JSON, has another schema version or a wrong key. The error
+    names the command that writes the file.
     """
     again = f"run snakemake again, or `{made_by}`"
     try:
@@ -57,11 +57,11 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
     if first["type"] == "json_invalid":
-        raise UserError(f"{path}: not whole JSON: {first['msg'].removeprefix('Invalid JSON: ')}; {again}")
+        raise UserError(f"{path}: not valid JSON: {first['msg'].removeprefix('Invalid JSON: ')}; {again}")
     mine = model.model_fields["schema_version"].default
     try:
         parsed = json.loads(content)
-    except (ValueError, RecursionError):  # deeper, or of longer numbers, than any of ours
+    except (ValueError, RecursionError):  # deeper nesting or longer numbers than any file of ours
         parsed = None
     version = parsed.get("schema_version") if isinstance(parsed, dict) else None
     if version != mine:
@@ -74,5 +74,5 @@ def read_model(path: Path, model: type[AnyModel], made_by: str) -> AnyModel:
 
 
 def write_document(path: Path, document: BaseModel) -> None:
-    """Write a document whole or not at all. Numbers that are not finite become null."""
+    """Write a document completely or not at all. Numbers that are not finite become null."""
     write_text(path, document.model_dump_json(indent=1) + "\n")

@@ -1,4 +1,4 @@
-"""epochs.csv: a row an epoch, with EPOCH_COLUMNS; a number that is not known is empty."""
+"""epochs.csv: one row per epoch, with EPOCH_COLUMNS. An unknown number is an empty cell."""
 
 import csv
 import io
@@ -11,13 +11,13 @@ from scalestudy.record.observation import EPOCH_COLUMNS
 
 
 def read_epochs(path: Path) -> list[dict[str, float]]:
-    """Rows of a file: whole numbers as such, nan for what is not known."""
+    """Return the rows of a file: whole numbers as int, other numbers as float, empty cells as nan."""
     with path.open(encoding="utf-8", newline="") as file:
         return [{name: _number(text) for name, text in row.items()} for row in csv.DictReader(file)]
 
 
 def write_epochs(path: Path, epochs: Sequence[dict[str, float]]) -> None:
-    """A file that read_epochs reads."""
+    """Write a file that `read_epochs` can read."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(EPOCH_COLUMNS)
@@ -26,7 +26,7 @@ def write_epochs(path: Path, epochs: Sequence[dict[str, float]]) -> None:
 
 
 def epochs_over_ranks(epochs: Sequence[dict[str, float]]) -> list[dict[str, float]]:
-    """One row an epoch: times are the largest over ranks, the rest is the same on all of them."""
+    """Return one row per epoch: times are the maximum over ranks, other columns are equal on all ranks."""
     merged: dict[float, dict[str, float]] = {}
     for row in epochs:
         known = merged.setdefault(row["epoch"], {name: row[name] for name in EPOCH_COLUMNS})

@@ -1,4 +1,4 @@
-"""Files: written whole or not at all, so that a reader never meets half of one; read only where they are files."""
+"""Reading and writing files. A file is written completely or not at all, so no reader ever sees half of one."""
 
 import contextlib
 import errno
@@ -17,39 +17,37 @@ WHY = {
     errno.EROFS: ("the file system is read-only", "make it writable"),
     errno.EACCES: ("permission is denied", "allow it to be written"),
     errno.EPERM: ("it is not permitted", "allow it to be written"),
-    errno.EIO: ("the disk reported an error", "look at the disk"),
-    errno.EFBIG: ("it is larger than the limit on the size of files", "raise the limit (ulimit -f)"),
+    errno.EIO: ("the disk reported an error", "check the disk"),
+    errno.EFBIG: ("it is larger than the file size limit", "raise the limit (ulimit -f)"),
     errno.EMFILE: ("too many files are open", "raise the limit (ulimit -n)"),
     errno.ENFILE: ("too many files are open on this host", "close some"),
     errno.ESTALE: ("the file system went away", "bring it back"),
     errno.ENOTCONN: ("the file system went away", "bring it back"),
     errno.ENODEV: ("the file system went away", "bring it back"),
     errno.ENOTDIR: ("a part of its path is a file", "move that file away"),
-    errno.EISDIR: ("a folder is in its place", "move the folder away"),
+    errno.EISDIR: ("it is a folder", "move the folder away"),
     errno.ENAMETOOLONG: ("its path is too long", "choose a shorter one"),
-    errno.ELOOP: ("links of its path lead into themselves", "remove them"),
+    errno.ELOOP: ("symbolic links in its path form a loop", "remove them"),
 }
-"""Error number -> (why a file cannot be written, what helps)."""
+"""Error number -> (why a file cannot be written, how to fix it)."""
 
 
 class UnwritableError(UserError, OSError):
-    """A file cannot be written. Its text names the file, says why, and what helps."""
+    """A file cannot be written. The message names the file, the reason and the remedy."""
 
 
 def unwritable(error: OSError, path: str | Path = "") -> UnwritableError:
-    """The error in our words. path: the file that was to be written, if the error does not name one itself."""
+    """Return the error with a message for the user. path: the file, if the error itself does not name it."""
     if isinstance(error, UnwritableError):
         return error
     name = path or error.filename or "a file"
-    why, help_ = WHY.get(
-        error.errno or 0, (error.strerror or str(error) or type(error).__name__, "put that right")
-    )
-    return UnwritableError(f"{name}: cannot be written: {why}; {help_} and call the same command again")
+    why, help_ = WHY.get(error.errno or 0, (error.strerror or str(error) or type(error).__name__, "fix this"))
+    return UnwritableError(f"{name}: cannot be written: {why}; {help_} and run the same command again")
 
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Meanwhile `path` is written; UnwritableError names it where that fails."""
+    """Turn an OSError in this context into an UnwritableError that names `path`."""
     try:
         yield
     except OSError as error:
@@ -57,7 +55,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 def why_not_writable(folder: Path) -> str:
-    """Why no file can be written into a folder that is there, as a sentence; '' if one can."""
+    """Return why no file can be written into an existing folder, as a sentence; '' if one can."""
     if not folder.exists():
         return ""
     trial = folder / f".trial.{os.getpid()}"
@@ -73,47 +71,48 @@ def why_not_writable(folder: Path) -> str:
 
 
 MOST_BYTES = 2 << 30
-"""Of a file that is read as a whole. The largest that was seen has a hundredth of it."""
+"""Size limit of a file that is read as a whole. The largest file seen so far has 1/100 of it."""
 
 
 def read_file(path: Path, *, most: int = MOST_BYTES) -> bytes:
-    """The content of a file of somebody's results, which may be anybody's.
+    """Return the content of a file in a results folder, which may come from someone else.
 
-    Raises FileNotFoundError, and UserError where it is no file, is larger than `most` bytes, cannot be read, or is
-    a link to a file outside its folder: a pipe never ends, and what a link leads to was not handed over.
+    Raises FileNotFoundError if it is missing. Raises UserError if it is not a regular file, is larger than `most`
+    bytes, cannot be read, or links to a file outside its folder: reading a pipe would never end, and the target
+    of such a link is not part of the results.
     """
     try:
         path.stat()  # a link to itself, say
         if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
-            raise UserError(f"{path}: is a link to a file outside its folder; put the file itself there")
+            raise UserError(f"{path}: is a link to a file outside its folder; replace it with the file itself")
         content = read_named(path, most=most + 1)
     except FileNotFoundError:
         raise
     except OSError as error:
         why = (error.strerror or str(error)).lower()
-        no_file = why.startswith("is ")  # as read_named says
+        no_file = why.startswith("is ")  # as read_named words it
         raise UserError(f"{path}: {f'{why}; move it away' if no_file else f'cannot be read: {why}'}") from None
     if len(content) > most:
-        raise UserError(f"{path}: is larger than {most >> 20} MiB, which no such file is; move it away")
+        raise UserError(f"{path}: is larger than {most >> 20} MiB, too large for such a file; move it away")
     return content
 
 
 def write_text(path: str | Path, text: str, *, lasting: bool = True) -> None:
-    """Write under a temporary name beside the target, then rename.
+    """Write a file under a temporary name in the same folder, then rename it.
 
-    lasting: after a power cut the target has its old content or all of the new one. Without it a launch can write
-    while it measures: it does not wait for the disk, and the disk has nothing more to do than it would have.
+    lasting: after a power cut the file has either its old content or all of the new content. A run that writes
+    while it measures sets it to False: it then neither waits for the disk nor gives it additional work.
     """
     write_bytes(path, text.encode("utf-8"), lasting=lasting)
 
 
 def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> None:
-    """As `write_text`, for bytes. Where it cannot be written, nothing is left and the target is what it was."""
+    """Write bytes as `write_text` writes text. If this fails, the target is unchanged and nothing else is left."""
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     with writing(path):
-        if path.exists() and not path.is_file():  # a rename would put a file in the place of a device
-            raise OSError(errno.EEXIST, "a folder, a pipe or a device is in its place", str(path))
+        if path.exists() and not path.is_file():  # a rename would replace a device by a file
+            raise OSError(errno.EEXIST, "a folder, a pipe or a device has this name", str(path))
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
             temporary.write_bytes(content)
@@ -127,14 +126,14 @@ def write_bytes(path: str | Path, content: bytes, *, lasting: bool = True) -> No
 
 
 def write_json(path: str | Path, content: Any, *, lasting: bool = True) -> None:
-    """JSON in the order of the content: the plan's order is the order of its launches."""
+    """Write JSON with keys in the order of the content: the order of a plan is the order of its runs."""
     write_text(path, json.dumps(content, indent=1, allow_nan=False) + "\n", lasting=lasting)
 
 
 def sync_folder(folder: Path) -> None:
-    """Put the files right in a folder onto the disk, then the folder's list of them: both outlast a power cut.
+    """Flush the files directly in a folder to disk, then the folder itself, so that both survive a power cut.
 
-    Raises UnwritableError where the disk fails.
+    Raises UnwritableError if the disk fails.
     """
     for path in [*(path for path in sorted(folder.iterdir()) if path.is_file()), folder]:
         with writing(path):
@@ -142,12 +141,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Put a file onto the disk, or a folder's list of what is right in it. Raises OSError where the disk fails."""
+    """Flush a file, or the entries of a folder, to disk. Raises OSError if the disk fails."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that has no such call
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # the file system has no fsync
             raise
     finally:
         os.close(file)

@@ -1,8 +1,8 @@
-"""A fingerprint of what code *does*: comments, docstrings and layout do not count.
+"""A fingerprint of what code *does*; comments, docstrings and layout do not count.
 
-Snakemake runs a job again when a parameter changes: analysis and documents carry the fingerprint of their code.
-Training does not. What its code measures has a version (record/protocol.py), and every record has the fingerprint
-of the code that measured it.
+Snakemake runs a job again when a parameter changes. The jobs of the analysis and the documents have the
+fingerprint of their code as a parameter. Training does not: what it measures has a version (record/protocol.py),
+and every record has the fingerprint of the code that measured it.
 """
 
 import functools
@@ -15,23 +15,23 @@ from scalestudy.record.behaviour import behaviour, keep
 PACKAGE = Path(__file__).resolve().parents[1]
 
 MEASURING = ("train", "record", "measure", "launch", "demo/rank.py")
-"""What measures; whatever all of these import takes part in it too."""
+"""The measuring code. All modules that these import belong to it too."""
 
 
 def fingerprint(*packages: str) -> str:
-    """Twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
+    """Return twelve hexadecimal digits over the behaviour of these packages, or files, of scalestudy."""
     found = {name: behaviour(PACKAGE / name).digest for package in packages for name in _files(package)}
     keep()
     return _digest(found)
 
 
 def measuring_fingerprint() -> str:
-    """Twelve hexadecimal digits over the behaviour of all code that takes part in a measurement."""
+    """Return twelve hexadecimal digits over the behaviour of all code that takes part in a measurement."""
     return _digest(measuring_code())
 
 
 def measuring_code() -> dict[str, str]:
-    """File of the package -> hash of its behaviour, for every file that takes part in a measurement."""
+    """Return file of the package -> hash of its behaviour, for every file that takes part in a measurement."""
     found: dict[str, str] = {}
     waiting = [name for package in MEASURING for name in _files(package)]
     while waiting:
@@ -50,7 +50,7 @@ def _files(package: str) -> list[str]:
 
 
 def _files_of(imports: Iterable[str]) -> Iterator[str]:
-    """Files of scalestudy that are imported with these names; its version is no behaviour."""
+    """Yield the files of scalestudy that these imports load, except its `__init__.py`, which has the version."""
     for name in imports:
         _, *parts = name.split(".")
         for count in range(1, len(parts) + 1):

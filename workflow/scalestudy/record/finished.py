@@ -1,4 +1,4 @@
-"""Finished runs of a results folder, as those see them who plan: by protocol, and as release 0.1 left them."""
+"""The finished runs in a results folder, for planning: by measurement protocol, and runs of release 0.1."""
 
 import json
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from scalestudy.record.protocol import CURRENT, Measured, older_runs
 
 
 def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
-    """How many of these runs are measured, by which protocols, and what to do about old ones; nothing if none is.
+    """Return lines: how many of these runs are measured, with which protocols, and what to do about old ones.
 
-    Raises UserError, naming the file, where a record cannot be read.
+    The list is empty if no run is measured. Raises UserError, naming the file, if a record cannot be read.
     """
     directories = [results / "runs" / run_id for run_id in run_ids]
     records = [read_record(path) for path in directories if (path / "run.json").exists()]
@@ -21,17 +21,15 @@ def finished_lines(results: Path, run_ids: Iterable[str]) -> list[str]:
         return []
     older = older_runs(runs)
     if not older:
-        return [
-            f"measured already: {len(runs)} runs, as they would be by the current measurement protocol {CURRENT}"
-        ]
+        return [f"measured already: {len(runs)} runs, all as the current measurement protocol {CURRENT} specifies"]
     again = f"To measure them again: scalestudy retry {results} --protocol, then scalestudy run."
     return [f"measured already: {len(runs)} runs", *(f"  {line}" for line in (*older, again))]
 
 
 def unmeasured(results: Path, run_ids: Iterable[str]) -> list[str]:
-    """Those of these runs that the next call measures: without a record, or preempted.
+    """Return the runs that the next call measures: those without a record, and preempted ones.
 
-    Raises UserError, naming the file, where a record cannot be read.
+    Raises UserError, naming the file, if a record cannot be read.
     """
     places = {run_id: results / "runs" / run_id for run_id in run_ids}
     return [
@@ -42,10 +40,10 @@ def unmeasured(results: Path, run_ids: Iterable[str]) -> list[str]:
 
 
 def code_of_0_1(run: Path) -> str | None:
-    """The fingerprint that release 0.1 gave Snakemake as a parameter of a run it measured; None for other runs.
+    """Return the fingerprint that release 0.1 passed to Snakemake for a run it measured; None for other runs.
 
-    As a parameter again it keeps Snakemake from planning every finished run of 0.1, though the command would keep
-    what is measured.
+    With the same parameter Snakemake does not plan the finished runs of 0.1 again. (The command itself would keep
+    them anyway.)
     """
     try:
         record = json.loads(read_file(run / "run.json"))

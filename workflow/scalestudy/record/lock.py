@@ -1,7 +1,7 @@
-"""File locks: they go with the processes that hold them, however those end. Their files go when they are released.
+"""File locks, which end with the processes that hold them, however those end. Releasing a lock removes its file.
 
-A process that is started while a lock is held can be handed it (`held_files`): the lock is free once all of them
-have let go. So a launcher that is killed does not free its host while what it started still runs.
+A process that is started while a lock is held can inherit it (`held_files`). The lock is free once all holders
+have released it. So a launcher that is killed does not free its host while the processes it started still run.
 """
 
 import contextlib
@@ -15,23 +15,23 @@ from pathlib import Path
 from scalestudy.errors import UserError
 from scalestudy.record.files import unwritable, writing
 
-_POLL_S = 0.5  # seldom: the process that holds the lock may be measuring on this very host
+_POLL_S = 0.5  # rarely: the process that holds the lock may be measuring on this host
 _HELD: dict[int, Path] = {}
 _TAKEN = (errno.EACCES, errno.EAGAIN)
 _IN_ITS_PLACE = (errno.EISDIR, errno.ELOOP, errno.ENXIO)  # a directory, a link, a socket
 
 
 def held_files() -> dict[int, Path]:
-    """The locks that this process holds: the path of each by its file descriptor."""
+    """Return the locks that this process holds: file descriptor -> path."""
     return dict(_HELD)
 
 
 @contextlib.contextmanager
 def exclusive(path: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold `path` alone until the end of the context; `waiting` is called once when somebody else holds it.
+    """Hold the lock `path` until the end of the context; call `waiting` once if another process holds it.
 
-    Raises OSError where its file system has no locks, and UserError where something else is in its place. A mere
-    file in place of a lock would outlive a killed process.
+    Raises OSError if the file system has no locks, and UserError if `path` is a folder, link or socket. A plain
+    file that marks the lock, instead of a lock, would outlive a killed process.
     """
     said = False
     while (file := _take(path)) is None:
@@ -46,7 +46,7 @@ def exclusive(path: Path, *, waiting: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def exclusive_now(path: Path) -> Iterator[bool]:
-    """Hold `path` alone if nobody else does: whether we do."""
+    """Hold the lock `path` if no other process does. Yields whether this process holds it."""
     file = _take(path)
     if file is None:
         yield False
@@ -56,14 +56,14 @@ def exclusive_now(path: Path) -> Iterator[bool]:
 
 
 def _take(path: Path) -> int | None:
-    """A file descriptor that holds the lock; None where somebody else holds it."""
+    """Return a file descriptor that holds the lock; None if another process holds it."""
     while True:
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
         except FileNotFoundError:
-            continue  # its folder went meanwhile
+            continue  # its folder was removed in the meantime
         except OSError as error:
             if error.errno in _IN_ITS_PLACE:
                 raise UserError(f"{path}: cannot be used as a lock ({error.strerror}); remove it") from None
@@ -87,8 +87,10 @@ def _take(path: Path) -> int | None:
 
 
 def _is_in_place(file: int, path: Path) -> bool:
-    """Whether the file that is locked is still the one at the path: its last holder removed it. It is opened
-    again, since on NFS only that asks the server."""
+    """Return whether the locked file is still the one at the path: its last holder may have removed it.
+
+    The path is opened again, since on NFS only an open queries the server.
+    """
     try:
         there = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError:
@@ -101,7 +103,7 @@ def _is_in_place(file: int, path: Path) -> bool:
 
 @contextlib.contextmanager
 def _release(file: int, path: Path) -> Iterator[None]:
-    """Remove the file of the lock while it is still held, and let go, at the end of the context."""
+    """At the end of the context, remove the lock's file while the lock is held, then release the lock."""
     try:
         yield
     finally:

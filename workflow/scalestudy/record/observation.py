@@ -1,16 +1,16 @@
-"""The observation: the contract between those who measure and those who analyse.
+"""The observation: the contract between the code that measures and the code that analyses.
 
     runs/<run>/run.json             schema version, spec, outcome, environment, totals, memory, why it stopped
-    runs/<run>/steps.parquet        a row per rank and step, of training and of the probes after it
+    runs/<run>/steps.parquet        a row per rank and step, for training and for the probes after it
     runs/<run>/blocks.parquet       a row per rank and block of steps: memory, clocks and power at its end
-    runs/<run>/buckets.parquet      a row per rank, step and gradient bucket: when it was ready, when it was summed
-    runs/<run>/collectives.parquet  a row per rank and call of the collectives' micro-benchmark
+    runs/<run>/buckets.parquet      a row per rank, step and gradient bucket: when it was ready and when reduced
+    runs/<run>/collectives.parquet  a row per rank and call of the micro-benchmark of collectives
     runs/<run>/epochs.csv, log.txt  a row per epoch; what the processes printed
     runs/<run>/run.sha256           checksum of run.json, which vouches for the rest: the run is measured
-    runs/<run>/*.pt.trace.json.gz   traces, where the study asked for them
+    runs/<run>/*.pt.trace.json.gz   traces, if the study requested them
 
-A run directory appears whole, by one rename, or not at all. A reader takes records since release 0.1 (schema 4).
-Other releases, files cut short and the run.json of another run are refused by name.
+A run directory appears complete, by one rename, or not at all. Records since release 0.1 (schema 4) can be read.
+Other releases, truncated files and the run.json of another run are rejected with an error that names the file.
 """
 
 import hashlib
@@ -30,25 +30,25 @@ from scalestudy.study.spec import AnySpec
 SCHEMA_VERSION: Literal[5] = 5
 OF_RELEASE_0_1 = 4
 Outcome = Literal["ok", "oom", "diverged", "timeout", "failed", "preempted", "unneeded"]
-"""`unneeded`: a launch that was held in reserve, and those before it were enough."""
+"""`unneeded`: a reserve run that was not made, since the runs before it were enough."""
 
-# A step from its first mark to its last, in order; what a run does not do takes no time. The remainder is what the
-# loop itself takes: the difference between what is named and what passed is shown.
+# The parts of a step from its first mark to its last, in order; a part that a run does not have takes no time. The
+# remainder is the time of the loop itself: the step's time that no other part accounts for.
 STEP_PARTS = ("data", "h2d", "forward", "backward", "optimizer", "logging", "checkpoint", "remainder")
 PART_COLUMNS = tuple(f"{part}_time_s" for part in STEP_PARTS)
 
-# What DistributedDataParallel says of a step of itself, in probes; empty elsewhere.
+# What DistributedDataParallel reports about its own step, in probes; empty elsewhere.
 DDP_COLUMNS = ("backward_compute_time_s", "communication_span_s", "communication_overlap_s")
 
 # warmup, measured and tail are the training itself; the probes come after it and are never mixed with it. A tail
-# is the last, short batch of an epoch: it is trained on, and no part of the step time.
+# is the last, short batch of an epoch: the model is trained on it, but it does not count for the step time.
 TRAINING_PHASES = ("warmup", "measured", "tail")
 PROBE_PHASES = ("probe-sync", "probe-no-sync", "probe-logger", "probe-arrival", "probe-arrival-no-sync")
 
 ALTERNATING, ALTERNATING_BASE = "alternating", "alternating-base"
-"""Steps of all ranks, and of the base case on rank 0 alone, in blocks that take turns after the training."""
+"""Steps of all ranks, and of the baseline on rank 0 alone, in blocks that alternate after the training."""
 LEAD_IN = "alternating-lead-in"
-"""The first steps after a change of turns, on whichever ranks: those that slept find their caches empty."""
+"""The first steps after each change between the two, on any rank: ranks that slept find their caches empty."""
 
 STEP_COLUMNS = (
     *("rank", "epoch", "block", "step", "phase"),
@@ -77,12 +77,12 @@ BLOCK_COLUMNS = (
 )
 BUCKET_COLUMNS = ("rank", "block", "step", "bucket", "bytes", "ready_s", "done_s")
 COLLECTIVE_COLUMNS = ("rank", "collective", "bytes", "call", "time_s", "enqueue_s")
-HELD_DEVICES = "held_devices"  # environment: those of the job that a launch was part of, idle ones included
-SEEN = "seen"  # environment: of a script, what was seen of its model, its loaders and the time between its steps
-NCCL_TRANSPORT = "nccl_transport"  # environment: the slowest that NCCL says it took (launch/nccl_log.py)
-NCCL_INTERFACES = "nccl_interfaces"  # environment: names of the interfaces that NCCL has for it, if a network
-PROBES_LEFT_OUT = "probes_left_out"  # environment: true where the plan has probes and the launch made none
-NO_SYNC_LEFT_OUT = "no_sync_left_out"  # environment: which rank lacked memory for steps that do not synchronise
+HELD_DEVICES = "held_devices"  # environment: devices of the job that the run was part of, idle ones included
+SEEN = "seen"  # environment: what was observed of a script: its model, its loaders, the time between its steps
+NCCL_TRANSPORT = "nccl_transport"  # environment: the slowest transport in NCCL's log (launch/nccl_log.py)
+NCCL_INTERFACES = "nccl_interfaces"  # environment: the interfaces that NCCL lists for it, if it is a network
+PROBES_LEFT_OUT = "probes_left_out"  # environment: true if the plan has probes and the run made none
+NO_SYNC_LEFT_OUT = "no_sync_left_out"  # environment: which rank lacked memory for steps without synchronisation
 TABLES = {
     "steps": STEP_COLUMNS,
     "blocks": BLOCK_COLUMNS,
@@ -90,7 +90,7 @@ TABLES = {
     "collectives": COLLECTIVE_COLUMNS,
 }
 TEXTS = ("phase", "collective")
-"""Columns of words in these tables."""
+"""The text columns of these tables."""
 EPOCH_COLUMNS = (
     *("epoch", "epoch_time_s", "elapsed_s", "samples"),
     *("train_loss", "validation_loss", "validation_accuracy"),
@@ -98,20 +98,20 @@ EPOCH_COLUMNS = (
 
 
 class Part(BaseModel):
-    """A part of run.json: unknown keys are refused, so that a schema change is never silent."""
+    """A part of run.json. Unknown keys are rejected, so that a schema change is never silent."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class FileDigest(Part):
-    """What a data file must look like: its size in bytes and SHA-256."""
+    """The expected size in bytes and SHA-256 of a data file."""
 
     bytes: int
     sha256: str
 
 
 class Memory(Part):
-    """Memory of one rank; None where the device does not have the notion. Means are over the ends of blocks."""
+    """Memory of one rank; None where it does not apply to the device. Means are over the ends of blocks."""
 
     peak_resident_gib: float
     mean_resident_gib: float | None
@@ -120,27 +120,27 @@ class Memory(Part):
     peak_reserved_gib: float | None
     mean_reserved_gib: float | None
     allocation_retries: int | None
-    """Times that torch's CUDA allocator had to give memory back and ask again."""
+    """Number of times that torch's CUDA allocator freed cached memory and tried again."""
 
 
 class Stopping(Part):
-    """Why a launch has as many steps as it has, as it was judged while it ran."""
+    """Why the run stopped after this number of steps, as determined while it ran."""
 
     steps: int
-    """Steps of training, warm-up included; probes are not."""
+    """Training steps, warm-up included, probes excluded."""
     warmup_steps: int
     half_width: float | None
-    """Relative half-width of the launch's own mean step time, by batch means; None where it could not be told."""
+    """Relative half-width of the run's own mean step time, by batch means; None if it could not be estimated."""
     reason: str
 
 
 class RankReport(Part):
-    """What one rank says of itself at its end."""
+    """The report that a rank writes when it ends."""
 
     rank: int
     host: str
     node: str
-    """The scheduler's name of the host, where there is a scheduler."""
+    """The scheduler's name of the host, if there is a scheduler."""
     device: str
     """'cpu' or the device's name, such as 'NVIDIA H100 80GB HBM3'."""
     cores: tuple[int, ...]
@@ -150,70 +150,71 @@ class RankReport(Part):
     outcome: Outcome
     reason: str
     waited: bool
-    """Whether a failed rank failed only because it waited for another in vain."""
+    """Whether a failed rank failed only because it waited in vain for another rank."""
     steps: int
     memory: Memory
     begun: int | None = None
-    """Steps that the host had given to its device when the rank gave up, including those that are not recorded.
-    None on a CPU, for a rank that did not give up, and in older records."""
+    """Steps that the host had queued on its device when the rank gave up, including unrecorded ones. None on a
+    CPU, for a rank that did not give up, and in older records."""
     stalled_s: float | None = None
-    """Seconds that the rank had stood still when it gave up; None for one that did not, and in older records."""
+    """Seconds without progress after which the rank gave up; None if it did not, and in older records."""
 
 
 def most_steps(reports: Sequence[RankReport]) -> int:
-    """Steps of the rank that made most of them; 0 where none has reported."""
+    """Return the steps of a rank (maximum over ranks); 0 if no rank has reported."""
     return max((report.steps for report in reports), default=0)
 
 
 class Totals(Part):
-    """What was done, summed; the statistics are made by the analysis."""
+    """Totals of a run. The statistics are computed by the analysis."""
 
     steps: int
     samples: int
     train_time_s: float
-    """Seconds inside timed blocks, the largest over ranks."""
+    """Seconds inside timed blocks (maximum over ranks)."""
     wall_time_s: float
     """Seconds from the start of the processes to their end, imports and validation included."""
     training_wall_time_s: float | None = None
-    """Of it training, with validation and what else lies between blocks; None in older records."""
+    """The part of `wall_time_s` for training, with validation and other work between blocks; None in older
+    records."""
     probe_wall_time_s: float | None = None
-    """Of it probes and traces; None in older records."""
+    """The part of `wall_time_s` for probes and traces; None in older records."""
     parameters: int | None
     gradient_bytes: int | None
-    """Bytes of gradients synchronised each step; None for a single process."""
+    """Bytes of gradients synchronised per step; None for a single process."""
     bytes_sent_per_step: float | None
-    """Bytes that every rank sends each step by its strategy (study/traffic.py); None if not known."""
+    """Bytes that each rank sends per step under its strategy (study/traffic.py); None if unknown."""
     unused_parameter_bytes: int | None = None
-    """Of parameters that got no gradient, as DDP counts them; None where not looked for, and in older records."""
+    """Bytes of parameters without a gradient, as DDP counts them; None if not checked, and in older records."""
     buffer_bytes: int | None = None
-    """Of the model's buffers (running statistics, masks); None in older records, as with what follows."""
+    """Bytes of the model's buffers (running statistics, masks); None in older records, as are the two below."""
     synchronised_norms: int | None = None
-    """Layers that take their statistics over all ranks."""
+    """Number of normalisation layers that compute their statistics over all ranks."""
     alternation_failed: str | None = None
-    """Why the base case was not trained in the processes of this launch, where it was asked for."""
+    """Why the baseline was not trained in the processes of this run although the study requests it."""
     flops_per_sample: int | None
-    """Floating-point operations of forward and backward pass of a sample (train/flops.py); None if not counted."""
+    """FLOPs of the forward and backward pass of one sample (train/flops.py); None if not counted."""
 
 
 class RunRecord(Part):
-    """run.json."""
+    """The content of run.json."""
 
     schema_version: Literal[5] = SCHEMA_VERSION
     run_id: str
     protocol: int = Field(ge=1, le=CURRENT)
-    """What was measured, and how (record/protocol.py)."""
+    """Version of the measurement protocol (record/protocol.py)."""
     fingerprint: str
-    """Of the code that measured (record/fingerprint.py)."""
+    """Fingerprint of the code that measured (record/fingerprint.py)."""
     spec: AnySpec
     outcome: Outcome
     reason: str
-    """One sentence where the outcome is not ok; empty where it is."""
+    """One sentence if the outcome is not ok; else empty."""
     log_tail: tuple[str, ...]
-    """The last lines of the log where the outcome is not ok."""
+    """The last lines of the log if the outcome is not ok."""
     started_at: str
     environment: dict[str, Any]
     stopping: Stopping | None
-    """None where a launch did not come to its planned end."""
+    """None if the run did not complete as planned."""
     ranks: tuple[RankReport, ...]
     totals: Totals
     files: dict[str, FileDigest]
@@ -223,17 +224,17 @@ class RunRecord(Part):
     @model_validator(mode="before")
     @classmethod
     def _of_an_earlier_release(cls, content: Any) -> Any:
-        """A record of release 0.1 is one of protocol 1."""
+        """Turn a record of release 0.1 into one of protocol 1."""
         if isinstance(content, dict) and content.get("schema_version") == OF_RELEASE_0_1:
             return content | {"schema_version": SCHEMA_VERSION, "protocol": 1}
         return content
 
 
 def read_record(directory: str | Path) -> RunRecord:
-    """run.json of a run directory, checked against the name of the directory.
+    """Read run.json of a run directory and check it against the name of the directory.
 
-    Raises UserError naming the file where it is missing, cut short, of another schema, of another run, or not what
-    its checksums say.
+    Raises UserError, naming the file, if it is missing or truncated, has another schema, belongs to another run,
+    or does not match its checksums.
     """
     path = Path(directory) / "run.json"
     try:
@@ -241,7 +242,7 @@ def read_record(directory: str | Path) -> RunRecord:
         record = RunRecord.model_validate_json(content)
     except FileNotFoundError:
         if path.is_symlink():
-            raise UserError(f"{path}: is a link to {path.readlink()}, which is not there. {AGAIN}") from None
+            raise UserError(f"{path}: is a link to {path.readlink()}, which does not exist. {AGAIN}") from None
         raise UserError(f"{path}: missing; the run was not measured") from None
     except UserError as error:
         raise UserError(f"{error}. {AGAIN}") from None
@@ -255,28 +256,28 @@ def read_record(directory: str | Path) -> RunRecord:
 
 
 def _refusal(written: bytes, error: ValidationError) -> str:
-    """Why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
+    """Return why a run.json cannot be read, and what to do: a newer release wrote it, or it is damaged."""
     try:
         content = json.loads(written)
         for key, known in (("schema_version", SCHEMA_VERSION), ("protocol", CURRENT)):
             if content[key] > known:
-                newer = f"{key} {content[key]}; this one reads up to {known}"
+                newer = f"{key} {content[key]}; this version reads up to {known}"
                 return f"written by a newer scalestudy, with {newer}. Read it with the release that wrote it"
     except (ValueError, TypeError, LookupError, RecursionError):
-        pass  # cut short, or no record at all
+        pass  # truncated, or not a record
     first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"]) or "the file"
-    whole = f"a whole run.json of schema version {SCHEMA_VERSION}, or {OF_RELEASE_0_1}"
+    whole = f"a complete run.json of schema version {SCHEMA_VERSION} or {OF_RELEASE_0_1}"
     return f"not {whole} ({where}: {first['msg']}). Move the directory away and run snakemake again"
 
 
 def digests(directory: str | Path, names: tuple[str, ...]) -> dict[str, FileDigest]:
-    """Size and checksum of the data files of a run directory."""
+    """Return size and checksum of the data files of a run directory."""
     return {name: digest_of(content_of(Path(directory) / name)) for name in names}
 
 
 def content_of(path: Path) -> bytes:
-    """Of a file of a run directory. Raises UserError where it cannot be read."""
+    """Return the content of a file of a run directory. Raises UserError if it cannot be read."""
     try:
         return read_file(path)
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Where the numbers of a run come from, as documents hand it on."""
+"""The provenance of a run's numbers, as the documents show it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from scalestudy.record.document import Part
 
 
 class RunOrigin(Part):
-    """The outcome of a run, the checksum of its record, and the code that it ran."""
+    """The outcome of a run, the checksum of its record, and the code that was run."""
 
-    model_config = ConfigDict(coerce_numbers_to_str=True)  # a table may have read the digits of a hash as a number
+    model_config = ConfigDict(coerce_numbers_to_str=True)  # a table may parse a hash of digits as a number
 
     outcome: str
     record_sha256: str | None = None

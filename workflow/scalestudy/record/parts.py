@@ -1,7 +1,7 @@
-"""From the parts that the ranks wrote to one observation, published by a rename.
+"""Merges the parts that the ranks wrote into one observation, and publishes it by a rename.
 
-Every launch does this between two measurements, and every reserve launch that is not needed: without pandas, which
-takes longer to import than all of it.
+Every run does this between two measurements, and so does every reserve run that is not needed. pandas is avoided:
+importing it would take longer than all of this.
 """
 
 import contextlib
@@ -39,9 +39,9 @@ from scalestudy.study.spec import RunSpec
 DATA_FILES = (*(f"{name}.parquet" for name in TABLES), "epochs.csv", "log.txt")
 TRACES = "*.pt.trace.json.gz"
 PLANNED = "planned.json"
-"""The spec of the run in its partial directory. Beside it `spec.json` is what its ranks are asked for."""
+"""The spec of the run, in its partial directory. `spec.json` next to it is the spec that its ranks read."""
 NCCL_LOG_PREFIX, NCCL_LOG_SUFFIX = "nccl-", ".log"
-"""Of files in which NCCL says over what it sends, one a rank."""
+"""Names of the files in which NCCL logs its transports, one per rank."""
 LOGS = "torchelastic"
 """Folder of torchrun's own logs."""
 LOG_TAIL_LINES = 20
@@ -50,18 +50,18 @@ _SUMMED = ("rank", "step", "step_time_s", "samples")
 
 @dataclass(frozen=True)
 class Parts:
-    """What the ranks left: a report each (missing for a rank that died), and the tables of those that wrote."""
+    """What the ranks wrote: one report each (missing for a rank that died), and their tables."""
 
     reports: tuple[RankReport, ...]
     environment: dict[str, Any]
     stopping: Stopping | None
     tables: dict[str, pa.Table]
     epochs: list[dict[str, float]]
-    """A row an epoch, with EPOCH_COLUMNS."""
+    """One row per epoch, with EPOCH_COLUMNS."""
 
 
 def read_parts(directory: str | Path, *, world_size: int) -> Parts:
-    """Parts of all ranks that finished writing."""
+    """Read the parts of all ranks that finished writing."""
     directory = Path(directory)
     reports, stopping = [], None
     environment: dict[str, Any] = {}
@@ -88,13 +88,16 @@ def read_parts(directory: str | Path, *, world_size: int) -> Parts:
 
 
 def read_table(source: Path | pa.NativeFile) -> pa.Table:
-    """As `parquet.read_table`, which imports pandas. In one thread: sharing a few thousand rows takes longer."""
+    """Read a table as `parquet.read_table` does, which would import pandas.
+
+    It uses one thread, since distributing a few thousand rows among several takes longer.
+    """
     with parquet.ParquetFile(source) as file:
         return file.read(use_threads=False)
 
 
 def tables_together(of_ranks: Sequence[pa.Table], columns: Sequence[str]) -> pa.Table:
-    """Tables of all ranks, one below the other; a column without values in one takes the type of the others."""
+    """Concatenate the tables of all ranks; a column without values in one takes the type of the others."""
     filled = [table.replace_schema_metadata(None) for table in of_ranks if table.num_rows]
     if not filled:
         return pa.table({name: pa.nulls(0) for name in columns})
@@ -102,13 +105,13 @@ def tables_together(of_ranks: Sequence[pa.Table], columns: Sequence[str]) -> pa.
 
 
 def summarise(parts: Parts, *, wall_time_s: float) -> Totals:
-    """Totals of a run: sums, and what the ranks say of their model by the names of Totals."""
+    """Return the totals of a run: sums over steps, and the fields of Totals that the ranks reported."""
     sums = _sums(parts.tables["steps"]) | {"wall_time_s": wall_time_s}
     return Totals(**{name: parts.environment.get(name) for name in Totals.model_fields} | sums)
 
 
 def _sums(steps: pa.Table) -> dict[str, Any]:
-    """Of the training, without probes. In Python: for an array of a column, Arrow imports pandas."""
+    """Return sums over the training, without probes. In plain Python: Arrow's arrays would import pandas."""
     columns = (steps[name].to_pylist() for name in ("phase", *_SUMMED))
     training = [row for phase, *row in zip(*columns, strict=True) if phase in TRAINING_PHASES]
     of_ranks: dict[int, list[float]] = {}
@@ -122,9 +125,9 @@ def _sums(steps: pa.Table) -> dict[str, Any]:
 
 
 def first_diverged(steps: pa.Table) -> int | None:
-    """The rank whose loss was no number in the earliest step of all; None where every loss was one.
+    """Return the rank whose loss was not finite in the earliest step; None if every loss was finite.
 
-    A step later the gradients of all ranks are none either, and within a block each rank goes on to its end.
+    One step later the gradients of all ranks are not finite either, and every rank completes its block.
     """
     rows = zip(*(steps[name].to_pylist() for name in ("step", "rank", "loss")), strict=True)
     lost = [(step, rank) for step, rank, loss in rows if loss is not None and not math.isfinite(loss)]
@@ -145,9 +148,9 @@ def describe(
     wall_time_s: float = 0.0,
     protocol: int = CURRENT,
 ) -> RunRecord:
-    """The record of a run, as `publish` takes it.
+    """Return the record of a run, as `publish` takes it.
 
-    code: fingerprint of what measured. earlier: attempts at the run that did not come to their end.
+    code: fingerprint of the measuring code. earlier: attempts at the run that did not complete.
     """
     return RunRecord(
         run_id=spec.run_id,
@@ -167,11 +170,11 @@ def describe(
 
 
 def write_data(directory: str | Path, parts: Parts) -> None:
-    """The tables and epochs.csv into the partial directory; the parts they came from are removed."""
+    """Write the tables and epochs.csv into the partial directory, and remove the ranks' parts."""
     directory = Path(directory)
     for name, columns in TABLES.items():
         table = parts.tables[name].select(columns)
-        # A dictionary of times that are all different makes a file larger, and is read in twice the time.
+        # Times are all different: a dictionary of them makes the file larger, and reading takes twice as long.
         texts = [text for text in TEXTS if text in columns]
         path = directory / f"{name}.parquet"
         with writing(path):
@@ -184,18 +187,18 @@ def write_data(directory: str | Path, parts: Parts) -> None:
     for folder in ("checkpoints", "attached", LOGS):
         shutil.rmtree(directory / folder, ignore_errors=True)
     with contextlib.suppress(OSError):
-        (directory / "out").rmdir()  # a script's own folder is kept where it wrote something
+        (directory / "out").rmdir()  # a script's own folder is kept if the script wrote something into it
     log = directory / "log.txt"
-    if log.exists():  # another file: a process on another node may still have the old one open, and write to it
+    if log.exists():  # a new file: a process on another node may still have the old one open, and write to it
         write_bytes(log, log.read_bytes())
     for path in [path for pattern in patterns for path in directory.glob(pattern)]:
         path.unlink()
 
 
 def publish(partial: Path, final: Path, record: RunRecord) -> None:
-    """Complete a partial directory, and move it to its place, in one rename.
+    """Complete a partial directory and rename it to `final`.
 
-    `final` must not exist, or be empty (Snakemake makes the directory of an output before its job).
+    `final` must not exist, or must be empty (Snakemake creates the directory of an output before the job).
     """
     complete(partial, record)
     with writing(final):
@@ -205,9 +208,9 @@ def publish(partial: Path, final: Path, record: RunRecord) -> None:
 
 
 def complete(partial: Path, record: RunRecord) -> None:
-    """Write run.json, with the checksums of the other files and its own, and vouch for it.
+    """Write run.json, with its own checksum and those of the other files, and run.sha256.
 
-    Values of secret variables that ranks printed or gave as a reason are replaced by the variables' names.
+    Values of secret variables in the log and in the record are replaced by the names of the variables.
     """
     traces = sorted(path.name for path in partial.glob(TRACES))
     log = partial / "log.txt"
@@ -222,10 +225,10 @@ def complete(partial: Path, record: RunRecord) -> None:
 
 
 def vouch(directory: Path, outcome: Outcome) -> bool:
-    """Write run.sha256 beside run.json where the run need not be measured again: whether it was missing.
+    """Write run.sha256 unless it exists or the run was preempted. Returns whether it wrote the file.
 
-    It is what Snakemake knows a run by. Snakemake removes the output of a job that failed, or is to run again;
-    a record is never its to remove.
+    run.sha256 is Snakemake's output of a run. Snakemake removes the output of a job that failed or will run again;
+    the record itself is not an output, so Snakemake never removes it.
     """
     if (directory / VOUCHER).exists() or outcome == "preempted":
         return False

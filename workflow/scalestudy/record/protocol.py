@@ -1,7 +1,7 @@
-"""The measurement protocol: its version says what was measured and how, whatever code did it.
+"""The measurement protocol. Its version identifies what was measured and how, independently of the code.
 
-A change of what is measured raises the version here. A change of the code that measures the same is entered in
-`tests/unit/record/measuring_code.json`, with evidence; docs/protocol.md says how.
+A change of what is measured raises the version here. A code change that measures the same is entered in
+`tests/unit/record/measuring_code.json`, with evidence; docs/protocol.md describes how.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ EVERYTHING = "*"
 
 
 class Measured(NamedTuple):
-    """What says how a run was measured."""
+    """The protocol and the strategy of a run, which together determine how it was measured."""
 
     protocol: float
     strategy: str
@@ -21,28 +21,28 @@ class Measured(NamedTuple):
 
 @dataclass(frozen=True)
 class Protocol:
-    """A version of the measurement protocol, and what it has in common with the one before."""
+    """A version of the measurement protocol, and which of its results are comparable with the version before."""
 
     version: int
     date: str
     changes: str
     """What changed in what is measured, as a sentence."""
     not_comparable: tuple[str, ...] = ()
-    """Columns of runs.csv that are not comparable with those of the version before; EVERYTHING for all of them."""
+    """Columns of runs.csv that are not comparable with the version before; EVERYTHING for all columns."""
     strategies: tuple[str, ...] = ()
-    """Strategies whose runs it changed; empty where it changed those of all."""
+    """Strategies whose runs changed; empty if the runs of all strategies did."""
 
     def changed(self, run: Measured) -> bool:
-        """Whether a run of this strategy would be measured otherwise since this version."""
+        """Return whether a run is measured differently since this version."""
         return self.version > run.protocol and self.concerns(run)
 
     def concerns(self, run: Measured) -> bool:
-        """Whether this version changed runs of this strategy."""
+        """Return whether this version changed the runs of this run's strategy."""
         return not self.strategies or run.strategy in self.strategies
 
     @property
     def said_columns(self) -> str:
-        """The columns that are not comparable, for a reader."""
+        """Return the columns that are not comparable, as a text."""
         columns = ", ".join("every column" if name == EVERYTHING else name for name in self.not_comparable)
         return columns + (f" of {' and '.join(self.strategies)}" if columns and self.strategies else "")
 
@@ -78,15 +78,15 @@ CURRENT = PROTOCOLS[-1].version
 
 
 def comparable(first: Measured, second: Measured, column: str) -> bool:
-    """Whether a column of runs.csv means the same in two runs."""
+    """Return whether a column of runs.csv means the same in two runs."""
     return not {EVERYTHING, column}.intersection(not_comparable(first, second))
 
 
 def not_comparable(first: Measured, second: Measured) -> set[str]:
-    """Columns of runs.csv that are not comparable between two runs, or EVERYTHING.
+    """Return the columns of runs.csv that are not comparable between two runs, or EVERYTHING.
 
-    A version that changed runs of one strategy alone holds only its own runs apart: its older and its newer ones
-    have a ratio to the same base case.
+    A version that changed the runs of one strategy only separates the older and newer runs of that strategy.
+    Both can still be compared with the same baseline.
     """
     low, high = sorted((first.protocol, second.protocol))
     between = [one for one in PROTOCOLS if low < one.version <= high]
@@ -96,12 +96,12 @@ def not_comparable(first: Measured, second: Measured) -> set[str]:
 
 
 def is_older(run: Measured) -> bool:
-    """Whether a run would be measured otherwise today."""
+    """Return whether the current protocol would measure a run differently."""
     return any(one.changed(run) for one in PROTOCOLS)
 
 
 def older_runs(runs: Iterable[Measured]) -> list[str]:
-    """How many runs have which protocol, and what changed since the older ones; nothing where none is older."""
+    """Return lines: how many runs have which protocol, and what changed since; empty if no run is older."""
     found = list(runs)
     older = {run for run in found if is_older(run)}
     if not older:
@@ -111,6 +111,6 @@ def older_runs(runs: Iterable[Measured]) -> list[str]:
     lines = [f"Measured {counts}; the current protocol is {CURRENT}. Runs of older protocols are kept and used."]
     for one in PROTOCOLS:
         if any(one.changed(run) for run in older):
-            not_comparable = f"Not comparable with the one before: {one.said_columns or 'no column'}."
+            not_comparable = f"Not comparable with its predecessor: {one.said_columns or 'no column'}."
             lines.append(f"Protocol {one.version} ({one.date}): {one.changes} {not_comparable}")
     return lines

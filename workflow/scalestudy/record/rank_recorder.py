@@ -1,8 +1,8 @@
-"""The recorder of a rank of ours, and the part of the observation that it leaves.
+"""The recorder of one of our ranks, which writes the rank's part of the observation.
 
-Written by a rank into the run's partial directory:
+Each rank writes into the run's partial directory:
     TABLE-<rank>.parquet for each of TABLES, epochs-<rank>.csv, rank-<rank>.json, progress.json (rank 0)
-`launch` puts the parts together (record/parts.py); a rank never waits for another in order to write.
+The launcher merges the parts (record/parts.py). A rank never waits for another rank in order to write.
 """
 
 import time
@@ -16,11 +16,11 @@ from scalestudy.record.files import write_json
 from scalestudy.record.observation import RankReport, Stopping
 from scalestudy.record.recorder import Recorder
 
-PROGRESS_EVERY_S = 1.0  # a bar need not be smoother, and writing a file takes most of a millisecond
+PROGRESS_EVERY_S = 1.0  # smooth enough for a progress bar; writing a file takes most of a millisecond
 
 
 class RankRecorder(Recorder):
-    """A recorder that writes into the directory of a launch."""
+    """A recorder that writes into the partial directory of a run."""
 
     def __init__(self, directory: str | Path, *, rank: int) -> None:
         super().__init__(rank=rank)
@@ -28,17 +28,17 @@ class RankRecorder(Recorder):
         self._next_progress = 0.0
 
     def report_progress(self, *, done: int, total: int) -> None:
-        """Steps done of all steps, for whoever watches; rank 0 speaks for the run."""
+        """Write the numbers of completed and of all steps, for progress displays. Only rank 0 writes."""
         if self.rank == 0 and (time.monotonic() >= self._next_progress or done == total):
             self._next_progress = time.monotonic() + PROGRESS_EVERY_S
             write_json(self.directory / "progress.json", {"done": done, "total": total}, lasting=False)
 
     def write(self, report: RankReport, environment: dict[str, Any], stopping: Stopping | None = None) -> None:
-        """Write this rank's part. Also called when training ends early: what was measured is kept."""
+        """Write this rank's part. Also called when training ends early, so that what was measured is kept."""
         for name, table in self.tables().items():
             parquet.write_table(table, self.directory / f"{name}-{self.rank}.parquet")
         write_epochs(self.directory / f"epochs-{self.rank}.csv", self.epochs)
-        # Last: a rank report vouches for the files before it.
+        # Last: the presence of a rank's report means that its other files are complete.
         write_json(
             self.directory / f"rank-{self.rank}.json",
             {

@@ -1,11 +1,11 @@
-"""The recorder of one rank: it keeps what was measured and makes tables of it.
+"""The recorder of one rank: it collects what was measured and makes tables of it.
 
-Our own ranks fill it while they train (record/rank_recorder.py). The launcher fills it from the plain files that
-somebody's own script left (launch/foreign/gather.py), since what runs in such a rank has the standard library and
-torch alone. So the rows of a built-in workload and those of a script are made here, in one way.
+Our own ranks fill it while they train (record/rank_recorder.py). For a user's own script the launcher fills it
+from the plain files that the script's ranks wrote (launch/foreign/gather.py), since our code in such a rank uses
+only the standard library and torch. So the rows of built-in workloads and of scripts are made by the same code.
 
-Used between two measurements: without pandas, which takes longer to import than the rest of a rank's own code, and
-which Arrow imports when it makes an array of a list.
+It is used between two measurements, so it avoids pandas, which takes longer to import than the rest of a rank's
+own code. Arrow imports pandas when it makes an array of a list.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,7 +28,7 @@ class Recorder:
         self.blocks = 0
         """Number of blocks recorded so far."""
         self.epochs: list[dict[str, float]] = []
-        """A row an epoch, with EPOCH_COLUMNS."""
+        """One row per epoch, with EPOCH_COLUMNS."""
         self._steps: list[dict[str, np.ndarray | Sequence[str]]] = []  # columns of the steps of each block
         self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in TABLES if name != "steps"}
 
@@ -46,11 +46,10 @@ class Recorder:
     ) -> None:
         """Append the steps of one block, and the state of host and device at its end.
 
-        epoch: 0 for a probe. phases: of each step. times_s: (steps, parts), in the order of STEP_PARTS; nan for a
-        part that was not seen. samples: of this rank, each step. losses: None where they are not known.
-        step_times_s: of each step; None where the parts meet end to end, so that their sum is the step. ddp_s:
-        (steps, 3), DDP_COLUMNS. state: the columns of blocks.parquet that come after `steps`; what is missing is
-        not known.
+        epoch: 0 for a probe. phases: one per step. times_s: (steps, parts), in the order of STEP_PARTS; nan for a
+        part that was not observed. samples: per step, of this rank. losses: None if unknown. step_times_s: one
+        per step; None if the parts are contiguous, so that they sum to the step. ddp_s: (steps, 3), DDP_COLUMNS.
+        state: the columns of blocks.parquet that come after `steps`; missing ones are unknown.
         """
         count = len(times_s)
         unknown = np.full((count, len(DDP_COLUMNS)), np.nan)
@@ -75,7 +74,7 @@ class Recorder:
         self.blocks += 1
 
     def pass_over(self, *, steps: int, blocks: int) -> None:
-        """Go on at these numbers, those of a rank that has recorded more: all ranks count alike."""
+        """Continue at the numbers of a rank that has recorded more, so that all ranks number alike."""
         self.steps, self.blocks = steps, blocks
 
     def forget_probes(self, *, steps: int, blocks: int) -> None:
@@ -87,7 +86,7 @@ class Recorder:
         self.pass_over(steps=steps, blocks=blocks)
 
     def add_rows(self, table: str, rows: list[dict[str, Any]]) -> None:
-        """Append rows of blocks, buckets or collectives; the rank is filled in, what is missing is not known."""
+        """Append rows of blocks, buckets or collectives. The rank is filled in; missing columns are unknown."""
         assert all(set(row) <= set(TABLES[table]) for row in rows), rows
         self._rows[table] += rows
 
@@ -97,7 +96,7 @@ class Recorder:
         self.epochs.append(values)
 
     def tables(self) -> dict[str, pa.Table]:
-        """Each of TABLES, of this rank; nan for what is not known."""
+        """Return each of TABLES for this rank; nan for unknown numbers."""
         columns = {
             "steps": {name: _joined([block[name] for block in self._steps]) for name in TABLES["steps"][1:]},
             **{
@@ -108,7 +107,7 @@ class Recorder:
         return {table: self._table(table, of_table) for table, of_table in columns.items()}
 
     def _table(self, name: str, columns: dict[str, Any]) -> pa.Table:
-        """Without rows the columns have no type."""
+        """Return one table. Without rows its columns have no type."""
         count = len(next(iter(columns.values())))
         if not count:
             return pa.table({column: pa.nulls(0) for column in TABLES[name]})
@@ -120,14 +119,14 @@ class Recorder:
 
 
 def _joined(blocks: Sequence[Any]) -> Any:
-    """A column of all blocks."""
+    """Return one column over all blocks."""
     if blocks and isinstance(blocks[0], np.ndarray):
         return np.concatenate(blocks)
     return [value for block in blocks for value in block]
 
 
 def _numbers(values: Iterable[float | None]) -> pa.Array:
-    """Whole numbers where all are, else floats: None becomes nan."""
+    """Return integers if all values are, else floats, with nan for None."""
     array = values if isinstance(values, np.ndarray) else np.array([np.nan if v is None else v for v in values])
     whole = array.dtype.kind in "iu"
     held = np.ascontiguousarray(array, dtype=np.int64 if whole else np.float64)

@@ -1,10 +1,10 @@
-"""What a command tells while it works: lines on stderr, since stdout is for what came out of it."""
+"""Messages of a running command. They go to stderr, since stdout is for its result."""
 
 import contextlib
 import sys
 
 
 def say(line: str) -> None:
-    """Print a line. Nobody to hear it, as after a terminal has hung up, is no reason to stop."""
+    """Print a line to stderr. If that fails, for example because the terminal was closed, the command goes on."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)

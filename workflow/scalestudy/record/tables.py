@@ -1,4 +1,4 @@
-"""A run as it is read back: its record and its tables. The contract is record/observation.py."""
+"""Reading a run: its record and its tables. record/observation.py defines the format."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,14 +21,14 @@ Table: TypeAlias = pd.DataFrame | pyarrow.Table
 
 @dataclass(frozen=True)
 class Observation:
-    """A run as read back: its record and its tables (without rows where nothing was measured).
+    """A run that was read: its record and its tables (without rows if nothing was measured).
 
-    Making a frame of a table takes as long as reading it, and of a thousand runs few are looked at as frames.
+    Converting a table to a frame takes as long as reading it, and of a thousand runs few are needed as frames.
     """
 
     record: RunRecord
     tables: Mapping[str, Table]
-    """By their names in TABLES, as they were read."""
+    """Name in TABLES -> table, as it was read."""
     epochs: pd.DataFrame
 
     @cached_property
@@ -49,20 +49,20 @@ class Observation:
 
 
 def read_observation(directory: str | Path) -> Observation:
-    """Record and tables of a run directory; refuses a data file that is short or changed, by name."""
+    """Read record and tables of a run directory. Raises UserError, naming the data file, if one was changed."""
     directory = Path(directory)
     record = read_record(directory)
     tables = {name: f"{name}.parquet" for name in TABLES}
     contents: dict[str, bytes] = {}  # of the tables; a trace is not kept
     for name, expected in record.files.items():
         if Path(name).name != name or name in ("", ".."):
-            raise UserError(f"{directory / 'run.json'}: files: {name!r} is no file of the run's own directory")
+            raise UserError(f"{directory / 'run.json'}: files: {name!r} is not a file in the run's own directory")
         content = content_of(directory / name)
         found = digest_of(content)
         if found != expected:
             raise UserError(
-                f"{directory / name}: not what was recorded ({found.bytes} bytes, {expected.bytes} expected;"
-                " contents differ). Move the directory away and run snakemake again"
+                f"{directory / name}: differs from what was recorded ({found.bytes} bytes, {expected.bytes}"
+                " expected; contents differ). Move the directory away and run snakemake again"
             )
         if name in tables.values():
             contents[name] = content
@@ -73,27 +73,30 @@ def read_observation(directory: str | Path) -> Observation:
 
 
 MOST_CELLS = 500_000_000
-"""Of a table: some kilobytes can say that they unpack to more than any memory holds."""
+"""Limit for a table. A file of a few kilobytes can claim to unpack to more than fits into memory."""
 
 
 def _table(path: Path, content: bytes) -> pyarrow.Table:
-    """The table in a parquet file; UserError names the file where it holds none, or more than a run can have."""
+    """Read the table in a parquet file.
+
+    Raises UserError, naming the file, if it is not parquet or has more cells than a run can have.
+    """
     try:
         size = parquet.read_metadata(pyarrow.BufferReader(content))
         unpacked = sum(size.row_group(index).total_byte_size for index in range(size.num_row_groups))
         if size.num_rows * size.num_columns > MOST_CELLS or unpacked > MOST_BYTES:
             raise UserError(
-                f"{path}: says that it has {size.num_rows} rows, which no run has; move its directory away"
+                f"{path}: has {size.num_rows} rows by its metadata, more than any run has; move its directory away"
             )
         return read_table(pyarrow.BufferReader(content))
     except (pyarrow.ArrowException, OSError) as error:
         raise UserError(
-            f"{path}: not a whole parquet file ({first_line(error)}); move its directory away"
+            f"{path}: not a complete parquet file ({first_line(error)}); move its directory away"
         ) from None
 
 
 def _frame(table: Table) -> pd.DataFrame:
-    """Without what pandas wrote beside it of its index and types: the columns say their types themselves."""
+    """Convert a table to a frame. pandas' metadata on index and types are ignored: Arrow's types suffice."""
     if isinstance(table, pd.DataFrame):
         return table
     frame: pd.DataFrame = table.to_pandas(use_threads=False, ignore_metadata=True)

@@ -1,4 +1,4 @@
-"""Reading a trace that `train/profile.py` left: Chrome's trace format, JSON packed with gzip."""
+"""Reading a trace that `train/profile.py` wrote: Chrome's trace format, gzipped JSON."""
 
 import gzip
 import io
@@ -12,13 +12,13 @@ from scalestudy.record.files import MOST_BYTES, read_file
 
 
 def read_trace(path: str | Path) -> list[dict[str, Any]]:
-    """The events of a trace. Raises UserError naming the file where it is missing, cut short, or no trace."""
+    """Return the events of a trace. Raises UserError, naming the file, if it is missing, truncated or no trace."""
     try:
         with gzip.open(io.BytesIO(read_file(Path(path))), "rb") as packed:
             events_text = packed.read(MOST_BYTES + 1)
         if len(events_text) > MOST_BYTES:
             raise UserError(
-                f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB, which no trace has; move it away"
+                f"{path}: unpacks to more than {MOST_BYTES >> 20} MiB, too large for a trace; move it away"
             )
         content = json.loads(events_text, strict=False)  # kineto may leave control characters in names
     except UserError:
@@ -26,7 +26,7 @@ def read_trace(path: str | Path) -> list[dict[str, Any]]:
     except FileNotFoundError:
         raise UserError(f"{path}: missing; the run was not profiled") from None
     except EOFError:
-        raise UserError(f"{path}: cut short. Move the file away and profile again") from None
+        raise UserError(f"{path}: truncated. Move the file away and profile again") from None
     except (gzip.BadGzipFile, zlib.error, ValueError, RecursionError) as error:
         raise UserError(f"{path}: not a trace ({error}). Move the file away and profile again") from None
     events = content.get("traceEvents") if isinstance(content, dict) else None

@@ -1,8 +1,8 @@
-"""Two checksums of run.json, so that a record that was changed after the run is never taken for what was measured.
+"""Two checksums of run.json, which detect a record that was changed after the run.
 
 One is in the record itself, over the rest of it. The other is in run.sha256, over the whole file. Snakemake
-removes run.sha256 where a job fails or runs again, so it may be missing. It is then written again from a record
-that is whole by its own checksum. Records of release 0.2 and before have no checksum of their own; preempted runs
+removes run.sha256 when a job fails or runs again, so it may be missing. It is then written again from a record
+that matches its own checksum. Records of release 0.2 and before have no checksum of their own; preempted runs
 have no run.sha256.
 """
 
@@ -16,29 +16,29 @@ from scalestudy.record.files import write_text
 
 VOUCHER = "run.sha256"
 OWN = "checksum"
-"""The record's key of its own checksum."""
+"""Key in the record of its own checksum."""
 AGAIN = (
-    "Restore it from a copy; or move the run's directory away, which loses nothing, and call the same command"
+    "Restore it from a copy; or move the run's directory away, which loses nothing, and run the same command"
     " again: it measures the run again"
 )
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The content of a record with its own checksum. Raises ValueError for a number that is not finite."""
+    """Return the content of a record with its own checksum. Raises ValueError for a number that is not finite."""
     plain = json.loads(json.dumps(content, allow_nan=False))
     return {**content, OWN: _own_checksum(plain)}
 
 
 def write_voucher(directory: Path) -> None:
-    """Write run.sha256 beside run.json."""
+    """Write run.sha256 next to run.json."""
     digest = hashlib.sha256((directory / "run.json").read_bytes()).hexdigest()
     write_text(directory / VOUCHER, f"{digest}  run.json\n")
 
 
 def doubt(directory: Path, record: bytes) -> str | None:
-    """Why a record is not what was measured, and what to do, as a sentence; None where both checksums hold.
+    """Return why a record is not what was measured, and what to do, in sentences; None if both checksums match.
 
-    directory: of the run. record: the content of its run.json, which is valid JSON.
+    directory: the run's directory. record: the content of its run.json, which is valid JSON.
     """
     content = json.loads(record)
     own = content.get(OWN)
@@ -59,8 +59,8 @@ def doubt(directory: Path, record: bytes) -> str | None:
         return None
     if own:
         return (
-            f"{path}: {found}, and run.json is whole by its own checksum. Remove {VOUCHER} and call the same"
-            " command again: it writes it again"
+            f"{path}: {found}, but run.json matches its own checksum. Remove {VOUCHER} and run the same command"
+            f" again: it writes {VOUCHER} again"
         )
     return (
         f"{path}: {found}, so one of the two was changed after the run was measured. {AGAIN}. If you know that"

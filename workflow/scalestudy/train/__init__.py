@@ -1,1 +1,1 @@
-"""One rank of one run. torch is imported on this floor and nowhere else."""
+"""One rank of one run. The code that needs torch is in this package."""

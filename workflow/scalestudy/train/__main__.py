@@ -13,15 +13,15 @@ from scalestudy.train.rank import run_rank
 
 
 def main() -> int:
-    """Train as one rank; 0 when it came to its planned end, 1 otherwise (the reason is in its report).
+    """Train as one rank. Returns 0 if it completed as planned, 1 otherwise (the reason is in its report).
 
-    It is also 1 if the probes failed on any rank. The launcher then ends the other ranks, which may be waiting.
+    It also returns 1 if the probes failed on any rank: the launcher then stops the other ranks, which may wait.
     """
     parser = argparse.ArgumentParser(prog="python -m scalestudy.train", description=__doc__)
     parser.add_argument("--spec", type=Path, required=True, help="JSON file with the run's spec")
     parser.add_argument("--out", type=Path, required=True, help="the run's partial directory")
     parser.add_argument("--data", type=Path, help="directory with prepared data")
-    parser.add_argument("--stall-limit-s", type=float, default=math.inf, help="give up after so long in one call")
+    parser.add_argument("--stall-limit-s", type=float, default=math.inf, help="most seconds without progress")
     arguments = parser.parse_args()
     spec = parse_spec(arguments.spec.read_text(encoding="utf-8"))
     assert isinstance(spec, TrainSpec), "a command is not trained here"
@@ -30,8 +30,10 @@ def main() -> int:
 
 
 def run() -> NoReturn:
-    """Train as one rank and end the process without clearing up: an interpreter that frees process groups may wait
-    for ever, and what counts is written by then."""
+    """Train as one rank, then exit without cleaning up.
+
+    An interpreter that frees process groups may block forever, and all results are written by then.
+    """
     code = main()
     sys.stdout.flush()
     sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""How many floating-point operations a sample costs: counted on the model itself, before anything is trained."""
+"""The floating-point operations per sample, counted on the model itself before training."""
 
 import logging
 from collections.abc import Iterator
@@ -16,16 +16,15 @@ from scalestudy.train.workloads import build_model
 
 
 def flops_per_sample(model: Model, data: Data) -> int | None:
-    """FLOPs of one forward and backward pass of one sample, a multiply-add counted as two; None where the model
-    does something that cannot be done without values.
+    """Return the FLOPs of one forward and backward pass of one sample; None if the model needs actual values.
 
-    Counted are matrix products, convolutions, and the two products of attention. All else is left out: additions
-    of biases, norms, activations, softmax, look-ups in embeddings, the loss, the optimizer. The first layer needs
-    no gradient of its inputs, so none is counted. Attention counts as if every query saw every key, also where it
-    is causal, and as if its backward pass computed nothing again: the model's operations, not those of a kernel.
-    Activation checkpointing adds to what is executed, not to this number.
+    A multiply-add counts as two. Matrix products, convolutions, and the two products of attention are counted.
+    Everything else is left out: bias additions, norms, activations, softmax, embedding look-ups, the loss, the
+    optimizer. The gradient of the first layer's inputs is not needed and not counted. Attention is counted as if
+    every query saw every key, even if it is causal, and without recomputation in the backward pass: these are the
+    operations of the model, not of a kernel. Activation checkpointing adds executed operations, but none here.
 
-    Takes no memory for parameters, and leaves torch's random state as it is. Raises UserError as build_model does.
+    Needs no memory for parameters and does not change torch's random state. Raises UserError as build_model does.
     """
     with _shapes_only():
         inputs = torch.zeros(1, *data.shape, dtype=torch.float32 if data.tokens is None else torch.int64)
@@ -35,7 +34,7 @@ def flops_per_sample(model: Model, data: Data) -> int | None:
                 network(inputs).sum().backward()
         except UserError:
             raise
-        except Exception:  # a value is asked for, or an operator cannot tell its shapes: no reason not to train
+        except Exception:  # values are needed, or an operator's shapes are unknown: this does not prevent training
             return None
     total: int = counter.get_total_flops()
     return total
@@ -43,13 +42,13 @@ def flops_per_sample(model: Model, data: Data) -> int | None:
 
 @contextmanager
 def _shapes_only() -> Iterator[None]:
-    """Tensors have a shape and no values; attention is the matrix products that it consists of.
+    """Within this context, tensors have shapes but no values, and attention runs as plain matrix products.
 
-    The meta device has such tensors too, but Hugging Face's masks look at values there, and not here. The counter
-    takes the products for what they are, whatever kernel of attention a device would choose.
+    The meta device has such tensors too, but there, unlike here, Hugging Face's masks read values. As plain matrix
+    products, attention is counted in the same way for every attention kernel that a device might choose.
     """
     logger = logging.getLogger(FakeTensorMode.__module__)
-    disabled, logger.disabled = logger.disabled, True  # it would write a traceback of what is handled above
+    disabled, logger.disabled = logger.disabled, True  # it would log a traceback of the exception handled above
     try:
         with FakeTensorMode(), sdpa_kernel(SDPBackend.MATH):
             yield

@@ -1,4 +1,4 @@
-"""What is read at the end of a block, outside the time of its steps: memory every time, sensors now and then."""
+"""Readings at the end of a block, outside the time of its steps: memory after each block, sensors occasionally."""
 
 import contextlib
 import os
@@ -15,13 +15,13 @@ from scalestudy.record.observation import Memory
 from scalestudy.train.core_wait import CoreWait
 from scalestudy.train.place.placement import Placement
 
-SENSORS_EVERY_S = 0.5  # a driver takes its time to answer
+SENSORS_EVERY_S = 0.5  # drivers can be slow to answer
 PAGE = os.sysconf("SC_PAGE_SIZE")
 GIB = 2**30
 STATUS = Path("/proc/self/status")
 CLEAR_REFS = Path("/proc/self/clear_refs")
 RESET_PEAK = "5"
-"""What resets the peak of the resident set: man 5 proc, /proc/pid/clear_refs."""
+"""Value that resets the peak of the resident set. Source: man 5 proc, /proc/pid/clear_refs."""
 
 
 class Gauges:
@@ -39,22 +39,24 @@ class Gauges:
         self.core_wait = CoreWait()
         self._memory: dict[str, list[float]] = {"resident": [], "allocated": [], "reserved": []}
         self._peaks_gib: dict[str, float] = {}
-        """Of the blocks that have ended."""
+        """Peaks over the completed blocks."""
         self._in_block = False
         self._of_training: Memory | None = None
 
     def begin_block(self) -> None:
-        """Peaks begin at what is in use now: what a model's start or a validation took is no part of them."""
+        """Reset peaks to the present use, so that building the model and validation do not count."""
         self._in_block = True
         if self._cuda:
             torch.cuda.reset_peak_memory_stats()
-        # The kernel keeps the old peak where it does not let a process reset its own.
+        # The old peak remains if the kernel does not let a process reset its own.
         with contextlib.suppress(OSError):
             CLEAR_REFS.write_text(RESET_PEAK, encoding="ascii")
 
     def read(self) -> dict[str, float | None]:
-        """Read at the end of a block. Columns of blocks.parquet: memory in GiB; clocks, power, temperature
-        and energy where it was time to ask."""
+        """Return the columns of blocks.parquet at the end of a block: memory in GiB, and sensors if they are due.
+
+        Sensors are clocks, power, temperature and energy.
+        """
         state: dict[str, float | None] = {"resident_gib": self._keep("resident", self._resident_bytes())}
         of_block = self._current_peaks_gib()
         self._peaks_gib = {name: max(peak, self._peaks_gib.get(name, 0.0)) for name, peak in of_block.items()}
@@ -72,16 +74,18 @@ class Gauges:
         return state
 
     def trouble(self) -> str:
-        """Why this rank's GPU cannot be used any more, as a sentence; empty where nothing is known of it."""
+        """Return why this rank's GPU cannot be used any more, in sentences; empty if no reason is known."""
         return self._sensors.trouble()
 
     def end_training(self) -> None:
-        """What is used from here on is used by probes and traces: it is no part of the memory of the training."""
+        """Freeze the memory of the training. Later use, by probes and traces, does not count."""
         self._of_training = self.memory()
 
     def memory(self) -> Memory:
-        """Peaks of the blocks of training, and means over the ends of blocks; before the first block, peaks since
-        the start of the process. A block that did not end counts."""
+        """Return the peaks over the blocks of training, and means over the ends of blocks.
+
+        Before the first block, peaks are since the start of the process. A block that did not complete counts.
+        """
         if self._of_training is not None:
             return self._of_training
         facts: dict[str, Any] = {
@@ -96,7 +100,7 @@ class Gauges:
         return Memory(**facts)
 
     def free_at_rest_gib(self) -> float:
-        """How much more the training had at its peak than it has now, between two steps."""
+        """Return the peak memory of the training minus the present use, between two steps, in GiB."""
         memory = self.memory()
         if self._cuda:
             assert memory.peak_allocated_gib is not None
@@ -104,7 +108,7 @@ class Gauges:
         return memory.peak_resident_gib - self._resident_bytes() / GIB
 
     def _current_peaks_gib(self) -> dict[str, float]:
-        """Since the last block began, or since the start of the process before the first one."""
+        """Return peaks since the last block began, or, before the first block, since the process started."""
         peaks = {"peak_resident_gib": _peak_resident_gib()}
         if self._cuda:
             peaks["peak_allocated_gib"] = torch.cuda.max_memory_allocated() / GIB
@@ -116,17 +120,17 @@ class Gauges:
         return size / GIB
 
     def _resident_bytes(self) -> int:
-        """Resident set of this process; the file stays open, for opening it takes longer than reading."""
+        """Return the resident set of this process. The file stays open: opening takes longer than reading."""
         return int(os.pread(self._statm, 64, 0).split()[1]) * PAGE
 
 
 def _uuid(device: torch.device) -> str:
-    """UUID of a CUDA device, without its 'GPU-'; '' in a release of torch that does not tell it."""
+    """Return the UUID of a CUDA device, without 'GPU-'; '' in releases of torch that do not report it."""
     return str(getattr(torch.cuda.get_device_properties(device), "uuid", ""))
 
 
 def _peak_resident_gib() -> float:
-    """Of this process since its peak was last reset. `getrusage` does not say: a reset is nothing to it."""
+    """Return the peak of this process since the last reset. `getrusage` is not used: it ignores resets."""
     for line in STATUS.read_text(encoding="ascii").splitlines():
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024 / GIB

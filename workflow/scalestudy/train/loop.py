@@ -1,6 +1,6 @@
-"""The training loop: epochs of blocks of steps, validation after each epoch, and when it is enough.
+"""The training loop: epochs of blocks of steps, validation after each epoch, and the stopping rule.
 
-Validation, progress and bookkeeping are outside the blocks that are timed (train/step/steps.py).
+Validation, progress and bookkeeping are outside the timed blocks (train/step/steps.py).
 """
 
 import gc
@@ -38,11 +38,11 @@ from scalestudy.train.workloads.blocks import checkpoint_activations
 
 
 class DivergedError(RuntimeError):
-    """The loss is no longer a number; says on which rank and step."""
+    """The loss is not finite; the message names rank and step."""
 
 
 class StoppedError(RuntimeError):
-    """Whoever launched this rank asked it to end."""
+    """The process that launched this rank stopped it by a signal."""
 
 
 class Trainer:
@@ -60,9 +60,9 @@ class Trainer:
         split: Split | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """data: where prepared data stand. split: the data, where another trainer has them.
+        """data: directory of prepared data. split: the data, if another trainer has loaded them.
 
-        Raises UserError where the data or the options cannot be used.
+        Raises UserError if the data or the options cannot be used.
         """
         self.spec, self.place, self.strategy = spec, place, strategy
         self.recorder, self.gauges = recorder, gauges
@@ -104,7 +104,7 @@ class Trainer:
         self._times: list[np.ndarray] = []  # seconds of the steps of each block, on this rank
 
     def seed_dropout(self) -> None:
-        """Dropout differs from rank to rank."""
+        """Seed dropout differently on each rank."""
         torch.manual_seed(self.spec.seed + 7919 * (self.place.rank + 1))
 
     def make_stepper(
@@ -114,7 +114,7 @@ class Trainer:
         optimizer: torch.optim.Optimizer,
         schedule: LambdaLR | None = None,
     ) -> Stepper:
-        """What makes the steps of a model. spec: this trainer's, or one that differs from it in its knobs."""
+        """Return a Stepper for a model. spec: this trainer's, or one that differs from it in its options."""
         clip, scaled = spec.optimizer.gradient_clip, scaled_on(spec, self.place)
         return Stepper(
             spec,
@@ -128,19 +128,19 @@ class Trainer:
         )
 
     def validate(self) -> tuple[float, float]:
-        """(mean loss, share that is right) over all held-out samples, by as many at a time as fit in training."""
+        """Return (mean loss, accuracy) over all held-out samples, with as many per pass as in training."""
         chunk, cast = self.spec.micro_batch, autocast(self.spec, self.place)
         return validate(self.plain, self.split, self.place, self.strategy, chunk=chunk, autocast=cast)
 
     @property
     def steps_per_epoch(self) -> int:
-        """Whole batches of an epoch."""
+        """Number of full batches in an epoch."""
         return self.split.train_samples // self.spec.global_batch
 
     def train(self) -> Stopping:
-        """All epochs; or, where the spec has none, as many steps as the stopping rule asks for.
+        """Train all epochs or, if the spec has none, as many steps as the stopping rule requires.
 
-        Raises DivergedError where a loss is not finite, ClockError where the clock goes backwards.
+        Raises DivergedError if a loss is not finite, and ClockError if the clock goes backwards.
         """
         look = self._train_epochs() if self.spec.epochs else self._train_until_enough()
         return Stopping(
@@ -151,7 +151,7 @@ class Trainer:
         )
 
     def wrap_anew(self, *, hooked: bool = True) -> nn.Module:
-        """The model in a new wrapper, for probes: hooks and settings of the old one go with it."""
+        """Return the model in a new wrapper, for probes. Hooks and settings of the old wrapper are discarded."""
         del self.stepper.model
         gc.collect()
         self.stepper.model = self._wrap(hooked=hooked)
@@ -160,16 +160,19 @@ class Trainer:
     def _wrap(self, *, hooked: bool = True) -> nn.Module:
         model = self.strategy.wrap(self.plain, hooked=hooked)
         if self.spec.compile:
-            model.compile(dynamic=False)  # a short last batch gets code of its own, and leaves that of the others
+            model.compile(dynamic=False)  # a short last batch gets its own code; the code of full batches is kept
         return model
 
     def open_extra(self, steps: int) -> Iterator[Tensor]:
-        """So many index batches of this rank after those that were trained, announced to the feed."""
+        """Announce `steps` further index batches of this rank, after the trained ones, and return them."""
         epochs = (self.share.batches(epoch) for epoch in itertools.count(self.spec.epochs + 1))
         return iter(self.announce(list(itertools.islice(itertools.chain.from_iterable(epochs), steps))))
 
     def open_epoch(self, epoch: int) -> list[Tensor]:
-        """Index batches of this rank in an epoch, announced to the feed; a last, short one if the spec has it."""
+        """Announce this rank's index batches of an epoch to the feed and return them.
+
+        They end with a short batch unless the spec drops it.
+        """
         batches = self.share.batches(epoch)
         if not self.spec.input.drop_last:
             short = self.share.tail(epoch, parts=self.spec.accumulation_steps)
@@ -177,7 +180,7 @@ class Trainer:
         return self.announce(batches)
 
     def announce(self, batches: list[Tensor]) -> list[Tensor]:
-        """The index batches where they are needed; the feed is told of them."""
+        """Move index batches to the device if the data are on it, and announce them to the feed."""
         if self.split.train_inputs.device.type != "cpu":
             batches = [index.to(self.place.device) for index in batches]
         self.feed.open([part for index in batches for part in self.stepper.micro_batches(index)])
@@ -191,7 +194,7 @@ class Trainer:
             loss_sum, samples = 0.0, 0
             opening = time.perf_counter()
             blocks = self._blocks(epoch)
-            epoch_time_s = time.perf_counter() - opening  # starts the processes that read ahead, if there are any
+            epoch_time_s = time.perf_counter() - opening  # includes the start of loader processes, if any
             for block in blocks:
                 losses, time_s = self.train_block(epoch, block)
                 self.branch_point.pass_by(self.recorder.steps, self.plain, self.stepper.update.optimizer)
@@ -220,7 +223,7 @@ class Trainer:
         return self.rule.look(self._slowest(self._times))
 
     def _train_until_enough(self) -> Look:
-        """Every rank sees the same times, the largest over ranks, and so comes to the same decision."""
+        """Train until the stopping rule ends it. All ranks use the maximum over ranks, so all stop at one step."""
         looks = iter([*self.rule.looks(), math.inf])
         due = next(looks)
         most = self.rule.max_warmup_steps + self.rule.max_steps
@@ -239,10 +242,10 @@ class Trainer:
                     return look
                 while due <= steady:
                     due = next(looks)
-        raise AssertionError("the budget ends every launch")
+        raise AssertionError("the budget of steps ends every run")
 
     def _blocks(self, epoch: int) -> list[list[Tensor]]:
-        """The batches of an epoch in blocks. The least warm-up is one by itself: no block is half dropped."""
+        """Return the batches of an epoch in blocks. The minimum warm-up is one block: none is partly dropped."""
         opened = self.open_epoch(epoch)
         whole = len(opened[0])
         batches = [index for index in opened if len(index) == whole]
@@ -253,7 +256,7 @@ class Trainer:
         return [block for block in blocks if block]
 
     def train_block(self, epoch: int, batches: list[Tensor]) -> tuple[list[float], float]:
-        """(losses of this rank, seconds) of a recorded block."""
+        """Train and record a block. Returns (losses of this rank, seconds)."""
         first, read = self.recorder.steps, self.stepper.samples
         self.gauges.begin_block()
         times, losses = self.stepper.run_block(batches)
@@ -275,12 +278,12 @@ class Trainer:
         return losses, float(times.sum())
 
     def _slowest(self, times_s: list[np.ndarray]) -> np.ndarray:
-        """Seconds of each step, the largest over ranks."""
+        """Return the seconds of each step (maximum over ranks)."""
         steps = torch.from_numpy(np.concatenate(times_s)).to(self.place.device)
         return self.strategy.all_reduce_max(steps).cpu().numpy()
 
 
 def block_sizes(steps: int, target: int) -> list[int]:
-    """Cut an epoch into blocks of nearly equal length, none longer than `target`."""
+    """Return sizes of blocks of nearly equal length for an epoch of `steps`, each at most `target`."""
     blocks = max(1, math.ceil(steps / target))
     return [steps // blocks + (index < steps % blocks) for index in range(blocks)]

@@ -1,4 +1,4 @@
-"""The optimizers a study can name, and how their learning rate changes from step to step."""
+"""The optimizers that a study can name, and the schedules of their learning rates."""
 
 import math
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from scalestudy.study.config.optimizers import AdamOptimizer, AdamWOptimizer, Op
 def build_optimizer(
     config: Optimizer, parameters: Iterable[nn.Parameter], *, factor: float = 1.0
 ) -> torch.optim.Optimizer:
-    """The torch optimizer of a config entry; factor: what the global batch makes of its learning rate."""
+    """Return the torch optimizer of a config entry. factor: scales the learning rate for the global batch."""
     rate, decay = config.learning_rate * factor, config.weight_decay
     if isinstance(config, AdamOptimizer):
         return torch.optim.Adam(parameters, lr=rate, weight_decay=decay)
@@ -23,14 +23,17 @@ def build_optimizer(
 
 
 def build_schedule(config: Optimizer, optimizer: torch.optim.Optimizer, *, steps: int) -> LambdaLR | None:
-    """The schedule of a learning rate over `steps` steps in all; None where it does not change."""
+    """Return the learning-rate schedule over `steps` steps in total; None for a constant learning rate."""
     if not config.warmup_steps and config.decay == "none":
         return None
     return LambdaLR(optimizer, lambda step: learning_rate_share(config, step, steps=steps))
 
 
 def learning_rate_share(config: Optimizer, step: int, *, steps: int) -> float:
-    """Share of the full learning rate at a step, from 0: rises linearly over the warm-up, then falls to 0."""
+    """Return the share of the full learning rate at a step, counted from 0.
+
+    It rises linearly over the warm-up, then decays to 0 unless `decay` is 'none'.
+    """
     if step < config.warmup_steps:
         return (step + 1) / config.warmup_steps
     if config.decay == "none":

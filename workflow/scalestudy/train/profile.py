@@ -1,17 +1,17 @@
-"""A trace of a few extra steps, one file a rank, as torch's profiler writes it. Never part of what is timed.
+"""A trace of a few extra steps by torch's profiler, one file per rank. It is never part of the timed steps.
 
-The name `trace-rank<rank>.pt.trace.json.gz` is read by both viewers as it is:
+Two viewers can open a file named `trace-rank<rank>.pt.trace.json.gz` directly:
 
-- TensorBoard's plug-in takes a folder for a run if a file in it matches `<worker>[.<digits>].pt.trace.json[.gz]`,
+- TensorBoard's plug-in treats a folder as a run if a file in it matches `<worker>[.<digits>].pt.trace.json[.gz]`,
   and unpacks .gz itself (pytorch/kineto, tb_plugin/torch_tb_profiler/consts.py, WORKER_PATTERN; profiler/data.py).
-  No digits here: the ranks are workers of one span, as its Distributed view wants them.
-- Perfetto knows gzip by its first two bytes, whatever the name, and reads Chrome's JSON inside
-  (google/perfetto, src/trace_processor/util/trace_type.cc); chrome://tracing reads .json.gz too.
+  Without digits the ranks are workers of one span, as its Distributed view requires.
+- Perfetto recognises gzip by its first two bytes, whatever the name, and reads Chrome's JSON inside
+  (google/perfetto, src/trace_processor/util/trace_type.cc). chrome://tracing reads .json.gz too.
 
-Recording costs about half a microsecond an operator (0.07 ms for 182 of them, on one core): little on large
-tensors, half of a step on small ones. On a CPU the profiler's memory may also break up the blocks that gradients
-would reuse; page faults then took steps from 18 to 31 ms, in some traces and not in others. Shapes and stacks are
-not recorded.
+Recording costs about half a microsecond per operator (0.07 ms for 182 operators, on one core). This is little for
+large tensors, and half of a step for small ones. On a CPU the profiler's memory may also fragment the blocks that
+gradients would reuse: page faults then slowed steps from 18 to 31 ms, in some traces but not in others. Shapes and
+stacks are not recorded.
 """
 
 import os
@@ -24,9 +24,9 @@ from torch.profiler import ProfilerActivity, profile, schedule
 
 
 class RunSteps(Protocol):
-    """Makes a number of steps as one block: the device is waited for at its edges only.
+    """Runs a number of steps as one block: it waits for the device only before and after the block.
 
-    after_step is called at the end of each of them.
+    after_step is called at the end of each step.
     """
 
     def __call__(self, steps: int, *, after_step: Callable[[], None] | None = None) -> object: ...
@@ -43,14 +43,14 @@ def take_trace(
 ) -> Path:
     """Run a block of `warmup_steps` and then one of `steps`, trace the latter, and return the path of the trace.
 
-    Each traced step lies in a range `ProfilerStep#k`, k counting from `warmup_steps`. On CUDA the kernels are
-    traced too, and the host runs ahead of them as in training: the device is waited for after the warm-up, so that
-    none of its kernels are in the trace, and at the end, where the profiler waits for all that it traces. In a
-    process group every rank calls this with the same numbers, for the steps communicate. The file appears whole or
-    not at all.
+    Each traced step is a range `ProfilerStep#k`, with k counting from `warmup_steps`. On CUDA the kernels are
+    traced too, and the host runs ahead of them as in training. There are two waits for the device: after the
+    warm-up, so that no kernel of the warm-up is in the trace, and at the end, where the profiler waits for all
+    traced work. In a process group every rank must call this with the same numbers, since the steps communicate.
+    The file appears complete or not at all.
     """
     assert steps >= 1
-    assert warmup_steps >= 1, "the profiler itself starts up in the first step it is there for"
+    assert warmup_steps >= 1, "the profiler itself starts up in the first step"
     activities = [ProfilerActivity.CPU]
     if device.type == "cuda":
         activities.append(ProfilerActivity.CUDA)
@@ -61,11 +61,11 @@ def take_trace(
         with_stack=False,
     ) as profiler:
         run_steps(warmup_steps)
-        for _ in range(warmup_steps):  # after the block: the wait at its end is no part of the first traced step
+        for _ in range(warmup_steps):  # after the block: its final wait does not belong to the first traced step
             profiler.step()
         run_steps(steps, after_step=profiler.step)
     path = Path(directory) / f"trace-rank{rank}.pt.trace.json.gz"
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.gz")  # a name that torch packs and no viewer takes
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.gz")  # torch compresses this name; viewers ignore it
     profiler.export_chrome_trace(str(temporary))
     return temporary.replace(path)

@@ -1,4 +1,4 @@
-"""One rank from start to end: place it, train, and leave its part of the observation whatever happened."""
+"""One rank from start to end: place it, train, and write its part of the observation whatever happens."""
 
 import faulthandler
 import math
@@ -39,24 +39,24 @@ from scalestudy.train.strategies.base import group_timeout_s, lost_peer
 from scalestudy.train.strategies.sync_batch_norm import synchronised_norms
 
 LEAVING_S = 30
-"""Seconds that a rank waits for the end of its process group after it has written its report."""
+"""Most seconds that a rank waits for the destruction of its process group after it has written its report."""
 _KEPT: list[Trainer] = []
-"""Keeps the model of a rank until its process ends by `os._exit`. In torch 2.13 it can block for ever to free a
-DDP model after its gloo group was destroyed: the reducer's destructor holds Python's lock and joins a thread that
+"""Keeps the model of a rank until its process ends by `os._exit`. In torch 2.13, freeing a DDP model after its
+gloo group was destroyed can block forever: the reducer's destructor holds Python's lock and joins a thread that
 waits for that lock."""
 _TRAINED: dict[str, int] = {}
-"""Steps and blocks that were recorded when the probes began; empty before."""
+"""Numbers of steps and blocks recorded when the probes began; empty before that."""
 OTHERS_S = 3.0
-"""Seconds that a rank waits when it has given up: the others do so at about the same time, and have to write."""
+"""Seconds that a rank waits after it gave up: the others give up at about the same time and must still write."""
 
 
 def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limit_s: float = math.inf) -> Outcome:
-    """Train one rank of a run and write its part into `out`; the outcome is also in its report.
+    """Train one rank of a run and write its part into `out`. Returns the outcome, which is also in its report.
 
-    data: where prepared data stand. stall_limit_s: seconds without moving on after which the rank gives up.
+    data: directory of prepared data. stall_limit_s: seconds without progress after which the rank gives up.
     """
     signal.signal(signal.SIGTERM, _stop)
-    environment = host_environment()  # before this rank is bound to a part of the host
+    environment = host_environment()  # before this rank is bound to some of the host's cores
     try:
         place = place_rank(spec.host)
     except PlacementError as error:
@@ -67,7 +67,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
         print(place.choice, flush=True)
         print(
             f"{place.world_size} rank(s), {place.threads} core(s) each,"
-            f" {spec.batch_per_rank} samples a rank and step, {spec.precision}",
+            f" {spec.batch_per_rank} samples per rank and step, {spec.precision}",
             flush=True,
         )
     recorder, gauges = RankRecorder(out, rank=place.rank), Gauges(place)
@@ -78,8 +78,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     def write(
         outcome: Outcome, reason: str, *, waited: bool, begun: int | None = None, stalled_s: float | None = None
     ) -> None:
-        # For good: the first report counts. A rank that gave up may lose its peers a moment later; its main thread
-        # would write over the files, and the end of the process would cut them short.
+        # Never released: the first report counts. A rank that gave up may lose its peers a moment later. Its main
+        # thread would then overwrite the files, and the end of the process would truncate them.
         writing.acquire()
         if reason:
             print(f"rank {place.rank}: {outcome}: {reason}", file=sys.stderr, flush=True)
@@ -102,23 +102,23 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
         recorder.write(report, environment | place.environment() | facts, stopping)
 
     def give_up(where: str, waiting: bool, told: bool) -> None:
-        """The main thread will not come back: say where it is, keep what was measured, and end the process."""
+        """Report where the main thread is blocked, save what was measured, and end the process."""
         faulthandler.dump_traceback(all_threads=True)
         if _TRAINED and told:
             say_failed(out, f"rank {place.rank}: stopped by SIGTERM in {where}")
-        if _TRAINED and probes_failed(out):  # another rank's, and this one waits for it; or the time was up
+        if _TRAINED and probes_failed(out):  # on another rank, for which this one waits; or at the time limit
             recorder.forget_probes(**_TRAINED)
             write("ok", "", waited=False)
             os._exit(1)
-        if told:  # another rank failed, or the time was up
+        if told:  # another rank failed, or the time limit was reached
             write("timeout", f"stopped by SIGTERM in {where}", waited=waiting)
             os._exit(1)
-        if own := _stopped_as_a_whole(place, watchdog):  # whoever waited for it has left
+        if own := _stopped_as_a_whole(place, watchdog):  # the ranks that waited for it have exited
             waiting = False
         else:
             limit = f"{stall_limit_s:g} s (stall_limit_s)"
-            own = f"rank {place.rank} on {place.node} did not move on for {limit}; it was in {where}"
-        reason = f"{stall_limit_s:g} s (stall_limit_s) without an answer, in {where}" if waiting else own
+            own = f"rank {place.rank} on {place.node} made no progress for {limit}; it was in {where}"
+        reason = f"no answer for {stall_limit_s:g} s (stall_limit_s), in {where}" if waiting else own
         begun = watchdog.steps() if watchdog.busy else None
         write("failed", reason, waited=waiting, begun=begun, stalled_s=stall_limit_s)
         time.sleep(OTHERS_S)
@@ -127,7 +127,7 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
     watchdog = Watchdog(stall_limit_s, give_up)
     watchdog.start()
     outcome, reason, waited = _train(spec, place, recorder, gauges, facts, data, watchdog)
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # another rank may have failed: what this one has comes first
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # even if another rank failed, this one first writes its part
     watchdog.stop()
     write(outcome, reason, waited=waited)
     if outcome == "ok" and not probes_failed(out):
@@ -138,8 +138,8 @@ def run_rank(spec: TrainSpec, out: Path, *, data: Path | None = None, stall_limi
 def _take_leave() -> None:
     """Destroy the process group, after the report was written.
 
-    NCCL can block here for ever if another rank is in a kernel or gone. SIGALRM then ends the process; it needs no
-    thread of ours to run. A rank that did not end well does not destroy its group.
+    NCCL can block here forever if another rank is in a kernel or has exited. SIGALRM then ends the process; it
+    does not need a thread of ours. A rank that failed does not destroy its group.
     """
     for signum in (signal.SIGALRM, signal.SIGTERM):
         signal.signal(signum, signal.SIG_DFL)
@@ -158,19 +158,21 @@ def _train(
     data: Path | None,
     watchdog: Watchdog,
 ) -> tuple[Outcome, str, bool]:
-    """(outcome, reason, whether it failed for want of another rank); what is known of the model and of the
-    measurement is put into `facts`."""
+    """Train and probe. Returns (outcome, reason, whether it failed only because another rank was missing).
+
+    Facts about the model and the measurement are added to `facts`.
+    """
     try:
         if place.world_size != spec.world_size:
-            raise PlacementError(f"{place.world_size} ranks came up; the plan says {spec.world_size}")
-        # Before the limit: what it loads is no part of the training.
+            raise PlacementError(f"{place.world_size} ranks started; {spec.world_size} were planned")
+        # Before the limit: the memory of what it loads does not belong to the training.
         watchdog.busy = asks_stream(place.device)
         refuse_shared_gpu(place, timeout_s=group_timeout_s(watchdog.limit_s))
         log_transports(place, recorder.directory)
         strategy = make_strategy(spec, place, stall_limit_s=watchdog.limit_s)
         limit_memory(spec.host.memory_limit_gib, place)
         meet(spec, place, recorder.directory)
-        if place.rank == 0:  # it speaks for all of them
+        if place.rank == 0:  # the number is the same on all ranks
             facts["flops_per_sample"] = flops_per_sample(spec.model, spec.data)
         trainer = Trainer(spec, place, strategy, recorder, gauges, data=data)
         _KEPT.append(trainer)
@@ -203,29 +205,29 @@ def _train(
     except Exception as error:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)  # the reason comes first
         lift_limit()
-        # A rank may fail in any way its user's code can; what counts is that it is told, with its traceback.
+        # A rank may fail in any way that user code can. The failure must be reported, with its traceback.
         traceback.print_exc()
         if is_out_of_memory(error):
             return "oom", _out_of_memory(spec, place, gauges), False
         why = whole_with_type(error) if isinstance(error, dist.DistError) else with_type(error)
-        if trouble := gauges.trouble():  # however it was noticed: NCCL's errors look as if a peer were gone
+        if trouble := gauges.trouble():  # first: NCCL's errors for a broken GPU look as if a peer were gone
             return "failed", f"rank {place.rank}: {why}; {trouble}", False
         if lost_peer(error) and (own := _stopped_as_a_whole(place, watchdog)):
-            return "failed", own, False  # the other is gone because it waited for this one
+            return "failed", own, False  # the other rank exited because it waited for this one
         return "failed", f"rank {place.rank}: {why}", lost_peer(error)
     return "ok", "", False
 
 
 def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
-    """Run the probes. If they fail or are stopped, the launch is still valid: it was measured before.
+    """Run the probes. If they fail or are stopped, the run is still valid: the training was measured before.
 
-    Raises the error of the probes if no rank's probes failed. Then another rank failed outside of its probes.
+    Raises the error if this rank lost a peer and no rank's probes failed: then the peer failed elsewhere.
     """
     recorder, place = trainer.recorder, trainer.place
     _TRAINED.update(steps=recorder.steps, blocks=recorder.blocks)
     try:
         facts |= run_probes(trainer)
-    except Exception as error:  # whatever a device or a user's network does when it is asked for more
+    except Exception as error:  # whatever a device or a user's network raises in the probes
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         lift_limit()
         if isinstance(error, StoppedError):
@@ -240,26 +242,27 @@ def _probe(trainer: Trainer, facts: dict[str, Any]) -> None:
 
 
 def _stopped_as_a_whole(place: Placement, watchdog: Watchdog) -> str:
-    """The reason of a rank that was, empty for any other."""
+    """Return the reason if the whole process of this rank was stopped for a while; else ''."""
     if not (stopped_s := watchdog.stopped_s):
         return ""
     return (
-        f"rank {place.rank} on {place.node} was stopped as a whole for {stopped_s:.0f} s; the others waited for it"
+        f"rank {place.rank} on {place.node}: its process was stopped for {stopped_s:.0f} s;"
+        " the others waited for it"
     )
 
 
 def _out_of_memory(spec: TrainSpec, place: Placement, gauges: Gauges) -> str:
-    """Which rank, at which batch, and how much it had by then."""
+    """Return the reason of a rank that ran out of memory: rank, batch, and peak memory."""
     memory, limit = gauges.memory(), spec.host.memory_limit_gib
     kind, peak = "resident", memory.peak_resident_gib
     if memory.peak_allocated_gib is not None:
         kind, peak = "allocated", memory.peak_allocated_gib
     return (
-        f"rank {place.rank}: out of memory with {spec.micro_batch} samples a pass; peak {kind} {peak:.2f} GiB"
+        f"rank {place.rank}: out of memory with {spec.micro_batch} samples per pass; peak {kind} {peak:.2f} GiB"
         + (f" of {limit:g} GiB" if limit else "")
     )
 
 
 def _stop(signum: int, _frame: object) -> None:
-    signal.signal(signum, signal.SIG_IGN)  # once is enough; the part has still to be written
+    signal.signal(signum, signal.SIG_IGN)  # only once: the rank must still write its part
     raise StoppedError(f"stopped by {signal.Signals(signum).name}")

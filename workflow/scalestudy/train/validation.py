@@ -1,4 +1,4 @@
-"""Loss and accuracy on the held-out samples, shared among the ranks; not part of what is timed."""
+"""Loss and accuracy on the held-out samples, which the ranks share. This is not timed."""
 
 import contextlib
 import math
@@ -22,13 +22,12 @@ def validate(
     chunk: int,
     autocast: torch.autocast | None,
 ) -> tuple[float, float]:
-    """(mean loss, share that is right) over all held-out samples; chunk: samples of a forward pass.
+    """Return (mean loss, accuracy) over all held-out samples.
 
-    A chunk as large as a training pass needs no more memory than that did. model: without a wrapper. autocast:
-    that of the training, so that the arithmetic which was trained is judged; None where it has none.
-
-    Every rank makes the same number of forward passes, since a sharded model is gathered in each: a rank that has
-    no sample left passes one that does not count.
+    chunk: samples per forward pass; as many as in a training pass need no more memory than training did. model:
+    without a wrapper. autocast: as in training, so that validation uses the same arithmetic; None if training has
+    none. Every rank makes the same number of forward passes, since each pass gathers a sharded model: a rank
+    without samples left passes one sample that does not count.
     """
     samples, world = len(split.validation_targets), place.world_size
     mine = torch.arange(place.rank, samples, world)

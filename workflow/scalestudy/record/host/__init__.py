@@ -1,1 +1,1 @@
-"""What a record says of the host: processors, memory, GPUs, clocks and versions."""
+"""The facts on the host in a record: processors, memory, GPUs, clocks and versions."""

@@ -1,5 +1,7 @@
-"""Which CPUs each rank of a host is bound to, from what is known of the host: a pure function, the same for the
-launcher's guards, for our own ranks, and for somebody's script."""
+"""Computes the CPUs that each rank of a host is bound to, from facts about the host.
+
+It is a pure function, and the same for the launcher's guards, for our own ranks, and for a user's own script.
+"""
 
 from __future__ import annotations
 
@@ -13,56 +15,56 @@ Cpus = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Facts:
-    """What a host tells of its CPUs and GPUs."""
+    """The CPUs and GPUs of a host."""
 
     usable: Cpus
     """CPUs that this job may use, in order."""
     cores: Mapping[int, Cpus]
-    """CPU -> all CPUs of its physical core; {} where the kernel does not say."""
+    """CPU -> all CPUs of its physical core; {} if the kernel does not report it."""
     sockets: Mapping[int, str]
-    """CPU -> the number of its socket; {} where the kernel does not say."""
+    """CPU -> the number of its socket; {} if the kernel does not report it."""
     near: tuple[Cpus | None, ...] = ()
-    """For each GPU that the ranks see, in their order, the CPUs of its NUMA node; None where NVML does not say."""
+    """CPUs of the NUMA node of each GPU that the ranks see, in their order; None if NVML does not report it."""
     boards: tuple[Cpus | None, ...] = ()
-    """The same for all GPUs that NVML shows, those hidden by CUDA_VISIBLE_DEVICES included, in NVML's order."""
+    """The same for all GPUs that NVML lists, including those hidden by CUDA_VISIBLE_DEVICES, in NVML's order."""
     visible: tuple[int, ...] = ()
-    """For each GPU that the ranks see, its place in `boards`; () for instances of MIG."""
+    """Index in `boards` of each GPU that the ranks see; () for MIG instances."""
     gpus: int = 0
-    """GPUs of the host, those of other jobs included; 0 where they could not be counted."""
+    """Number of GPUs of the host, those of other jobs included; 0 if they could not be counted."""
     quota_cores: float | None = None
-    """CPU time that the job's control group allows."""
+    """CPU quota of the job's control group, in cores."""
 
 
 @dataclass(frozen=True)
 class Far:
-    """A rank with CPUs off the socket of its GPU. A rank r has GPU r of those that are visible."""
+    """A rank with CPUs on another socket than its GPU. Rank r uses GPU r of the visible ones."""
 
     rank: int
     sockets: str
-    """Of its CPUs: '0', or '0, 1'."""
+    """Sockets of the rank's CPUs: '0', or '0, 1'."""
     gpu_sockets: str
 
 
 @dataclass(frozen=True)
 class Portions:
-    """What each rank of a host gets."""
+    """The CPUs of each rank of a host."""
 
     cores_per_rank: int
-    """The number that was asked for, or that was chosen where none was."""
+    """The requested number, or the chosen one if none was requested."""
     cpus: tuple[Cpus, ...]
-    """CPUs of each rank; fewer than asked for where there are too few."""
+    """CPUs of each rank; fewer than `cores_per_rank` if there are too few."""
     far: tuple[Far, ...] = ()
 
 
 def portions(facts: Facts, ranks: int, *, cores_per_rank: int | None, pin: bool) -> Portions:
-    """The CPUs of each rank, and how many they are.
+    """Return the CPUs of each rank, and their number.
 
-    cores_per_rank: None chooses the number. On CPUs rank r gets the r-th portion of the usable CPUs. On GPUs it
-    gets CPUs of the NUMA node of its GPU, else of the GPU's socket, one hardware thread of a physical core before
-    the second one, and no two ranks share a physical core. Portions are laid out for all GPUs of the host where
-    they fit, else for all visible ones. So one process is bound as rank 0 of N is, and somebody else on another
-    GPU has other cores. Where the GPU's socket has too few CPUs, a rank gets others too (`far`). Where whole
-    physical cores are too few, rank r gets the r-th portion of the usable CPUs, as on CPUs.
+    cores_per_rank: None chooses the number. On CPUs, rank r gets the r-th portion of the usable CPUs. On GPUs, it
+    gets CPUs of the NUMA node of its GPU, else of the GPU's socket. One hardware thread of each physical core is
+    used before the second one, and no two ranks share a physical core. Portions are laid out for all GPUs of the
+    host if they fit, else for all visible ones. So a single process is bound like rank 0 of N ranks, and another
+    job on another GPU gets other cores. If the GPU's socket has too few CPUs, a rank also gets others (`far`). If
+    there are too few whole physical cores, rank r gets the r-th portion of the usable CPUs, as on CPUs.
     """
     count = cores_per_rank or chosen_cores(facts, ranks)
     if not pin:
@@ -77,11 +79,12 @@ def portions(facts: Facts, ranks: int, *, cores_per_rank: int | None, pin: bool)
 
 
 def chosen_cores(facts: Facts, ranks: int) -> int:
-    """Cores of a rank where the study names no number: 1 on a CPU, at most 8 on a GPU.
+    """Return the cores per rank if the study gives no number: 1 on a CPU, at most 8 on a GPU.
 
-    Two shares bound it. The host's physical cores over its GPUs: a job with 1 of 8 GPUs may see all cores, and
-    its process must not get more than each of 8 ranks does. The job's physical cores over its GPUs: a scheduler
-    may give fewer. Down to LEAST_CORES it is lowered to what each GPU's own socket has.
+    There are two upper bounds. One is the host's physical cores divided by its GPUs: a job with 1 of 8 GPUs may
+    see all cores, and its process must not get more than each of 8 ranks would. The other is the job's physical
+    cores divided by its GPUs: a scheduler may assign fewer. The number is then lowered, down to LEAST_CORES, to
+    what fits on each GPU's own socket.
     """
     gpus = len(facts.near)
     if not (gpus or facts.gpus):
@@ -103,9 +106,9 @@ def chosen_cores(facts: Facts, ranks: int) -> int:
 def far_ranks(
     cpus: Sequence[Sequence[int]], near: Sequence[Sequence[int] | None], sockets: Mapping[int, str]
 ) -> list[Far]:
-    """The ranks with CPUs off the socket of their GPU; [] where sockets or GPUs are not known.
+    """Return the ranks with CPUs on another socket than their GPU; [] if sockets or GPUs are unknown.
 
-    cpus: of each rank of the host. near: of each GPU, CPUs of its NUMA node.
+    cpus: CPUs of each rank of the host. near: CPUs of the NUMA node of each GPU.
     """
     found = []
     for rank, (own, of_gpu) in enumerate(zip(cpus, near, strict=False)):
@@ -116,12 +119,12 @@ def far_ranks(
 
 
 def physical_cores(cpus: Iterable[int], cores: Mapping[int, Cpus]) -> int:
-    """Physical cores that these CPUs are threads of."""
+    """Return the number of physical cores of which these CPUs are threads."""
     return len({cores.get(cpu, (cpu,)) for cpu in cpus})
 
 
 def _physical(cpus: Iterable[int], cores: Mapping[int, Cpus]) -> list[Cpus]:
-    """The physical cores that these CPUs are of, each as its threads among them; in the order of the CPUs."""
+    """Group CPUs by physical core, in the order of the CPUs. Each core is a tuple of those CPUs."""
     found: dict[Cpus, list[int]] = {}
     for cpu in cpus:
         found.setdefault(cores.get(cpu, (cpu,)), []).append(cpu)
@@ -129,7 +132,7 @@ def _physical(cpus: Iterable[int], cores: Mapping[int, Cpus]) -> list[Cpus]:
 
 
 def _near_boards(facts: Facts, count: int) -> list[Cpus] | None:
-    """Portions near the visible GPUs, laid out for all GPUs that NVML shows; None where they do not fit."""
+    """Return portions near the visible GPUs, laid out for all GPUs that NVML lists; None if they do not fit."""
     shares = _near_gpus(facts, facts.boards, count) if facts.visible else None
     return [shares[board] for board in facts.visible] if shares else None
 
@@ -137,10 +140,10 @@ def _near_boards(facts: Facts, count: int) -> list[Cpus] | None:
 def _near_gpus(
     facts: Facts, near: Sequence[Cpus | None], count: int, *, threads: Sequence[bool] = (False, True)
 ) -> list[Cpus] | None:
-    """Portions near these GPUs; None where they do not fit, or there are no GPUs.
+    """Return portions near these GPUs; None if they do not fit, or there are no GPUs.
 
-    threads: whether a core gives all its threads, in the order in which that is tried. The NUMA node of a GPU is
-    tried before its whole socket.
+    threads: whether all hardware threads of a core are used; the values are tried in this order. The NUMA node of
+    a GPU is tried before its whole socket.
     """
     nodes = [facts.usable if of_gpu is None else of_gpu for of_gpu in near]
     wider = [_socket_of(of_gpu, facts) for of_gpu in nodes]
@@ -152,22 +155,22 @@ def _near_gpus(
 
 
 def _socket_of(cpus: Cpus, facts: Facts) -> Cpus:
-    """These CPUs and all others of their sockets."""
+    """Return these CPUs and all other usable CPUs of their sockets."""
     own = set(cpus)
     there = {facts.sockets[cpu] for cpu in own if cpu in facts.sockets}
     return tuple(cpu for cpu in facts.usable if cpu in own or facts.sockets.get(cpu) in there)
 
 
 def _cores_in(cpus: Iterable[int], facts: Facts) -> list[Cpus]:
-    """The physical cores of these CPUs that may be used, each as its usable threads."""
+    """Return the usable physical cores of these CPUs, each as a tuple of its usable threads."""
     there = set(cpus)
     return _physical((cpu for cpu in facts.usable if cpu in there), facts.cores)
 
 
 def _dealt(places: Sequence[Sequence[Cpus]], count: int, *, both_threads: bool) -> list[Cpus] | None:
-    """`count` CPUs for each place, of physical cores that no other place has; None where they are too few.
+    """Assign `count` CPUs to each place, without sharing physical cores; None if there are too few.
 
-    places: physical cores that each may take. Those with the least choice take first.
+    places: the physical cores that each place may take. Places with the fewest cores are served first.
     """
     taken: set[Cpus] = set()
     shares: dict[int, Cpus] = {}
@@ -185,9 +188,9 @@ def _dealt(places: Sequence[Sequence[Cpus]], count: int, *, both_threads: bool) 
 
 
 def _anywhere(facts: Facts, ranks: int, count: int) -> list[Cpus] | None:
-    """Portions of whole physical cores on any socket, the GPU's own first and evenly; None where they do not fit.
+    """Return portions of whole physical cores on any socket, or None if they do not fit or there are no GPUs.
 
-    None without GPUs too.
+    The cores of each GPU's own socket are dealt out first, one at a time, then all others.
     """
     everything = _physical(facts.usable, facts.cores)
     near = [[] if of_gpu is None else _cores_in(_socket_of(of_gpu, facts), facts) for of_gpu in facts.near[:ranks]]

@@ -1,4 +1,4 @@
-"""What a container or a job's cgroup leaves of the host; the cores one sees are not the cores one gets."""
+"""The share of the host that a container's or a job's cgroup allows. It can be less than the visible cores."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +10,11 @@ MEMBERSHIP = Path("/proc/self/cgroup")
 VMSTAT = Path("/proc/vmstat")
 OOM_FILES = ("memory.events", "memory.oom_control")
 NO_LIMIT = 2**60
-"""Bytes. Version 1 spells "no limit" as the largest number it has."""
+"""Bytes. Version 1 of cgroups writes "no limit" as its largest number."""
 
 
 def cpu_quota_cores(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float | None:
-    """Cores that the tightest quota over this process allows on average; None without a quota."""
+    """Return the cores that the tightest quota on this process allows on average; None without a quota."""
     quotas = []
     for folder in _folders("cpu", mount, membership):
         words = (read_file(folder / "cpu.max") or "").split()
@@ -25,7 +25,7 @@ def cpu_quota_cores(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float
 
 
 def memory_limit_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float | None:
-    """The tightest memory limit over this process; None without one."""
+    """Return the tightest memory limit on this process, in GiB; None without a limit."""
     limits = []
     for folder in _folders("memory", mount, membership):
         text = read_file(folder / "memory.max") or read_file(folder / "memory.limit_in_bytes") or ""
@@ -35,9 +35,9 @@ def memory_limit_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> floa
 
 
 def memory_left_of_cgroup_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP) -> float | None:
-    """What the tightest memory limit over this process leaves; None without one.
+    """Return the memory that the tightest limit on this process leaves, in GiB; None without a limit.
 
-    The kernel gives back cached files before it kills, so files that were not used lately do not count as used.
+    The kernel frees cached files before it kills a process, so inactive cached files do not count as used.
     Source: Linux, cgroup-v2.rst and cgroup-v1/memory.rst: memory.current, memory.usage_in_bytes, inactive_file.
     """
     left = []
@@ -54,8 +54,9 @@ def memory_left_of_cgroup_gib(mount: Path = MOUNT, membership: Path = MEMBERSHIP
 
 
 def oom_kills(mount: Path = MOUNT, membership: Path = MEMBERSHIP, system: Path = VMSTAT) -> int | None:
-    """Processes that the kernel has killed for memory in the cgroup of this process, on the whole host where that
-    does not count them; None where nobody does.
+    """Return the number of processes that the kernel has killed for lack of memory; None if it is not counted.
+
+    The count is that of this process's cgroup if it has one, else the host's.
 
     Source: Linux, cgroup-v2.rst, memory.events: oom_kill; cgroup-v1/memory.rst, memory.oom_control;
     proc_vmstat(5).
@@ -69,7 +70,7 @@ def oom_kills(mount: Path = MOUNT, membership: Path = MEMBERSHIP, system: Path =
 
 
 def _folders(controller: str, mount: Path, membership: Path) -> Iterator[Path]:
-    """Folders of this process's cgroup and those above it, version 2 and version 1; not all need be there."""
+    """Yield the folders of this process's cgroup and its parents, version 2 and version 1. They may not exist."""
     for line in (read_file(membership) or "").splitlines():
         _, controllers, path = line.split(":", 2)
         if controllers == "":

@@ -1,4 +1,4 @@
-"""What the kernel counts of this host as a whole: processor time, swapping, stalls, throttling, and its clocks."""
+"""The kernel's counters for the whole host: processor time, swapping, stalls and throttling, and its clocks."""
 
 import os
 import time
@@ -14,26 +14,26 @@ MIB_OF_A_PAGE = os.sysconf("SC_PAGE_SIZE") / 2**20
 
 @dataclass(frozen=True)
 class Counters:
-    """Readings of one moment. All but the clocks only grow."""
+    """Readings at one moment. All but the clocks only grow."""
 
     at_s: float
     """CLOCK_MONOTONIC, which all processes of the host share."""
     wall_s: float
-    """CLOCK_REALTIME, which somebody may set."""
+    """CLOCK_REALTIME, which can be set."""
     busy_s: float
-    """Seconds that tasks had the CPUs that are looked at, without interrupts: these are counted for no task."""
+    """Seconds in which tasks ran on the observed CPUs, without interrupts, which are not attributed to a task."""
     stolen_s: float
-    """Seconds in which a hypervisor gave these CPUs to other machines."""
+    """Seconds in which a hypervisor gave these CPUs to other virtual machines."""
     swapped_mib: float
-    """Swapped in and out, of the whole host."""
+    """MiB swapped in and out, on the whole host."""
     memory_stall_s: float
     """Seconds in which all tasks of the host waited for memory (pressure stall information); 0 if not counted."""
     throttled_s: float
-    """Seconds in which heat held one of these CPUs back, the largest over CPUs; 0 where it is not counted."""
+    """Seconds in which heat throttled a CPU (maximum over these CPUs); 0 if not counted."""
 
 
 def read_counters(cpus: Sequence[int], *, proc: Path = PROC, system: Path = SYSTEM) -> Counters:
-    """The readings of now, of these CPUs. It takes a fraction of a millisecond, and a file more for each CPU."""
+    """Read the counters for these CPUs. This takes a fraction of a millisecond, and reads one file per CPU."""
     busy, stolen = _processor_time(set(cpus), proc)
     return Counters(
         at_s=time.monotonic(),
@@ -47,7 +47,7 @@ def read_counters(cpus: Sequence[int], *, proc: Path = PROC, system: Path = SYST
 
 
 def _processor_time(cpus: set[int], proc: Path) -> tuple[int, int]:
-    """(ticks of tasks, stolen ticks) of these CPUs since the host started."""
+    """Return (ticks of tasks, stolen ticks) of these CPUs since the host started."""
     busy = stolen = 0
     for line in (proc / "stat").read_text(encoding="utf-8").splitlines():
         name, *values = line.split()
@@ -65,7 +65,7 @@ def _swapped_pages(proc: Path) -> int:
 
 
 def _memory_stall_us(proc: Path) -> int:
-    """Of the line `full avg10=0.00 avg60=0.00 avg300=0.00 total=0`."""
+    """Return the total of the line `full avg10=0.00 avg60=0.00 avg300=0.00 total=0`."""
     full = [line for line in _text(proc / "pressure" / "memory").splitlines() if line.startswith("full")]
     return int(full[0].rsplit("total=", 1)[1]) if full else 0
 
@@ -75,7 +75,7 @@ def _throttled_ms(cpu: int, system: Path) -> int:
 
 
 def _text(path: Path) -> str:
-    """'' where the kernel has no such file, or does not let us read it."""
+    """Return the text of a file; '' if the kernel has no such file, or it is not readable."""
     try:
         return path.read_text(encoding="utf-8")
     except OSError:

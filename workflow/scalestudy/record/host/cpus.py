@@ -1,4 +1,4 @@
-"""The processor as the kernel describes it: what it consists of, its clock, and which threads share a core."""
+"""The processor as the kernel describes it: its sockets, cores and threads, and its clock."""
 
 import os
 import platform
@@ -12,7 +12,7 @@ SYSTEM = Path("/sys/devices/system")
 
 
 def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
-    """Model, sockets, cores, threads, NUMA nodes, clock and governor; None for what is not readable here."""
+    """Return model, sockets, cores, threads, NUMA nodes, clock and governor; None for what cannot be read."""
     cores = core_threads(system)
     packages = {read_file(folder / "topology/physical_package_id") for folder in _folders(system)}
     threads = {len(siblings) for siblings in cores.values()}
@@ -34,7 +34,7 @@ def cpu_facts(system: Path = SYSTEM) -> dict[str, Any]:
 
 
 def cpu_name() -> str:
-    """Model name of the processor, or its architecture where the kernel does not say."""
+    """Return the model name of the processor, or its architecture if the kernel does not report it."""
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
@@ -45,7 +45,7 @@ def cpu_name() -> str:
 
 
 def core_threads(system: Path = SYSTEM) -> dict[int, tuple[int, ...]]:
-    """For every CPU that is up, all CPUs of its physical core, itself included; {} where that is not readable."""
+    """Return online CPU -> all CPUs of its physical core, itself included; {} if this cannot be read."""
     siblings = {}
     for folder in _folders(system):
         text = read_file(folder / "topology/thread_siblings_list")
@@ -55,20 +55,20 @@ def core_threads(system: Path = SYSTEM) -> dict[int, tuple[int, ...]]:
 
 
 def numa_nodes(system: Path = SYSTEM) -> dict[str, str]:
-    """The CPUs of every NUMA node, as the kernel writes a list of them."""
+    """Return the CPUs of every NUMA node, in the kernel's list format."""
     folders = {folder.name.removeprefix("node"): folder for folder in system.glob("node/node[0-9]*")}
     found = {node: read_file(folders[node] / "cpulist") for node in sorted(folders, key=int)}
     return {node: cpus for node, cpus in found.items() if cpus}
 
 
 def sockets(system: Path = SYSTEM) -> dict[int, str]:
-    """For every CPU that is up, the number of its socket; {} where that is not readable."""
+    """Return online CPU -> the number of its socket; {} if this cannot be read."""
     found = {_number(folder): read_file(folder / "topology/physical_package_id") for folder in _folders(system)}
     return {cpu: socket for cpu, socket in found.items() if socket is not None}
 
 
 def cpus_of_sockets(system: Path = SYSTEM) -> dict[str, str]:
-    """The CPUs of every socket, as the kernel writes a list of them."""
+    """Return the CPUs of every socket, in the kernel's list format."""
     of_socket: dict[str, list[int]] = {}
     for cpu, socket in sockets(system).items():
         of_socket.setdefault(socket, []).append(cpu)
@@ -76,12 +76,12 @@ def cpus_of_sockets(system: Path = SYSTEM) -> dict[str, str]:
 
 
 def cpu_clock_mhz(cpus: Iterable[int], system: Path = SYSTEM) -> float | None:
-    """Mean clock of these CPUs; None where the kernel has no cpufreq, as in most virtual machines."""
+    """Return the mean clock of these CPUs; None if the kernel has no cpufreq, as in most virtual machines."""
     return _mean_mhz(cpus, system, "scaling_cur_freq")
 
 
 def cpu_list(text: str) -> tuple[int, ...]:
-    """'0-2,8' -> (0, 1, 2, 8)"""
+    """Parse a list of CPUs: '0-2,8' -> (0, 1, 2, 8)."""
     cpus: list[int] = []
     for part in text.split(","):
         first, _, last = part.partition("-")
@@ -90,7 +90,7 @@ def cpu_list(text: str) -> tuple[int, ...]:
 
 
 def in_short(cpus: Iterable[int]) -> str:
-    """(0, 1, 2, 8) -> '0-2,8', as the kernel writes a list of CPUs."""
+    """Write CPUs in the kernel's list format: (0, 1, 2, 8) -> '0-2,8'."""
     parts: list[list[int]] = []
     for cpu in sorted(cpus):
         if parts and cpu == parts[-1][-1] + 1:
@@ -107,17 +107,17 @@ def _mean_mhz(cpus: Iterable[int], system: Path, name: str) -> float | None:
 
 
 def cpuinfo_mhz() -> float | None:
-    """Clock as /proc/cpuinfo has it; None where it does not, or where psutil stumbles over what it says."""
+    """Return the clock in /proc/cpuinfo; None if it is missing or psutil cannot parse it."""
     try:
         frequency = psutil.cpu_freq()
     except Exception:
-        # It is read while training runs, and a clock is never worth a launch.
+        # This is read while training runs; a missing clock must not fail the run.
         return None
     return frequency.current if frequency else None
 
 
 def all_cpus(system: Path = SYSTEM) -> int:
-    """CPUs of the host, those of other jobs and those that are off included: the largest number of one plus 1."""
+    """Return the largest CPU number of the host plus 1, which counts other jobs' and offline CPUs too."""
     return max([os.cpu_count() or 1, *(_number(folder) + 1 for folder in _folders(system))])
 
 
@@ -130,7 +130,7 @@ def _number(folder: Path) -> int:
 
 
 def read_file(path: Path) -> str | None:
-    """Text of a small file of the kernel's; None where it is missing, closed to us, or empty."""
+    """Return the text of a small kernel file; None if it is missing, not readable, or empty."""
     try:
         return path.read_text(encoding="utf-8").strip() or None
     except (OSError, UnicodeDecodeError):

@@ -1,4 +1,4 @@
-"""The environment of a run, as far as it can be read without torch: host, versions, commit, and the hardware."""
+"""The environment of a run that can be read without torch: host, versions, commit, and hardware."""
 
 import os
 import platform
@@ -20,9 +20,9 @@ from scalestudy.study.secrets import is_secret
 PACKAGES = ("torch", "numpy", "pandas", "scikit-learn", "snakemake")
 
 NODE = "SCALESTUDY_NODE"
-"""Holds the name of its node for a rank that was started on one of several."""
+"""Environment variable with the name of the node, for a rank that was started on one of several nodes."""
 
-# What of the process environment bears on speed; the values of others are nobody's business.
+# Environment variables that affect speed. Other variables are not recorded, since they may be private.
 PREFIXES = (
     *("NCCL_", "GLOO_", "OMP_", "MKL_", "MALLOC_", "TORCH_", "PYTORCH_", "CUDA_", "KMP_"),
     *("FI_", "UCX_"),  # libfabric and UCX carry NCCL's traffic between nodes
@@ -31,7 +31,7 @@ PREFIXES = (
 
 
 def host_environment() -> dict[str, Any]:
-    """Versions, host, processor, memory, commit, and the environment variables that bear on speed."""
+    """Return versions, host, processor, memory, commit, and the environment variables that affect speed."""
     commit, dirty = source_commit()
     return {
         "scalestudy": __version__,
@@ -51,9 +51,9 @@ def host_environment() -> dict[str, Any]:
 
 
 def hardware_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, Any]:
-    """What ranks with this environment (its CUDA_VISIBLE_DEVICES counts) find on this host, as one block.
+    """Return the hardware that ranks with this environment (its CUDA_VISIBLE_DEVICES counts) find on this host.
 
-    A key that begins with `current_` is a reading of the moment before the launch; it differs from run to run.
+    A key that begins with `current_` is a reading taken just before the run; it differs from run to run.
     """
     return {
         "cpu": cpu_facts() | {"quota_cores": cpu_quota_cores()},
@@ -66,7 +66,7 @@ def hardware_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[s
 
 
 def source_commit() -> tuple[str | None, bool | None]:
-    """(commit, dirty) of the checkout this package runs from; (None, None) where it is none."""
+    """Return (commit, dirty) of the checkout this package runs from; (None, None) if it is not a checkout."""
     if not (root() / ".git").exists():
         return None, None
     git = ["git", "-C", str(root())]

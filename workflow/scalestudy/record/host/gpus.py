@@ -1,4 +1,4 @@
-"""What a paper says of the GPUs: model, memory, bus, limits, modes, and what joins every pair of them."""
+"""The facts on GPUs that a paper reports: model, memory, bus, limits, modes, and the link of every pair."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -19,12 +19,12 @@ ANCESTORS = {
     pynvml.NVML_TOPOLOGY_NODE: "NODE",
     pynvml.NVML_TOPOLOGY_SYSTEM: "SYS",
 }
-# nvmlNvlinkVersion_t; older bindings answer with its numbers but have no names for them.
+# nvmlNvlinkVersion_t; older bindings return its numbers but have no names for them.
 NVLINK_VERSIONS = {1: "1.0", 2: "2.0", 3: "2.2", 4: "3.0", 5: "3.1", 6: "4.0", 7: "5.0", 8: "6.0"}
 
 
 def gpu_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, Any]:
-    """`note` (empty where NVML answers), `devices` and `links` of the GPUs that such an environment sees."""
+    """Return `note` (empty if NVML works), `devices` and `links` of the GPUs that this environment sees."""
     try:
         with nvml_session(nvml):
             gpus = visible_gpus(environment, nvml)
@@ -37,7 +37,7 @@ def gpu_facts(environment: Mapping[str, str], nvml: Any = pynvml) -> dict[str, A
 
 
 def _device(gpu: Gpu, nvml: Any) -> dict[str, Any]:
-    """The facts of one device; None for what it does not tell. `current_` marks a reading of the moment."""
+    """Return the facts of one device; None for what it does not report. `current_` marks a momentary reading."""
     handle = gpu.handle
     memory = ask(nvml.nvmlDeviceGetMemoryInfo, handle)
     capability = ask(nvml.nvmlDeviceGetCudaComputeCapability, handle)
@@ -66,14 +66,14 @@ def _device(gpu: Gpu, nvml: Any) -> dict[str, Any]:
 
 
 def _on_or_off(mode: Any) -> str | None:
-    """A mode in a word; where NVML says (now, after the next reset), what it is now."""
+    """Return 'on' or 'off' for a mode; of NVML's pair (now, after the next reset), the present one counts."""
     if mode is None:
         return None
     return "on" if (mode[0] if isinstance(mode, list | tuple) else mode) else "off"
 
 
 def link(first: Gpu, second: Gpu, nvml: Any = pynvml) -> str:
-    """What joins two devices: 'NV18 (NVLink 4.0)', or the class of their common ancestor on the PCIe tree."""
+    """Return the link of two devices: 'NV18 (NVLink 4.0)', or the class of their common PCIe ancestor."""
     count = _direct_nvlinks(first, second, nvml) or min(_switched_nvlinks(gpu, nvml) for gpu in (first, second))
     if count:
         versions = {ask(nvml.nvmlDeviceGetNvLinkVersion, first.handle, number) for number in _active(first, nvml)}
@@ -85,7 +85,7 @@ def link(first: Gpu, second: Gpu, nvml: Any = pynvml) -> str:
 
 
 def _active(gpu: Gpu, nvml: Any) -> list[int]:
-    """Numbers of the NVLinks of a device that are up."""
+    """Return the numbers of a device's active NVLinks."""
     return [
         number
         for number in range(pynvml.NVML_NVLINK_MAX_LINKS)
@@ -94,14 +94,14 @@ def _active(gpu: Gpu, nvml: Any) -> list[int]:
 
 
 def _direct_nvlinks(first: Gpu, second: Gpu, nvml: Any) -> int:
-    """NVLinks that end at the other device itself."""
+    """Return the number of NVLinks that connect the two devices directly."""
     there = _place(ask(nvml.nvmlDeviceGetPciInfo, second.handle))
     ends = [_place(ask(nvml.nvmlDeviceGetNvLinkRemotePciInfo, first.handle, n)) for n in _active(first, nvml)]
     return 0 if there is None else ends.count(there)
 
 
 def _switched_nvlinks(gpu: Gpu, nvml: Any) -> int:
-    """NVLinks that end at a switch, through which every other device on it is reached."""
+    """Return the number of NVLinks to a switch, through which a device reaches every other device on it."""
     kinds = [ask(nvml.nvmlDeviceGetNvLinkRemoteDeviceType, gpu.handle, number) for number in _active(gpu, nvml)]
     return kinds.count(pynvml.NVML_NVLINK_DEVICE_TYPE_SWITCH)
 

@@ -1,4 +1,4 @@
-"""The GPUs that a process may use, asked through NVML: no CUDA context is made, nothing is taken from a run."""
+"""The GPUs that a process may use, read through NVML, without a CUDA context and without disturbing a run."""
 
 import contextlib
 from collections.abc import Callable, Iterator, Mapping
@@ -8,19 +8,19 @@ from typing import Any
 import pynvml
 
 WORD_BITS = 64
-"""Of NVML's masks of CPUs: pynvml's c_ulonglong."""
+"""Bits per word of NVML's CPU masks: pynvml's c_ulonglong."""
 
 
 class NvmlError(RuntimeError):
-    """NVML does not answer; the text is a sentence that says why."""
+    """NVML does not answer; the message is a sentence with the reason."""
 
 
 @dataclass(frozen=True)
 class Gpu:
-    """A device as CUDA would count it."""
+    """A device, numbered as CUDA numbers it."""
 
     index: int
-    """Its number among the visible devices: local rank r takes device r."""
+    """Its number among the visible devices; local rank r uses device r."""
     uuid: str
     name: str
     handle: Any
@@ -31,9 +31,9 @@ class Gpu:
 
 @contextlib.contextmanager
 def nvml_session(nvml: Any = pynvml) -> Iterator[None]:
-    """NVML between its start and its end; `nvml` is the module, or what stands in for it.
+    """Initialise NVML, and shut it down at the end of the context. nvml: the module, or a substitute in tests.
 
-    Raises NvmlError where there is no driver, no library, or an answer that NVML does not give.
+    Raises NvmlError if there is no driver or no library, or if a call fails.
     """
     try:
         nvml.nvmlInit()
@@ -49,7 +49,7 @@ def nvml_session(nvml: Any = pynvml) -> Iterator[None]:
 
 
 def ask(question: Callable[..., Any], *arguments: Any) -> Any:
-    """The answer of an NVML function; None where this device or driver has none."""
+    """Return the result of an NVML function; None if this device or driver does not support it."""
     try:
         return question(*arguments)
     except pynvml.NVMLError:
@@ -57,10 +57,11 @@ def ask(question: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def visible_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> list[Gpu]:
-    """The devices that a process with this environment sees, in its order; call it within nvml_session.
+    """Return the devices that a process with this environment sees, in its order; call it within nvml_session.
 
-    CUDA_VISIBLE_DEVICES is read as CUDA reads it: numbers or (abbreviated) UUIDs, up to the first that names no
-    device; none at all where one is named twice. NVML counts in PCI order, as CUDA does where the GPUs are alike.
+    CUDA_VISIBLE_DEVICES is read as CUDA reads it: numbers or (abbreviated) UUIDs, up to the first entry that
+    matches no device. If a device is named twice, no device is visible. NVML counts in PCI order, as CUDA does
+    for GPUs of one model.
     """
     present = list(_present(nvml))
     wanted = environment.get("CUDA_VISIBLE_DEVICES")
@@ -78,11 +79,11 @@ def visible_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> list[Gpu
 
 
 def cpu_affinity(gpu: Gpu, cpus: int, nvml: Any = pynvml) -> tuple[int, ...] | None:
-    """The CPUs of the NUMA node that a device is attached to; None where NVML does not say.
+    """Return the CPUs of the NUMA node that a device is attached to; None if NVML does not report them.
 
-    cpus: of the host, the largest number of one plus 1. NVML answers in words of 64 bits
-    (https://docs.nvidia.com/deploy/nvml-api/group__nvmlAffinity.html). An instance of MIG has no place of its own
-    on the PCIe bus: its GPU is asked.
+    cpus: the largest CPU number of the host plus 1. NVML returns words of 64 bits
+    (https://docs.nvidia.com/deploy/nvml-api/group__nvmlAffinity.html). A MIG instance has no PCIe address of its
+    own, so its GPU is queried.
     """
     board = ask(nvml.nvmlDeviceGetDeviceHandleFromMigDeviceHandle, gpu.handle) or gpu.handle
     words = ask(nvml.nvmlDeviceGetCpuAffinity, board, -(-cpus // WORD_BITS))
@@ -98,21 +99,22 @@ def cpu_affinity(gpu: Gpu, cpus: int, nvml: Any = pynvml) -> tuple[int, ...] | N
 
 
 def board_of(uuid: str, nvml: Any = pynvml) -> Any:
-    """NVML's handle of the whole GPU with this UUID, with or without its 'GPU-'; None for a MIG slice or none.
+    """Return NVML's handle of the whole GPU with this UUID; None for a MIG slice or an unknown UUID.
 
-    A process cannot use a GPU in MIG mode as a whole. torch may tell the UUID of the slice or that of its GPU.
+    uuid: with or without 'GPU-'. A process cannot use a GPU in MIG mode as a whole. torch may report the UUID of
+    the slice or of its GPU.
     """
     plain = uuid.removeprefix("GPU-").lower()
     handles = (found for known, _, found in _present(nvml) if known.removeprefix("GPU-").lower() == plain)
     handle = next(handles, None)
     if handle is None:
         return None
-    mode = ask(nvml.nvmlDeviceGetMigMode, handle)  # (now, after the next reset); NVMLError where there is no MIG
+    mode = ask(nvml.nvmlDeviceGetMigMode, handle)  # (now, after the next reset); NVMLError without MIG
     return None if mode and mode[0] == pynvml.NVML_DEVICE_MIG_ENABLE else handle
 
 
 def _present(nvml: Any) -> Iterator[tuple[str, str, Any]]:
-    """(UUID, name, handle) of every device that may be opened from here."""
+    """Yield (UUID, name, handle) of every device that this process may open."""
     for number in range(nvml.nvmlDeviceGetCount()):
         handle = ask(nvml.nvmlDeviceGetHandleByIndex, number)
         if handle is not None:
@@ -120,7 +122,7 @@ def _present(nvml: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _named(entry: str, present: list[tuple[str, str, Any]], nvml: Any) -> tuple[str, str, Any] | None:
-    """The device that one entry of CUDA_VISIBLE_DEVICES names; None where it names none, or more than one."""
+    """Return the device that one entry of CUDA_VISIBLE_DEVICES names; None if it matches no device or several."""
     if entry.isdigit():
         return present[int(entry)] if int(entry) < len(present) else None
     if entry.startswith("MIG-"):

@@ -1,4 +1,4 @@
-"""The CPUs of the ranks on this host: reads what the host tells, and tells the ranks what was decided."""
+"""The CPUs of the ranks on this host: reads the facts of the host, and passes the assignment to the ranks."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from scalestudy.record.host.nvml import NvmlError, cpu_affinity, nvml_session, v
 from scalestudy.study.config.conditions import Host
 
 PORTIONS = "SCALESTUDY_PORTIONS"
-"""Variable: what the launcher decided for the ranks of a host, as JSON. attach/portions.py reads it too."""
+"""Environment variable with the launcher's assignment for the ranks of a host, as JSON. attach/portions.py reads
+it too."""
 PCI = Path("/sys/bus/pci/devices")
 NVIDIA, DISPLAY = "0x10de", "0x03"
-"""Vendor of a PCI device, and the beginning of its class: VGA (0x0300) or 3D controller (0x0302), as pci.ids has
-them."""
+"""Vendor of a PCI device, and the beginning of its class: VGA (0x0300) or 3D controller (0x0302); see pci.ids."""
 
 
 def portions_here(
     host: Host, ranks: int, environment: Mapping[str, str], nvml: Any = pynvml, **places: Any
 ) -> Portions:
-    """The CPUs of each rank with this environment, on this host. ranks: of this host. places: for read_facts."""
+    """Return the CPUs of each rank with this environment, on this host.
+
+    ranks: number of ranks on this host. places: further arguments of read_facts.
+    """
     facts = read_facts(host, environment, nvml, **places)
     return portions(facts, ranks, cores_per_rank=host.cores_per_rank, pin=host.pin)
 
@@ -42,11 +45,11 @@ def read_facts(
     system: Path = SYSTEM,
     pci: Path = PCI,
 ) -> Facts:
-    """What this host tells of its CPUs, and of the GPUs that such an environment sees.
+    """Read the facts on the CPUs of this host, and on the GPUs that this environment sees.
 
-    No GPU is asked for where the study says `device: cpu`. Where NVML does not answer, GPUs are counted by the
-    kernel if the study says `device: cuda`, since `auto` may mean the CPU then. usable: CPUs of the job; this
-    process's own if None. system, pci: folders of the kernel.
+    GPUs are not read if the study sets `device: cpu`. If NVML does not answer, the GPUs on the PCI bus are
+    counted, but only with `device: cuda`, since `auto` may then mean the CPU. usable: CPUs of the job; None for
+    those of this process. system, pci: folders of the kernel.
     """
     gpus: dict[str, Any] = {}
     if host.device != "cpu":
@@ -65,7 +68,7 @@ def read_facts(
 
 
 def _gpus(environment: Mapping[str, str], nvml: Any, *, cpus: int, pci: Path) -> dict[str, Any]:
-    """The facts of the GPUs, within nvml_session; {} where none is visible. cpus: of the host."""
+    """Return the facts on the GPUs; {} if no GPU is visible. Needs nvml_session. cpus: as in cpu_affinity."""
     visible = visible_gpus(environment, nvml)
     if not visible:
         return {}
@@ -81,7 +84,7 @@ def _gpus(environment: Mapping[str, str], nvml: Any, *, cpus: int, pci: Path) ->
 
 
 def present_gpus(pci: Path = PCI) -> int:
-    """NVIDIA's GPUs on the PCI bus. A container sees all of them there, also those that are not its own."""
+    """Return the number of NVIDIA GPUs on the PCI bus. A container sees all of them, not only its own."""
     return sum(
         read_file(folder / "vendor") == NVIDIA and (read_file(folder / "class") or "").startswith(DISPLAY)
         for folder in (pci.iterdir() if pci.is_dir() else ())
@@ -89,17 +92,17 @@ def present_gpus(pci: Path = PCI) -> int:
 
 
 def tell(decided: Portions) -> dict[str, str]:
-    """The variable by which ranks are told what was decided for them."""
+    """Return the environment variable that passes the assignment to the ranks."""
     return {PORTIONS: json.dumps(asdict(decided), separators=(",", ":"))}
 
 
 def decided_for(host: Host, ranks: int, environment: Mapping[str, str], nvml: Any = pynvml) -> Portions:
-    """What the launcher decided for the ranks with this environment, or what it would decide where none did."""
+    """Return the launcher's assignment for ranks with this environment, or compute it if no launcher made one."""
     return told(environment) or portions_here(host, ranks, environment, nvml)
 
 
 def told(environment: Mapping[str, str]) -> Portions | None:
-    """What the launcher decided; None where no launcher started this process."""
+    """Return the launcher's assignment; None if no launcher started this process."""
     if PORTIONS not in environment:
         return None
     content = json.loads(environment[PORTIONS])

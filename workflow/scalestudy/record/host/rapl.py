@@ -1,7 +1,7 @@
 """Energy of the processor packages of this host, by RAPL through the kernel's powercap interface.
 
 Source: Documentation/power/powercap/powercap.rst of Linux: `energy_uj` counts microjoules and wraps at
-`max_energy_range_uj`. It has been readable by root alone since CVE-2020-8694 (Linux 5.10).
+`max_energy_range_uj`. Only root can read it since CVE-2020-8694 (Linux 5.10).
 """
 
 import os
@@ -12,11 +12,11 @@ from scalestudy.record.host.cpus import read_file
 
 POWERCAP = Path("/sys/class/powercap")
 _PACKAGE = re.compile(r"intel-rapl:\d+")
-"""A zone of the top level; AMD's processors have the same names. `intel-rapl:0:0` is a part of a package."""
+"""A top-level zone; AMD processors use the same names. `intel-rapl:0:0` is a part of a package."""
 
 
 class CpuEnergy:
-    """The counters of all packages of this host. `psys` zones are left out: they cover packages again."""
+    """The counters of all packages of this host. `psys` zones are left out, since they include the packages."""
 
     def __init__(self, powercap: Path) -> None:
         self._counters: list[tuple[int, int]] = []  # (open file, where it wraps), of each package
@@ -30,12 +30,12 @@ class CpuEnergy:
                 self._counters.append((file, int((zone / "max_energy_range_uj").read_text(encoding="ascii"))))
             self._last_uj = self._read_uj()
         except (OSError, ValueError):
-            self._counters = []  # a sum without one of the packages would be too small
+            self._counters = []  # a sum over only some of the packages would be too small
 
     def joules(self) -> float | None:
-        """Energy of all packages since this was made, in J; None where it cannot be read. Never raises.
+        """Return the energy of all packages since this object was made, in J; None if unreadable. Never raises.
 
-        A counter wraps after minutes at full load, so it has to be read more often than that.
+        A counter wraps after minutes at full load, so it must be read more often than that.
         """
         if not self._counters:
             return None

@@ -1,4 +1,4 @@
-"""Clock, power, heat and energy at the edge of a block: read between timed portions, so it has to be quick."""
+"""Clock, power, temperature and energy at the end of a block. Reading them between timed parts must be fast."""
 
 import contextlib
 import os
@@ -14,23 +14,23 @@ from scalestudy.record.host.nvml import board_of, visible_gpus
 from scalestudy.record.host.rapl import POWERCAP, CpuEnergy
 
 MOST_CPUS = 8
-"""A rank that is not bound may run on hundreds; the mean of a few is read instead."""
+"""A rank that is not bound may run on hundreds of CPUs; the mean clock of this many is read instead."""
 SLOWEST_CLOCK_S = 200e-6
-"""A host with many CPUs and no cpufreq takes milliseconds to say its clock; such a host is not asked again."""
+"""On a host with many CPUs and no cpufreq, reading the clock takes milliseconds; there it is not read again."""
 OUT_OF_USE = {
-    pynvml.NVML_ERROR_GPU_IS_LOST: "It is off the bus. The kernel's log (dmesg) has its Xid. Restart the node, or"
-    " use another one",
+    pynvml.NVML_ERROR_GPU_IS_LOST: "It has fallen off the bus. The kernel's log (dmesg) has its Xid. Restart the"
+    " node, or use another one",
     pynvml.NVML_ERROR_RESET_REQUIRED: "Reset it (nvidia-smi --gpu-reset), or use another node",
 }
-"""Errors after which a GPU stays out of use, and what to do. Source: nvmlReturn_t in nvml.h: "The GPU has fallen
+"""Errors after which a GPU remains unusable, and what to do. Source: nvmlReturn_t in nvml.h: "The GPU has fallen
 off the bus or has otherwise become inaccessible", "The GPU requires a reset before it can be used again"."""
 
 
 class Sensors:
-    """Sensors of one rank: its GPU, if it has one, and the cores it may run on when this is made.
+    """Sensors of one rank: its GPU, if it has one, and the cores it may run on when this object is made.
 
-    uuid: of the GPU, as torch tells it; '' where torch does not. CUDA may count GPUs in another order than NVML.
-    cpu_energy: whether this rank reads the energy of the host's processors; one rank of each host does.
+    uuid: the GPU's UUID from torch; '' if torch does not report it. CUDA may number GPUs in another order than
+    NVML. cpu_energy: whether this rank reads the energy of the host's processors; one rank of each host does.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Sensors:
         self._cpu_energy = CpuEnergy(POWERCAP) if cpu_energy else None
 
     def read(self) -> dict[str, float | None]:
-        """All readings by name; None for what cannot be read. Never raises."""
+        """Return all readings by name; None for what cannot be read. Never raises."""
         power_mw = self._ask("nvmlDeviceGetPowerUsage")
         energy_mj = self._ask("nvmlDeviceGetTotalEnergyConsumption")  # since the driver was loaded; from Volta on
         return {
@@ -57,22 +57,22 @@ class Sensors:
         }
 
     def trouble(self) -> str:
-        """Why the GPU cannot be used any more, in sentences; empty where NVML does not say. Never raises."""
+        """Return why the GPU cannot be used any more, in sentences; '' if NVML reports nothing. Never raises."""
         if self._handle is None:
             return ""
         try:
             self._nvml.nvmlDeviceGetTemperature(self._handle, pynvml.NVML_TEMPERATURE_GPU)
         except pynvml.NVMLError as error:
             if error.value in OUT_OF_USE:
-                return f"NVML says of its GPU: {error}. {OUT_OF_USE[error.value]}"
+                return f"NVML reports for its GPU: {error}. {OUT_OF_USE[error.value]}"
         except Exception:
-            pass  # it only watches
+            pass  # sensors only observe
         return ""
 
     def _gpu(self, device_index: int | None, uuid: str) -> Any:
-        """NVML's handle of a CUDA device; NVML stays open as long as the process lives.
+        """Return NVML's handle of a CUDA device; NVML stays initialised for the lifetime of the process.
 
-        None for a slice of a GPU (MIG): the sensors are those of the whole board, which other slices share.
+        None for a slice of a GPU (MIG): the sensors cover the whole board, which other slices share.
         """
         if device_index is None:
             return None
@@ -82,11 +82,11 @@ class Sensors:
                 return board_of(uuid, self._nvml)
             return board_of(visible_gpus(os.environ, self._nvml)[device_index].uuid, self._nvml)
         except Exception:
-            # Sensors only watch: whatever a driver does here, training goes on without them.
+            # Sensors only observe: whatever a driver does here, training continues without them.
             return None
 
     def _question_of_reasons(self) -> str:
-        """The function that tells why the clock is held back, by the name that this driver has; '' for none."""
+        """Return this driver's name of the function that reports why clocks are reduced; '' if it has none."""
         for name in ("nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"):
             if self._ask(name) is not None:
                 return name
@@ -102,7 +102,7 @@ class Sensors:
 
     @staticmethod
     def _clock_source() -> Callable[[], float | None]:
-        """The quickest way to the clock that this host offers."""
+        """Return the fastest function that reads the clock on this host."""
         cpus = sorted(os.sched_getaffinity(0))
         few = cpus[:: -(-len(cpus) // MOST_CPUS)]
         paths = [SYSTEM / f"cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in few]

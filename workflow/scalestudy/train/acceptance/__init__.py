@@ -1,1 +1,1 @@
-"""What `scalestudy accept` runs where torch is: a process that proves the clocks, and a rank with a plain loop."""
+"""The parts of `scalestudy accept` that need torch: a check of the clocks, and a rank with a plain loop."""

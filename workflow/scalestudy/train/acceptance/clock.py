@@ -1,8 +1,8 @@
-"""`python -m scalestudy.train.acceptance.clock DEVICE`: a step of known length by every clock that we read.
+"""`python -m scalestudy.train.acceptance.clock DEVICE`: measures a step of known length with every clock we use.
 
-The step is busy for about BUSY_S, idle for IDLE_S, and busy again. CUDA: queued `torch.cuda._sleep`, its length
-taken by the host's clock around a synchronise. CPU: a loop that ends by CLOCK_MONOTONIC_RAW, which no adjustment
-of the host's time touches and which is not the clock of our marks. Prints one JSON object.
+The step is busy for about BUSY_S, idle for IDLE_S, and busy again. CUDA: queued `torch.cuda._sleep`, timed by the
+host's clock up to a synchronisation. CPU: a loop timed by CLOCK_MONOTONIC_RAW, which adjustments of the host's
+time do not affect and which is not the clock of our marks. Prints one JSON object.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ FIRST_CYCLES = 100_000_000
 
 
 def host_s() -> float:
-    """Seconds of the host's clock that nothing adjusts."""
+    """Return seconds of the host's clock that is never adjusted."""
     return time.clock_gettime(time.CLOCK_MONOTONIC_RAW)
 
 
@@ -42,11 +42,11 @@ def spin_host() -> None:
 
 
 def make_spin(device: torch.device) -> Callable[[], None]:
-    """Something that keeps the device busy for about BUSY_S."""
+    """Return a function that keeps the device busy for about BUSY_S."""
     if device.type == "cpu":
         return spin_host
     cycles = FIRST_CYCLES
-    for _ in range(3):  # the first one also wakes the device up
+    for _ in range(3):  # the first call also wakes the device
         begin = host_s()
         torch.cuda._sleep(cycles)
         torch.cuda.synchronize()
@@ -55,7 +55,7 @@ def make_spin(device: torch.device) -> Callable[[], None]:
 
 
 def run_step(clock: Clock, spin: Callable[[], None]) -> dict[str, float]:
-    """Seconds of the first busy part by the host and by our marks, and of the idle part by both."""
+    """Return the seconds of the first busy part and of the idle part, by the host's clock and by our marks."""
     clock.settle()
     begin = host_s()
     marks = [clock.now()]
@@ -81,7 +81,7 @@ def run_step(clock: Clock, spin: Callable[[], None]) -> dict[str, float]:
 
 
 def traced_steps(clock: Clock, spin: Callable[[], None], device: torch.device) -> list[dict[str, float]]:
-    """The same steps under the profiler, with `busy_trace_s` and `idle_trace_s` as its trace has them."""
+    """Return the same for steps under the profiler, with `busy_trace_s` and `idle_trace_s` from its trace."""
     found: list[dict[str, float]] = []
 
     def run_steps(steps: int, *, after_step: Callable[[], None] | None = None) -> None:
@@ -104,9 +104,9 @@ def traced_steps(clock: Clock, spin: Callable[[], None], device: torch.device) -
 
 
 def parts_of(events: list[dict[str, Any]], device: str) -> list[dict[str, float]]:
-    """Seconds of the first busy part and of the idle part of every step, from the events of a trace.
+    """Return the seconds of the first busy part and of the idle part of every step, from the events of a trace.
 
-    A step has two busy parts: kernels on CUDA, ranges of ours on a CPU. Times in a trace are microseconds.
+    A step has two busy parts: kernels on CUDA, our own ranges on a CPU. Times in a trace are in microseconds.
     """
     if device == "cuda":
         busy = [event for event in events if event.get("cat") == "kernel"]
@@ -123,7 +123,7 @@ def parts_of(events: list[dict[str, Any]], device: str) -> list[dict[str, float]
 
 
 def cost_of_marks(clock: Clock) -> float:
-    """Seconds that the marks of one step take."""
+    """Return the seconds that the marks of one step take."""
     clock.settle()
     begin = host_s()
     for _ in range(MARKS):
@@ -132,7 +132,7 @@ def cost_of_marks(clock: Clock) -> float:
 
 
 def main(device_name: str) -> dict[str, Any]:
-    """Everything that the stage judges: untraced and traced steps, and `marks_s` of a step."""
+    """Return all that the stage judges: untraced and traced steps, `marks_s` per step, number of devices."""
     device = torch.device(device_name)
     clock, spin = make_clock(device), make_spin(device)
     untraced = [run_step(clock, spin) for _ in range(STEPS)]

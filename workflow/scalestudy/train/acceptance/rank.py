@@ -1,7 +1,7 @@
 """`python -m scalestudy.train.acceptance.rank`: a rank that also times all-reduces in a plain loop.
 
-Started in the place of scalestudy.train, with the same arguments. The loop runs just before and just after the
-probe of collectives and stands in the record as the fact LOOP.
+It is started instead of scalestudy.train, with the same arguments. The loop runs just before and just after the
+probe of collectives, and the record has its times as the fact LOOP.
 """
 
 from __future__ import annotations
@@ -24,22 +24,23 @@ from scalestudy.train.probes import run_probes
 from scalestudy.train.probes.collectives import probe_collectives
 
 SHARED = "SCALESTUDY_SHARED_DEVICE"
-"""Where it is 1, all ranks are on the first CUDA device and talk over gloo."""
+"""If this variable is 1, all ranks use the first CUDA device and communicate over gloo."""
 LOOP = "accept_loop"
 ROUNDS, CALLS = 15, {"cpu": 1, "cuda": 10}
 
 
 def replace(place: object, name: str, function: object) -> None:
-    """Put something in the place of another, in a module, a class or an object.
+    """Replace an attribute of a module, a class or an object.
 
-    Raises AttributeError where there is none: a fault that is put nowhere would be measured as if it were there.
+    Raises AttributeError if the attribute does not exist: a fault without effect would look like one that was
+    tested.
     """
     getattr(place, name)
     setattr(place, name, function)
 
 
 def share_device() -> None:
-    """Put all ranks of the launch on one CUDA device, where SHARED asks for it. No measurement of scaling."""
+    """Put all ranks on one CUDA device if SHARED is set. This does not measure scaling."""
     if os.environ.get(SHARED) != "1":
         return
 
@@ -53,7 +54,7 @@ def share_device() -> None:
 
 
 def time_calls(trainer: Trainer, size: int) -> list[float]:
-    """Seconds of an all-reduce of `size` bytes on this rank: ROUNDS means over the CALLS of its device.
+    """Return the seconds of an all-reduce of `size` bytes on this rank: ROUNDS means over the CALLS of its device.
 
     CUDA: by events around the calls of a round; CPU: by the host's clock.
     """
@@ -84,7 +85,7 @@ def _by_host(call: Callable[[], object]) -> float:
 
 
 def time_loop() -> None:
-    """Have the loop run around the probe of collectives, and its median time put into the record."""
+    """Run the loop before and after the probe of collectives, and record its times."""
     found: dict[str, Any] = {}
 
     def probe_between(trainer: Trainer, messages: list[int]) -> None:

@@ -1,4 +1,4 @@
-"""Which samples a rank takes in which step: every rank cuts its share from the same shuffled order."""
+"""The samples of each rank in each step: every rank takes its share of the same shuffled order."""
 
 from dataclasses import dataclass
 
@@ -8,32 +8,32 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Share:
-    """The part of one rank of the samples of an epoch.
+    """One rank's share of the samples of an epoch.
 
-    The order depends on seed and epoch only. So the union over ranks of the k-th batch is the k-th batch of a
-    single process at the same global batch, and strong scaling trains on the same sequence at every scale.
+    The order depends on seed and epoch only. So the union over ranks of the k-th batches is the k-th batch of a
+    single process with the same global batch, and strong scaling trains on the same sequence at every scale.
     """
 
     samples: int
-    """Of all ranks."""
+    """Number of samples over all ranks."""
     global_batch: int
     rank: int
     world_size: int
     seed: int
     reshuffle: bool = True
-    """Whether every epoch has an order of its own."""
+    """Whether each epoch is shuffled differently."""
 
     def batches(self, epoch: int) -> list[Tensor]:
-        """Indices of this rank's part of each global batch; a last, short batch is dropped."""
+        """Return the indices of this rank's part of each global batch; a last, short batch is dropped."""
         order, share = self._order(epoch), self.global_batch // self.world_size
         begin = self.rank * share
         starts = range(begin, self.samples - self.global_batch + 1 + begin, self.global_batch)
         return [order[start : start + share] for start in starts]
 
     def tail(self, epoch: int, *, parts: int) -> Tensor:
-        """Indices of this rank's part of what `batches` drops, as far as it divides among ranks and parts.
+        """Return this rank's part of what `batches` drops, as far as it divides among ranks and parts.
 
-        May be empty. parts: micro-batches, which are to be of one size.
+        May be empty. parts: number of micro-batches, which must have equal sizes.
         """
         rest = self._order(epoch)[self.samples - self.samples % self.global_batch :]
         share = len(rest) // (self.world_size * parts) * parts

@@ -1,7 +1,7 @@
-"""scikit-learn's digits, read from the file that it brings: importing scikit-learn takes a second and more.
+"""scikit-learn's digits, read from the file in its package: importing scikit-learn takes a second or more.
 
-That second is every cold rank's, and every parent's that forks ranks. Where the file is not at its place,
-scikit-learn is asked for the data.
+Every cold rank, and every parent process that forks ranks, would spend this second. If the file is not found,
+the data are loaded through scikit-learn.
 """
 
 from importlib.util import find_spec
@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 
 FILE = "datasets/data/digits.csv.gz"
-"""In scikit-learn's package; checked with 1.9."""
+"""Path in scikit-learn's package; checked with version 1.9."""
 
 
 def read_digits() -> tuple[np.ndarray, np.ndarray]:
-    """(images (1797, 8, 8) of float64 from 0 to 16, classes (1797,) of int64), as `load_digits` gives them."""
+    """Return (images (1797, 8, 8), float64 from 0 to 16; classes (1797,), int64), as `load_digits` does."""
     spec = find_spec("sklearn")
     folders = spec.submodule_search_locations if spec else None
     for folder in folders or ():

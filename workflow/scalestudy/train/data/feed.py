@@ -1,6 +1,6 @@
-"""How a batch comes to the loop: read by the loop itself, or by torch's DataLoader and its processes.
+"""How the loop gets its batches: it reads them itself, or through torch's DataLoader and its processes.
 
-Both give the same batches in the same order. `open` announces an epoch, `read` gives its next batch.
+Both give the same batches in the same order. `open` announces an epoch, `read` returns its next batch.
 """
 
 import time
@@ -19,19 +19,19 @@ Allocate = Callable[[tuple[int, ...], torch.dtype], Tensor]
 
 
 class Feed(Protocol):
-    """Gives inputs and targets."""
+    """A source of batches."""
 
     def open(self, batches: list[Tensor]) -> None:
-        """Announce the index batches that will be read, in order. What was announced before is forgotten."""
+        """Announce the index batches that will be read, in order. Earlier announcements are discarded."""
 
     def read(self, index: Tensor) -> Batch:
-        """Inputs and targets of the next index batch, which is this one."""
+        """Return inputs and targets of the next index batch, which must be `index`."""
 
 
 class Arrays(Dataset[Batch]):
-    """Training samples by whole batches of indices.
+    """Training samples, accessed by whole batches of indices.
 
-    allocate: makes the tensor that a batch is read into, of a shape and a type; None where torch makes one.
+    allocate: makes the tensor of a given shape and type that a batch is read into; None if torch makes it.
     """
 
     def __init__(self, split: Split, *, allocate: Allocate | None = None) -> None:
@@ -50,14 +50,14 @@ class Arrays(Dataset[Batch]):
 
 
 class DirectFeed:
-    """The loop reads by itself; nothing is read ahead. allocate: as of Arrays."""
+    """The loop reads by itself; nothing is read ahead. allocate: as in Arrays."""
 
     def __init__(self, split: Split, *, allocate: Allocate | None = None) -> None:
         inputs, targets = split.train_inputs, split.train_targets
         self.read: Callable[[Tensor], Batch] = (
             Arrays(split, allocate=allocate).__getitem__
             if split.sample_delay_s or allocate is not None
-            else lambda index: (inputs[index], targets[index])  # nothing between the loop and the arrays
+            else lambda index: (inputs[index], targets[index])  # the loop indexes the arrays directly
         )
 
     def open(self, batches: list[Tensor]) -> None:
@@ -69,7 +69,7 @@ def _pinned(shape: tuple[int, ...], dtype: torch.dtype) -> Tensor:
 
 
 class _Announced(Sampler[Tensor]):
-    """The announced batches, as the DataLoader asks for them."""
+    """A sampler that yields the announced batches to the DataLoader."""
 
     def __init__(self) -> None:
         self.batches: list[Tensor] = []
@@ -98,7 +98,7 @@ class LoaderFeed:
         self._batches: Iterator[Batch] = iter(())
 
     def open(self, batches: list[Tensor]) -> None:
-        self._batches = iter(())  # processes of the epoch before end before new ones start
+        self._batches = iter(())  # ends the previous epoch's processes before new ones start
         self._announced.batches = batches
         self._batches = iter(self._loader)
 
@@ -107,10 +107,10 @@ class LoaderFeed:
 
 
 def make_feed(split: Split, options: InputOptions, device: torch.device) -> Feed:
-    """The feed of a spec. Memory is pinned where there is a CUDA device to copy to.
+    """Return the feed of a spec. Memory is pinned if batches are copied to a CUDA device.
 
-    A copy from pageable memory waits for the device. torch keeps pinned memory and hands it out again when the
-    copy from it is done, so that a step allocates none.
+    A copy from pageable memory waits for the device. torch caches pinned memory and reuses it once the copy from
+    it is done, so that steps allocate none.
     """
     if options.loader == "direct":
         copied = device.type == "cuda" and split.train_inputs.device.type == "cpu"

@@ -1,1 +1,1 @@
-"""Where a rank runs: its device and cores, the other ranks, the limits on it, and whether it moves on."""
+"""The conditions of a rank: its device and cores, the other ranks, its limits, and the check of its progress."""

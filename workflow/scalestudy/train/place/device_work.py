@@ -1,4 +1,4 @@
-"""Whether a device still has work to do. It tells a rank that waits for others from the one they wait for."""
+"""Whether a device still has work to do. This distinguishes a rank that waits from the rank it waits for."""
 
 import threading
 from collections.abc import Callable
@@ -7,22 +7,22 @@ from typing import Protocol
 import torch
 
 ANSWER_S = 5.0
-"""Seconds in which the driver has to say whether a stream is done. It answers at once, but for when another call
-holds its lock, which waits for work on the device in its turn."""
+"""Most seconds that the driver may take to report whether a stream is done. It answers at once, unless another
+call holds its lock, and that call itself waits for work on the device."""
 
 
 class Stream(Protocol):
-    """What is asked of a stream: torch.cuda.Stream has it."""
+    """The part of torch.cuda.Stream that is used here."""
 
     def query(self) -> bool:
-        """Whether all of its work is done."""
+        """Return whether all work of the stream is done."""
 
 
 def asks_stream(device: torch.device) -> Callable[[], bool] | None:
-    """What says whether the current stream of this thread has work left; None on a CPU.
+    """Return a function that queries whether the current stream of this thread has work left; None on a CPU.
 
-    To be called by the thread that trains: each thread has a current stream of its own. A collective of NCCL runs
-    on another stream, which the current one waits for, so the current one is busy as long as it lasts.
+    Call this in the training thread: each thread has its own current stream. An NCCL collective runs on another
+    stream, but the current stream waits for it, and so is busy until it completes.
     """
     if device.type != "cuda":
         return None
@@ -31,16 +31,16 @@ def asks_stream(device: torch.device) -> Callable[[], bool] | None:
 
 
 def is_busy(stream: Stream, *, answer_s: float = ANSWER_S) -> bool:
-    """Whether the stream has work left. A query that is not answered in `answer_s` seconds says that it has.
+    """Return whether the stream has work left. A query that takes longer than `answer_s` seconds counts as yes.
 
-    A query that fails counts as "no work left": the error is this rank's own, and the other ranks wait for it.
+    A query that fails counts as no: the error is this rank's own, and the other ranks wait for it.
     """
     done: list[bool] = []
 
     def ask() -> None:
         try:
             done.append(stream.query())
-        except RuntimeError:  # as torch raises errors of CUDA
+        except RuntimeError:  # torch raises CUDA errors as RuntimeError
             done.append(True)
 
     asking = threading.Thread(target=ask, name="stream query", daemon=True)

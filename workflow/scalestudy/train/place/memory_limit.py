@@ -1,4 +1,4 @@
-"""A limit on a rank's memory, so that a small machine can stand for a small GPU."""
+"""A limit on a rank's memory, so that a small machine can represent a small GPU."""
 
 import math
 import os
@@ -12,9 +12,9 @@ from scalestudy.record.host.cgroup import memory_left_of_cgroup_gib
 from scalestudy.train.place.placement import Placement, PlacementError
 
 GIB = 2**30
-# Messages of a RuntimeError when no memory is left: from torch's allocators, the C++ library and CUDA's driver,
-# and from CUDA's libraries when they allocate a workspace (CUBLAS_STATUS_ALLOC_FAILED, CUDNN_STATUS_ALLOC_FAILED;
-# in cuDNN 9 CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED).
+# Parts of the messages of a RuntimeError when no memory is left: from torch's allocators, the C++ library and the
+# CUDA driver, and from CUDA libraries that allocate a workspace (CUBLAS_STATUS_ALLOC_FAILED,
+# CUDNN_STATUS_ALLOC_FAILED; in cuDNN 9 CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED).
 REFUSED = (
     *("can't allocate memory", "not enough memory", "bad_alloc", "cannot allocate memory", "out of memory"),
     *("_alloc_failed", "_allocation_failed", "cuda_error_out_of_memory", "cudaerrormemoryallocation"),
@@ -22,11 +22,11 @@ REFUSED = (
 
 
 def limit_memory(gib: float | None, place: Placement) -> None:
-    """Let this process use so much memory and no more, from now on: an allocation beyond it fails.
+    """Limit the memory of this process to `gib` from now on: an allocation beyond it fails.
 
-    CPU: the kernel limits private writable mappings, not resident memory. So the limit is what is mapped now plus
-    what is left of `gib` above what is resident now. CUDA: the share of the device that torch's allocator may
-    take. Raises PlacementError where the process is above the limit before it begins.
+    CPU: the kernel limits private writable mappings, not resident memory. So the limit is the presently mapped
+    memory plus `gib` minus the presently resident memory. CUDA: torch's allocator is limited to a share of the
+    device. Raises PlacementError if the process exceeds the limit already.
     """
     if gib is None:
         return
@@ -38,23 +38,23 @@ def limit_memory(gib: float | None, place: Placement) -> None:
     left = int(gib * GIB) - memory.rss
     if left <= 0:
         raise PlacementError(
-            f"host.memory_limit_gib: {gib:g} is less than the {memory.rss / GIB:.2f} GiB that a rank has before it"
-            " begins; raise it"
+            f"host.memory_limit_gib: {gib:g} is less than the {memory.rss / GIB:.2f} GiB that a rank uses before"
+            " training; raise it"
         )
     limit = mapped_bytes() + left
     resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def lift_limit() -> None:
-    """No limit any more: what is known of a run that was out of memory has still to be written."""
+    """Remove the limit, so that a rank that ran out of memory can still write its part."""
     resource.setrlimit(resource.RLIMIT_DATA, (resource.getrlimit(resource.RLIMIT_DATA)[1],) * 2)
 
 
 def memory_left_gib(gib: float | None, place: Placement, *, sharing: int = 1) -> float:
-    """What this process can still take: of its limit, and of the device or the host.
+    """Return the memory that this process can still allocate, within its limit and on the device or host, in GiB.
 
-    gib: the limit that `limit_memory` was given. sharing: processes of this host that take as much at the same
-    time; each has a device of its own, and all share the host.
+    gib: the limit passed to `limit_memory`. sharing: number of processes of this host that allocate the same
+    amount at the same time; each has a device of its own, and all share the host.
     """
     if place.device.type == "cuda":
         held = torch.cuda.memory_allocated(place.device)
@@ -69,14 +69,14 @@ def memory_left_gib(gib: float | None, place: Placement, *, sharing: int = 1) ->
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there was no memory left."""
+    """Return whether an error means that no memory was left."""
     if isinstance(error, torch.OutOfMemoryError | MemoryError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in REFUSED)
 
 
 def mapped_bytes() -> int:
-    """What the kernel counts against the limit now."""
+    """Return the bytes that the kernel presently counts against the limit."""
     status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     line = next(line for line in status if line.startswith("VmData:"))
     return int(line.split()[1]) * 1024

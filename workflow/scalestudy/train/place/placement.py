@@ -1,4 +1,4 @@
-"""Where a rank runs: its cores, its threads, its device. The base case is placed by the same rules as the rest."""
+"""Where a rank runs: its cores, its threads, its device. The same rules place the baseline and all other runs."""
 
 import os
 import platform
@@ -15,11 +15,11 @@ from scalestudy.record.host.portions import decided_for
 from scalestudy.study.config.conditions import Host
 
 NO_DEVICES = ("", "-1", "NoDevFiles")
-"""What CUDA_VISIBLE_DEVICES says where no GPU was given."""
+"""Values of CUDA_VISIBLE_DEVICES that mean that the job has no GPU."""
 
 
 class PlacementError(RuntimeError):
-    """The machine cannot give this rank what the study promises every rank."""
+    """The machine does not have what the study requires for every rank."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Placement:
     rank: int
     world_size: int
     node: str
-    """The scheduler's name of this host, or its own."""
+    """The scheduler's name of this host, else its own name."""
     local_rank: int
     local_world_size: int
     cores: tuple[int, ...]
@@ -45,7 +45,7 @@ class Placement:
         return "cpu" if self.device.type == "cpu" else torch.cuda.get_device_name(self.device)
 
     def environment(self) -> dict[str, Any]:
-        """Device, backend, and versions of what moves the data; driver and links are in the block `hardware`."""
+        """Return device, backend and communication versions; driver and links are in the block `hardware`."""
         several, cuda = self.world_size > self.local_world_size, self.device.type == "cuda"
         if self.world_size == 1:
             interconnect = "none: one process"
@@ -67,9 +67,9 @@ class Placement:
 
 
 def cudnn_version() -> str | None:
-    """The cuDNN that torch has loaded, as '9.1.0'; None for a build without it.
+    """Return the version of the cuDNN that torch has loaded, as '9.1.0'; None for a build without it.
 
-    torch tells one number: 1000 x major + 100 x minor + patch up to cuDNN 8, 10000 x major since cuDNN 9
+    torch returns one number: 1000 x major + 100 x minor + patch up to cuDNN 8, with 10000 x major since cuDNN 9
     (CUDNN_VERSION in cudnn_version.h).
     """
     number = torch.backends.cudnn.version()
@@ -80,9 +80,9 @@ def cudnn_version() -> str | None:
 
 
 def place_rank(host: Host) -> Placement:
-    """Bind this process to its cores and device; reads torchrun's environment, or is the only rank.
+    """Bind this process to its cores and device. Without torchrun's variables it is the only rank.
 
-    Raises PlacementError where there are fewer cores or devices than ranks need.
+    Raises PlacementError if there are fewer cores or devices than the ranks need.
     """
     local_rank = int(os.environ.get("LOCAL_RANK", 0))
     local_world_size = int(os.environ.get("LOCAL_WORLD_SIZE", 1))
@@ -108,9 +108,9 @@ def place_rank(host: Host) -> Placement:
 def bind_cores(
     host: Host, *, local_rank: int, local_world_size: int, nvml: Any = pynvml
 ) -> tuple[tuple[int, ...], int]:
-    """(the cores of this rank, its threads): it is bound to what the launcher decided for it.
+    """Bind this rank to the cores that the launcher assigned to it. Returns (its cores, its number of threads).
 
-    A rank that no launcher started decides by the same function. Raises PlacementError where cores are too few.
+    A rank without a launcher uses the same assignment. Raises PlacementError if there are too few cores.
     """
     decided = decided_for(host, local_world_size, os.environ, nvml)
     each = decided.cores_per_rank
@@ -119,7 +119,7 @@ def bind_cores(
     if any(len(cpus) < each for cpus in decided.cpus):
         raise PlacementError(
             f"{local_world_size} ranks x {each} cores need {local_world_size * each} cores on this host;"
-            f" this job may use {len(os.sched_getaffinity(0))}. Ask for more cores, use fewer ranks, or set"
+            f" this job may use {len(os.sched_getaffinity(0))}. Request more cores, use fewer ranks, or set"
             " host.pin: false"
         )
     cores = decided.cpus[local_rank]
@@ -128,9 +128,9 @@ def bind_cores(
 
 
 def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str, str]:
-    """(why torch sees none of the GPUs that NVML shows to this job, why NVML shows none): sentences.
+    """Return (why torch sees none of the GPUs that NVML lists for this job, why NVML lists none), as sentences.
 
-    One of them is empty; both are where CUDA_VISIBLE_DEVICES says that no GPU is meant, or the host has none.
+    One of them is empty. Both are empty if CUDA_VISIBLE_DEVICES hides all GPUs, or the host has no GPU.
     """
     try:
         with nvml_session(nvml):
@@ -140,12 +140,12 @@ def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str
         return "", f"{error}."
     if not gpus:
         given = environment.get("CUDA_VISIBLE_DEVICES", "")
-        named_none = f"CUDA_VISIBLE_DEVICES='{given}' names none of the {present} GPU(s) of this host."
+        named_none = f"CUDA_VISIBLE_DEVICES='{given}' matches none of the {present} GPU(s) of this host."
         return "", "" if given in NO_DEVICES or not present else named_none
     names = ", ".join(sorted({gpu.name for gpu in gpus}))
     made_for = f"made for CUDA {torch.version.cuda}" if torch.version.cuda else "a build without CUDA"
     return (
-        f"this host has GPUs for this job ({len(gpus)}: {names}; driver {driver or 'unknown'}), and torch"
+        f"this host has GPUs for this job ({len(gpus)}: {names}; driver {driver or 'unknown'}), but torch"
         f" {torch.__version__}, {made_for}, sees none. Install a build of torch that fits the driver, or set"
         " host.device: cpu to measure the CPU"
     ), ""
@@ -154,10 +154,10 @@ def unused_gpus(environment: Mapping[str, str], nvml: Any = pynvml) -> tuple[str
 def choose_device(
     host: Host, *, local_rank: int, local_world_size: int, nvml: Any = pynvml
 ) -> tuple[torch.device, str]:
-    """The device of this rank, and the sentence that says why.
+    """Return the device of this rank, and the reason for the choice.
 
-    `auto` never mixes: where CUDA is visible but has too few devices for the ranks, or the host has GPUs and torch
-    sees none, that is an error. A silent run on the CPU would be compared with runs on GPUs.
+    `auto` never mixes devices: it is an error if CUDA has too few devices for the ranks, or if the host has GPUs
+    but torch sees none. A run silently made on the CPU would be compared with runs on GPUs.
     """
     visible = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if host.device == "cpu":
@@ -169,19 +169,19 @@ def choose_device(
         given = os.environ.get("CUDA_VISIBLE_DEVICES", "")
         if host.device == "cuda":
             none = "host.device is cuda, but no CUDA device is visible to this job."
-            ask_for = "Ask for a GPU, or set host.device: cpu"
+            ask_for = "Request a GPU, or set host.device: cpu"
             raise PlacementError(" ".join(filter(None, (none, absent, ask_for))))
         if given not in NO_DEVICES:
             why = absent or "Is it a build without CUDA, or one for a newer driver?"
             raise PlacementError(
-                f"this job was given GPUs (CUDA_VISIBLE_DEVICES={given}), and torch sees none. {why}"
-                " host.device: cpu says that the CPU is meant"
+                f"this job has GPUs (CUDA_VISIBLE_DEVICES={given}), but torch sees none. {why}"
+                " Set host.device: cpu to measure the CPU"
             )
         return torch.device("cpu"), "device: auto -> cpu (no CUDA device is visible); gloo"
     if visible < local_world_size:
         raise PlacementError(
             f"{local_world_size} ranks need {local_world_size} CUDA devices on this host; {visible} visible."
-            " Ask for more devices, use a smaller scale, or set host.device: cpu"
+            " Request more devices, use a smaller scale, or set host.device: cpu"
         )
     name = torch.cuda.get_device_name(local_rank)
     return torch.device("cuda", local_rank), (f"device: {host.device} -> cuda ({visible} visible, {name}); nccl")

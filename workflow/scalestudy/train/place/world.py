@@ -1,4 +1,4 @@
-"""Whether the ranks that came up are those that were planned, on as many nodes, each with a device of its own."""
+"""Checks that the ranks that started are the planned ones, on the planned nodes, each with a device of its own."""
 
 from collections import Counter
 from dataclasses import asdict, dataclass
@@ -14,19 +14,19 @@ from scalestudy.train.place.placement import Placement, PlacementError
 
 @dataclass(frozen=True)
 class Member:
-    """A rank as the others see it."""
+    """The place of a rank, as sent to the other ranks."""
 
     rank: int
     node: str
     device: str
-    """'cpu', or what tells a GPU from all others."""
+    """'cpu', or the UUID of the GPU."""
 
 
 def meet(spec: TrainSpec, place: Placement, directory: Path) -> None:
-    """All ranks tell each other where they are, and compare it with the plan; rank 0 leaves it in world.json.
+    """Exchange the places of all ranks, and compare them with the plan; rank 0 writes them to world.json.
 
-    Raises PlacementError, on every rank, where it is not what was planned: numbers of another scale than the one
-    in the table must not come about.
+    Raises PlacementError on every rank if they differ from the plan: the tables must not list numbers under a
+    scale at which they were not measured.
     """
     mine = Member(place.rank, place.node, _device(place.device))
     world: list[Member] = [mine] * place.world_size
@@ -40,20 +40,20 @@ def meet(spec: TrainSpec, place: Placement, directory: Path) -> None:
 
 
 def compare(spec: TrainSpec, world: list[Member]) -> str | None:
-    """What is not as planned, as a sentence; None where all is."""
+    """Return what differs from the plan, as a sentence; None if nothing does."""
     planned = f"{spec.nodes} node(s) with {spec.devices_per_node} rank(s) each"
     ranks = Counter(member.node for member in world)
     if len(world) != spec.world_size or set(ranks.values()) != {spec.devices_per_node}:
         came = ", ".join(f"{count} on {node}" for node, count in sorted(ranks.items()))
-        return f"{planned} were planned; what came up is {came}"
+        return f"{planned} were planned, but the ranks that started are {came}"
     shared = [
         device for device, count in Counter(m.device for m in world).items() if count > 1 and device != "cpu"
     ]
     if shared:
         ranks_of = ", ".join(str(member.rank) for member in world if member.device == shared[0])
-        return f"ranks {ranks_of} came up on one GPU, {shared[0]}; each was to have its own"
+        return f"ranks {ranks_of} started on one GPU, {shared[0]}; each must have its own"
     if len({member.device == "cpu" for member in world}) > 1:
-        return "some ranks came up on GPUs and some on CPUs; host.device says which is meant"
+        return "some ranks started on GPUs and some on CPUs; set host.device to cpu or cuda"
     return None
 
 

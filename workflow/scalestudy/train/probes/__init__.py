@@ -1,7 +1,7 @@
-"""What communication costs a step, measured by independent methods after the launch itself has been measured.
+"""Probes: the cost of communication in a step, measured by independent methods after the training.
 
-They come last because they spoil what they touch: replicas that do not synchronise drift apart. Nothing is timed
-for the study's step time after this. Which number means what is told in docs/measurement.md.
+They come last because they change the model: replicas that do not synchronise drift apart. Nothing is timed for
+the study's step time after them. docs/measurement.md explains their numbers.
 """
 
 import itertools
@@ -25,10 +25,10 @@ TRACE_WARMUP_STEPS = 3
 
 
 def run_probes(trainer: Trainer) -> dict[str, Any]:
-    """What the spec asks for: the base case in turns with a distributed launch, probes of communication, a trace,
-    how much gradients scatter, and last larger batches.
+    """Run the probes of the spec, and return facts for the record, by name.
 
-    Facts of the record, by name. The turns come first: they train as the launch did.
+    These are: alternation with the baseline, communication, a trace, the scatter of gradients, and larger batches.
+    The alternation comes first, since it trains as the run did.
     """
     trainer.stepper.stop_bookkeeping()
     kept = keep_parameters(trainer)
@@ -36,7 +36,7 @@ def run_probes(trainer: Trainer) -> dict[str, Any]:
     if trainer.spec.alternation:
         facts["alternation_failed"] = alternate(trainer)
     if trainer.spec.measure.probe_rounds and trainer.spec.strategy == "ddp":
-        # A hook can be registered once, and stamps tell one synchronisation a step.
+        # Only one hook can be registered, and timestamps need exactly one synchronisation per step.
         plain = trainer.spec.ddp.communication_hook == "none" and not trainer.spec.accumulation_sync
         probe_ddp(trainer, logger=plain)
         probe_collectives(trainer, probe_arrivals(trainer) if plain else bucket_bytes(trainer))
@@ -56,7 +56,7 @@ def run_probes(trainer: Trainer) -> dict[str, Any]:
 
 
 def trace_steps(trainer: Trainer) -> None:
-    """A trace of extra steps, of the model as it was trained: in a wrapper without the hooks of the probes."""
+    """Trace extra steps of the model as it was trained: in a wrapper without the hooks of the probes."""
     trainer.wrap_anew().train()
     batches = trainer.open_extra(TRACE_WARMUP_STEPS + trainer.spec.profile_steps)
 

@@ -1,8 +1,8 @@
-"""Blocks of the base case and of the distributed training that take turns in the processes of one launch.
+"""Blocks of the baseline and of the distributed training that alternate in the processes of one run.
 
-Rank 0 trains a replica of the model by itself, as a process of its own would, while the others sleep; then all
-train. A round is base case, distributed, distributed, base case: a drift within a round weighs alike on both.
-Rounds in which others took the cores are made again (measure/quiet.py).
+Rank 0 trains a replica of the model by itself, as a single process would, while the others sleep; then all ranks
+train. A round is baseline, distributed, distributed, baseline, so that a drift within a round affects both
+equally. Rounds in which other processes used the cores are repeated (measure/quiet.py).
 """
 
 import gc
@@ -26,21 +26,22 @@ from scalestudy.train.probes.turns import Turn, Turns
 from scalestudy.train.strategies.base import Strategy
 
 LEAD_IN_STEPS = 2
-"""After a change of turns: the caches are the other model's, or those of a process that slept. The first two steps
-of a millisecond took 37 and 11 % longer, the first of 100 ms 1 to 3 %, so that one is enough for long steps."""
+"""Steps that do not count after a change of turns: the caches hold the other model's data, or the process slept.
+The first two steps of 1 ms took 37 and 11 % longer, the first step of 100 ms 1 to 3 %: one is enough for long
+steps."""
 SHORTEST_S = 0.02
-"""Seconds of a block of the base case where steps are short. With 5 steps of 1.2 ms the speedups of launches
-scatter by 18 %, with 40 by 16 and with 160 by 13 % (12 launches each): what is left is between launches."""
+"""Least seconds of a baseline block with short steps. With 5 steps of 1.2 ms the speedups of runs scatter by 18 %,
+with 40 steps by 16 %, with 160 steps by 13 % (12 runs each); the remaining scatter is between runs."""
 MOST_STEPS = 50
-"""Of such a block."""
+"""Most steps of such a block."""
 SETTLE_STEPS = 4
-"""Of the base case before its first block; the shortest of them says how long its steps are."""
+"""Steps of the baseline before its first block; the shortest one gives the length of its steps."""
 
 
 def alternate(trainer: Trainer) -> str | None:
-    """Record blocks of both in turns: why that could not be done, None where it was.
+    """Record alternating blocks of both. Returns why this was not possible, or None.
 
-    Every rank comes to the same end: rank 0 tells the others where there is no memory for the replica.
+    All ranks return the same: rank 0 informs the others if it has no memory for the replica.
     """
     turns, alternation = Turns(), trainer.spec.alternation
     assert alternation is not None
@@ -51,18 +52,18 @@ def alternate(trainer: Trainer) -> str | None:
             return _lead(trainer, turns, batches, alternation)
         return _follow(trainer, turns, batches)
     finally:
-        gc.collect()  # the replica goes before anything else is measured
+        gc.collect()  # frees the replica before anything else is measured
         if trainer.place.device.type == "cuda":
             torch.cuda.empty_cache()
 
 
 def turn_steps(asked: int, step_s: float) -> int:
-    """Steps of a block: as many as are asked for, more where it would be over in no time, fewer where long."""
+    """Return the steps of a block: the requested number, more if steps are short, fewer if they are long."""
     return max(block_steps(asked, step_s), min(MOST_STEPS, math.ceil(SHORTEST_S / step_s)))
 
 
 def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation: Alternation) -> str | None:
-    """Rank 0: the base case once before and once after every two distributed blocks."""
+    """Run rank 0's part: a baseline block before and after every two distributed blocks."""
     spec, recorder = trainer.spec, trainer.recorder
     needed_gib = max(0.0, trainer.gauges.free_at_rest_gib())
     refused = ""
@@ -71,9 +72,9 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
         own = base.open_extra(SETTLE_STEPS + _most_steps(trainer, alternation))
         times, _ = base.stepper.run_block(list(itertools.islice(own, SETTLE_STEPS)), meet=False)
         steps = turn_steps(spec.measure.probe_steps, float(times.sum(axis=1).min()))
-        # Once the others are in a collective it is too late to say that there is no memory.
+        # Check now: once the others are in a collective, rank 0 can no longer report a lack of memory.
         if needed_gib > memory_left_gib(spec.host.memory_limit_gib, trainer.place):
-            raise MemoryError(f"a step of the launch needs {needed_gib:.2f} GiB more")
+            raise MemoryError(f"a step of the run needs {needed_gib:.2f} GiB more")
         quiet, left = 0, MOST_TIMES * alternation.rounds
         while quiet < alternation.rounds and left:
             before = _record(base, own, ALTERNATING_BASE, steps)
@@ -86,13 +87,13 @@ def _lead(trainer: Trainer, turns: Turns, batches: Iterator[Tensor], alternation
         if not is_out_of_memory(error):
             raise
         what = first_line(error)
-        refused = f"rank 0 has no memory for the base case beside its own training: {what}"
+        refused = f"rank 0 has no memory for the baseline in addition to its own training: {what}"
     turns.give(Turn(recorder.steps, recorder.blocks, refused=refused))
     return refused or None
 
 
 def _follow(trainer: Trainer, turns: Turns, batches: Iterator[Tensor]) -> str | None:
-    """The other ranks: two blocks a turn, and asleep while rank 0 is alone."""
+    """Run the other ranks' part: two blocks per turn, and sleep while rank 0 trains alone."""
     while (turn := _take(trainer, turns)).block_steps:
         _record_all(trainer, batches, turn.block_steps)
     return turn.refused or None
@@ -105,7 +106,7 @@ def _take(trainer: Trainer, turns: Turns) -> Turn:
 
 
 def _make_base(trainer: Trainer) -> Trainer:
-    """The base case on this rank: its own model, optimizer and batches, the data of the launch."""
+    """Return the baseline on this rank: its own model, optimizer and batches, with the data of the run."""
     spec = trainer.spec.of_the_base
     place = replace(trainer.place, world_size=1, local_world_size=1)
     base = Trainer(spec, place, Strategy(spec, place), trainer.recorder, trainer.gauges, split=trainer.split)
@@ -114,19 +115,19 @@ def _make_base(trainer: Trainer) -> Trainer:
 
 
 def _most_steps(trainer: Trainer, alternation: Alternation) -> int:
-    """Steps of one side, lead-ins included."""
+    """Return the most steps of one side, lead-ins included."""
     most = max(MOST_STEPS, trainer.spec.measure.probe_steps)
     return 2 * MOST_TIMES * alternation.rounds * (LEAD_IN_STEPS + most)
 
 
 def _record_all(trainer: Trainer, batches: Iterator[Tensor], steps: int) -> float:
-    """Two distributed blocks: the largest share that any rank waited for a core, the same on all ranks."""
+    """Record two distributed blocks. Returns the share of time without a core (maximum over ranks and blocks)."""
     waited = max(_record(trainer, batches, ALTERNATING, steps) for _ in range(2))
     return largest_over_ranks(trainer, waited)
 
 
 def _record(trainer: Trainer, batches: Iterator[Tensor], phase: str, steps: int) -> float:
-    """Record a block: the share of it in which this rank waited for a core that others had."""
+    """Record a block. Returns the share of its time in which this rank waited for a core that others used."""
     lead_in = LEAD_IN_STEPS if steps >= trainer.spec.measure.probe_steps else 1
     begin = trainer.gauges.core_wait.now()
     times, losses = trainer.stepper.run_block(list(itertools.islice(batches, lead_in + steps)))

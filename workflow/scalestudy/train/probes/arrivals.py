@@ -1,11 +1,11 @@
-"""When each gradient bucket was ready and when it was summed, on every rank: waiting apart from transfer.
+"""When each gradient bucket was ready and when reduced, on every rank. This separates waiting from transfer.
 
-A communication hook takes the stamps. A hook leaves DDP's built-in path, so its blocks are interleaved with blocks
-without synchronisation of their own: their difference, held against that of the built-in path, is the price of
-looking.
+A communication hook takes the timestamps. A hook bypasses DDP's built-in path, so its blocks are interleaved with
+blocks without synchronisation of their own. Their difference, minus the built-in path's difference, is the
+overhead of the timestamps.
 """
 
-# No deferred annotations here: torch looks at those of a hook itself.
+# No deferred annotations here: torch inspects the annotations of a hook.
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,23 +17,24 @@ from scalestudy.train.loop import Trainer
 from scalestudy.train.probes.rounds import Kind, run_rounds
 from scalestudy.train.step.stamps import Stamps, make_stamps
 
-SETTLE_STEPS = 4  # DDP orders its buckets anew after the first step
+SETTLE_STEPS = 4  # DDP rebuilds its buckets after the first step
 
 
 @dataclass
 class _Arrivals:
-    """Stamps of the buckets of the steps of a block."""
+    """Timestamps of the buckets in the steps of a block."""
 
     stamps: Stamps
     step: int = 0
     rows: list[list[Any]] = field(default_factory=list)
-    """Each [step within the block, bucket, bytes, ready, done]."""
+    """Rows of [step within the block, bucket, bytes, ready, done]."""
 
 
 def probe_arrivals(trainer: Trainer) -> list[int]:
-    """Record blocks `probe-arrival` and `probe-arrival-no-sync` and the table of buckets: bytes of each bucket.
+    """Record blocks `probe-arrival` and `probe-arrival-no-sync` and the table of buckets.
 
-    Wraps the model anew, since a hook can be registered once and never be taken off.
+    Returns the bytes of each bucket. The model gets a new wrapper, since only one hook can be registered and it
+    cannot be removed.
     """
     ddp = trainer.wrap_anew(hooked=False)
     assert isinstance(ddp, DistributedDataParallel)
@@ -75,7 +76,7 @@ def probe_arrivals(trainer: Trainer) -> list[int]:
 
 
 def _stamped_all_reduce(arrivals: _Arrivals, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-    """What DDP does by itself, mean over ranks, with a stamp before and after."""
+    """Reduce a bucket to the mean over ranks, as DDP does itself, with a timestamp before and after."""
     buffer = bucket.buffer()
     row = [arrivals.step, bucket.index(), buffer.numel() * buffer.element_size(), arrivals.stamps.now(), None]
     arrivals.rows.append(row)

@@ -1,9 +1,9 @@
-"""Larger batches that are tried: training goes on from a checkpoint, and losses are compared at equal samples.
+"""Trial of larger batches: training continues from a checkpoint, and losses are compared at equal sample counts.
 
-The branches take the same samples in the same order, at the batch of the launch, twice and four times that. A
-larger batch is made of more micro-batches, so that it takes no more memory. Its learning rate is the one that the
-training had at the checkpoint, raised as advice of a larger batch raises it (study/config/optimizers.py); it stays
-within a branch. The state of the optimizer goes on as it was. All this comes after everything that is timed.
+The branches use the same samples in the same order, with 1, 2 and 4 times the batch of the run. A larger batch
+consists of more micro-batches, so it needs no more memory. Its learning rate is the rate at the checkpoint, raised
+as in the advice to use a larger batch (study/config/optimizers.py), and is constant within a branch. The state of
+the optimizer is kept. All this comes after everything that is timed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.step.branch_point import TIMES
 
 POINTS = 8
-"""At which the loss of a branch is taken, beside that of the checkpoint."""
+"""Number of points at which the loss of a branch is measured, in addition to the checkpoint."""
 
 
 def try_batches(trainer: Trainer) -> BatchTrial | None:
-    """The branches of this launch; None where it kept no checkpoint. What fails is told, and fails no launch.
+    """Return the branches of this run; None if it kept no checkpoint. A failure is recorded and not raised.
 
     Raises StoppedError.
     """
@@ -38,21 +38,21 @@ def try_batches(trainer: Trainer) -> BatchTrial | None:
         return None
     try:
         trainer.strategy.barrier()  # rank 0 has written it
-        trainer.stepper.update.optimizer.state.clear()  # as large as a model, and nothing steps with it any more
+        trainer.stepper.update.optimizer.state.clear()  # as large as a model, and no longer needed
         branches = tuple(_branch(trainer, times) for times in TIMES)
         return BatchTrial(at_samples=point.at_samples, branches=branches, seconds=time.monotonic() - begin)
     except StoppedError:
         raise
-    except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
+    except Exception as error:  # whatever a user's network or device raises: the training has been measured
         return BatchTrial(at_samples=point.at_samples, failed=with_type(error))
     finally:
         point.forget()
 
 
 def _read(trainer: Trainer) -> dict[str, Any]:
-    """The checkpoint, on every rank. Raises RuntimeError on all where one cannot read it.
+    """Read the checkpoint on every rank. Raises RuntimeError on all ranks if one of them cannot read it.
 
-    It is read for each branch: an optimizer takes the tensors of a state for its own, and changes them.
+    It is read again for each branch: an optimizer adopts the tensors of a loaded state, and changes them.
     """
     problem, state = "", {}
     try:
@@ -87,14 +87,14 @@ def _branch(trainer: Trainer, times: int) -> Branch:
         trainer.stepper.run_block(list(itertools.islice(remaining, size)))
         samples.append(samples[-1] + size * times * spec.global_batch)
         losses.append(trainer.validate()[0])
-        if not math.isfinite(losses[-1]):  # of all ranks, so that all leave
+        if not math.isfinite(losses[-1]):  # the mean over all ranks, so all ranks leave the loop
             losses[-1] = math.nan
             break
     return Branch(times=times, samples=tuple(samples), losses=tuple(losses))
 
 
 def _batches(trainer: Trainer, times: int) -> list[Tensor]:
-    """Index batches of this rank after those that were trained: the samples of a branch, over all ranks."""
+    """Return this rank's index batches for a branch, from the samples after those that were trained on."""
     batch = times * trainer.spec.global_batch
     share = replace(trainer.share, global_batch=batch)
     epochs = (share.batches(epoch) for epoch in itertools.count(trainer.spec.epochs + 1))

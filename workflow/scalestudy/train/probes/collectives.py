@@ -1,9 +1,9 @@
-"""The collectives of a step at the model's own message sizes, on the ranks of the launch, idle.
+"""The collectives of a step at the model's own message sizes, on the otherwise idle ranks of the run.
 
-What the network gives when nothing else is going on: a lower bound on the time of the same message in training.
+Their time without other work is a lower bound on the time of the same message in training.
 
 On a CPU each call is timed by itself. On CUDA calls are queued (train/probes/queued_calls.py), and two large
-messages are added where memory allows, so that the fit over sizes has a bandwidth.
+messages are added if memory allows, so that the fit over sizes can determine the bandwidth.
 """
 
 import time
@@ -18,19 +18,19 @@ from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.step.clock import CudaClock
 from scalestudy.train.strategies.base import all_gather, reduce_scatter
 
-SMALL_BYTES = (4, 1024, 16 * 1024)  # where latency is all there is
-LARGE_BYTES = (64 * 2**20, 256 * 2**20)  # where bandwidth is; on CUDA only
+SMALL_BYTES = (4, 1024, 16 * 1024)  # latency dominates
+LARGE_BYTES = (64 * 2**20, 256 * 2**20)  # bandwidth dominates; on CUDA only
 MESSAGES_IN_MEMORY = 4
-"""Messages of a size that have to fit into free memory: the call's own, its part on a rank, and NCCL's buffers."""
+"""Number of messages that must fit into free memory: the call's own, its part on a rank, and NCCL's buffers."""
 WARMUP_CALLS = 3
 MOST_CALLS, FEWEST_CALLS = 30, 5
 SECONDS_PER_SIZE = 0.1
 
 
 def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
-    """Record the calls of each collective at each size; `messages`: bytes of the gradient buckets.
+    """Record the calls of each collective at each size. messages: bytes of the gradient buckets.
 
-    A broadcast only where DDP makes one, of the model's buffers, and at their size.
+    A broadcast is only timed if DDP broadcasts the model's buffers, and at their size.
     """
     world, device = trainer.place.world_size, trainer.place.device
     unit = 4 * world  # a float32 of every rank
@@ -53,12 +53,12 @@ def probe_collectives(trainer: Trainer, messages: list[int]) -> None:
 
 
 def large_messages(free_bytes: float) -> tuple[int, ...]:
-    """Those of LARGE_BYTES for which there is memory; free_bytes: the smallest over ranks."""
+    """Return those of LARGE_BYTES that fit into memory. free_bytes: minimum over ranks."""
     return tuple(size for size in LARGE_BYTES if MESSAGES_IN_MEMORY * size <= free_bytes)
 
 
 def _free_bytes(trainer: Trainer) -> float:
-    """Bytes that the device, or the study's limit on it, has left; the smallest over ranks."""
+    """Return the free bytes on the device, or within the study's limit (minimum over ranks)."""
     free, _ = torch.cuda.mem_get_info(trainer.place.device)
     if limit_gib := trainer.spec.host.memory_limit_gib:
         free = min(free, int(limit_gib * 2**30) - torch.cuda.memory_reserved(trainer.place.device))
@@ -66,14 +66,14 @@ def _free_bytes(trainer: Trainer) -> float:
 
 
 def _time_on_device(trainer: Trainer, call: Callable[[], object]) -> list[dict[str, float]]:
-    """`time_s` and `enqueue_s` of calls in the middle of others, a row a group of them."""
+    """Return `time_s` and `enqueue_s` of queued calls, one row per group of calls."""
     trainer.strategy.barrier()
     clock = CudaClock()
     return time_queued(call, clock, hold=hold_back, agree=lambda value: largest_over_ranks(trainer, value))
 
 
 def _time_calls(trainer: Trainer, call: Callable[[], object]) -> list[float]:
-    """Seconds of each call on this rank, on the host's clock; every rank makes the same number of calls."""
+    """Return the seconds of each call on this rank, by the host's clock; all ranks make equally many calls."""
 
     def timed() -> float:
         begin = time.perf_counter()
@@ -89,9 +89,9 @@ def _time_calls(trainer: Trainer, call: Callable[[], object]) -> list[float]:
 
 
 def _call(name: str, count: int, world: int, device: torch.device) -> Callable[[], object]:
-    """A collective on a message of `count` float32.
+    """Return a function that calls a collective on a message of `count` float32.
 
-    That is the whole message, as nccl-tests counts it: what a rank holds after an all-gather, before a
+    This is the complete message, as in nccl-tests: what a rank has after an all-gather, or before a
     reduce-scatter.
     """
     whole, mine = torch.zeros(count, device=device), torch.zeros(count // world, device=device)

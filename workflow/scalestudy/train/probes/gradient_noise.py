@@ -1,17 +1,17 @@
-"""How much the gradients of batches scatter, at the parameters that the training ended with.
+"""The scatter of the gradients of batches, at the final parameters of the training.
 
-The squares of a gradient g of b samples have the expectation |G|^2 + tr(Sigma) / b, where G is the gradient of the
-mean loss and Sigma the covariance of the gradients of single samples. The product of two gradients of different
-batches has the expectation |G|^2. With DDP a gradient is that of a rank, which a communication hook sees before
-the all-reduce; in a single process it is that of a part of the batch. With accumulation it is that of a
-micro-batch. Squares and products are kept for rows of steps; the analysis makes the noise scale of them. Sources:
+For a gradient g of b samples, |g|^2 has the expectation |G|^2 + tr(Sigma) / b, where G is the gradient of the mean
+loss and Sigma the covariance of the gradients of single samples. The product of two gradients of different batches
+has the expectation |G|^2. With DDP, g is the gradient of a rank, which a communication hook reads before the
+all-reduce; in a single process, of a part of the batch; with accumulation, of a micro-batch. Squares and products
+are recorded for rows, which are groups of steps; the analysis computes the noise scale from them. Sources:
 McCandlish et al. (2018), An Empirical Model of Large-Batch Training, arXiv:1812.06162, appendix A.1; Qiao et al.
 (2021), Pollux, OSDI.
 
-No parameter changes in the probe, so all rows are of one network. It comes after everything that is timed: the
-parameters are kept when the training ends, and put back for it. Batches are drawn with replacement, so that rows
-do not depend on each other. Layers of batch normalisation take their running statistics: with those of the batch,
-the gradient of a sample would depend on the others.
+The probe changes no parameter, so all rows belong to one network. It comes after everything that is timed: the
+parameters are saved when the training ends, and restored for the probe. Batches are drawn with replacement, so
+that rows are independent. Batch normalisation uses its running statistics: with the statistics of the batch, the
+gradient of a sample would depend on the other samples.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ from scalestudy.train.probes.rounds import largest_over_ranks
 from scalestudy.train.probes.sketch import Sketch
 
 LIMIT_S = 2.0
-"""Seconds that the rows may take where steps are short; long steps are made all the same for FEWEST_ROWS."""
+"""Seconds for all rows. If steps are long, FEWEST_ROWS rows are measured even if this takes longer."""
 ROWS, FEWEST_ROWS = 32, 8
 MOST_STEPS = 16
-"""Of a row."""
+"""Most steps of a row."""
 SETTLE_STEPS = 2
-"""DDP orders its buckets again after the first step. The faster of the two says how long a step is."""
+"""Steps before the rows. DDP rebuilds its buckets after the first; the faster one gives the length of a step."""
 
 
 def is_wanted(spec: TrainSpec) -> bool:
-    """Whether a launch measures it: the first of each point, since it takes as long as the other probes together.
+    """Return whether a run measures this: the first run of each point, since it takes as long as all other probes.
 
-    FSDP does not: a rank never has the whole of its own gradient.
+    FSDP runs do not: a rank never has its own complete gradient.
     """
     return spec.repeat == 1 and spec.measure.probe_rounds > 0 and spec.strategy != "fsdp"
 
 
 def keep_parameters(trainer: Trainer) -> Path | None:
-    """Rank 0 writes parameters and buffers into a file of the launch, where another probe will train them.
+    """Save parameters and buffers to a file of the run, on rank 0, if a probe before this one trains them.
 
-    A file and no copy: a rank may have no memory for one. None where nothing trains them; a path without a file
-    where it could not be written.
+    A file is used since a rank may have no memory for a copy. Returns its path; None if no probe trains them. The
+    file does not exist if it could not be written.
     """
     spec = trainer.spec
     trains = spec.strategy != "single" or spec.alternation or spec.profile_steps
@@ -74,17 +74,17 @@ def keep_parameters(trainer: Trainer) -> Path | None:
         with path.open("wb") as file:
             torch.save(trainer.plain.state_dict(), file)
             file.flush()
-            os.fsync(file.fileno())  # the disk is to be idle when the next probe begins
+            os.fsync(file.fileno())  # the disk must be idle when the next probe begins
     except StoppedError:
         raise
-    except (OSError, RuntimeError):  # what is not there cannot be put back, and the probe says so
+    except (OSError, RuntimeError):  # the probe will report that it cannot restore the parameters
         with contextlib.suppress(OSError):
             path.unlink()
     return path
 
 
 def probe_gradient_noise(trainer: Trainer, kept: Path | None) -> GradientNoise:
-    """The rows of this launch; kept: from keep_parameters. What fails in it is told, and fails no launch.
+    """Return the rows of this run. kept: from keep_parameters. A failure is recorded and not raised.
 
     Raises StoppedError.
     """
@@ -93,7 +93,7 @@ def probe_gradient_noise(trainer: Trainer, kept: Path | None) -> GradientNoise:
         return _measure(trainer, kept, begin)
     except StoppedError:
         raise
-    except Exception as error:  # whatever a user's network or device does: the launch itself has been measured
+    except Exception as error:  # whatever a user's network or device raises: the training has been measured
         what = (str(error).splitlines() or [""])[0]
         return GradientNoise(samples=_samples(trainer.spec), gradients=1, failed=f"{type(error).__name__}: {what}")
     finally:
@@ -102,7 +102,10 @@ def probe_gradient_noise(trainer: Trainer, kept: Path | None) -> GradientNoise:
 
 
 def _measure(trainer: Trainer, kept: Path | None, begin: float) -> GradientNoise:
-    """Raises RuntimeError on all ranks where one of them cannot begin: in a collective it would be too late."""
+    """Measure the rows.
+
+    Raises RuntimeError on all ranks if one of them cannot begin, before any rank is in a collective.
+    """
     spec, place = trainer.spec, trainer.place
     parameters = [p for p in trainer.plain.parameters() if p.requires_grad]
     problem, sketch, sums = "", Sketch(parameters), torch.empty(0)
@@ -148,12 +151,12 @@ def _measure(trainer: Trainer, kept: Path | None, begin: float) -> GradientNoise
 
 
 def _samples(spec: TrainSpec) -> int:
-    """Of a gradient."""
+    """Return the number of samples of a gradient."""
     return spec.batch_per_rank // parts_of_step(spec)
 
 
 def _rows(trainer: Trainer, make: Step, sketch: Sketch, sums: Tensor) -> tuple[int, int, Tensor]:
-    """(rows, steps of each, sum of |g|^2 of this rank for each row); adds the gradients of each row to `sums`."""
+    """Return (rows, steps per row, sum of |g|^2 of this rank per row); add the gradients of each row to `sums`."""
     place = trainer.place
     squares = torch.zeros(ROWS, dtype=torch.float64, device=place.device)
     random = torch.Generator().manual_seed(trainer.spec.seed * 100_003 + 7919 * (place.rank + 1))
@@ -182,12 +185,12 @@ def _rows(trainer: Trainer, make: Step, sketch: Sketch, sums: Tensor) -> tuple[i
 
 
 def rows_for(step_s: float) -> tuple[int, int]:
-    """(rows, steps of each) for steps of so many seconds."""
+    """Return (rows, steps per row) for steps of `step_s` seconds."""
     rows = min(ROWS, max(FEWEST_ROWS, int(LIMIT_S / step_s)))
     return rows, min(MOST_STEPS, max(1, int(LIMIT_S / step_s / rows)))
 
 
 def _products(rows: Tensor) -> Tensor:
-    """Each row times the mean of all others, float64: (rows, size) -> (rows,)."""
+    """Return the product of each row and the mean of all others, float64: (rows, size) -> (rows,)."""
     total = rows.sum(dim=0, dtype=torch.float64)
     return torch.stack([row.double() @ (total - row.double()) for row in rows]) / (len(rows) - 1)

@@ -1,6 +1,6 @@
-"""Steps whose gradients are looked at, with parameters that stay as they are: in one process, and with DDP."""
+"""Steps that evaluate gradients without changing the parameters: in one process, and with DDP."""
 
-# No deferred annotations here: torch looks at those of a hook itself.
+# No deferred annotations here: torch inspects the annotations of a hook.
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ from scalestudy.train.strategies.ddp import wrap_ddp
 from scalestudy.train.workloads.task import loss_of
 
 PARTS = 4
-"""Of the batch of a single process, where it can be divided so."""
+"""Parts of the batch of a single process, if the batch is divisible by this."""
 
 Gradients = list[Tensor | None]
 Step = Callable[[list[Tensor]], tuple[Tensor, Gradients]]
@@ -23,14 +23,14 @@ Step = Callable[[list[Tensor]], tuple[Tensor, Gradients]]
 
 
 def parts_of_step(spec: TrainSpec) -> int:
-    """Gradients that a rank takes of its batch: of each micro-batch; without them PARTS in a single process."""
+    """Return the number of gradients per batch on a rank: one per micro-batch, else PARTS in a single process."""
     if spec.accumulation_steps > 1 or spec.strategy != "single":
         return spec.accumulation_steps
     return next(parts for parts in (PARTS, 2, 1) if spec.batch_per_rank % parts == 0)
 
 
 def announce(trainer: Trainer, random: torch.Generator, steps: int) -> list[list[Tensor]]:
-    """Index batches of so many steps in their parts, drawn with replacement and announced to the feed."""
+    """Draw index batches for `steps` steps with replacement, announce their parts to the feed and return them."""
     split, spec = trainer.split, trainer.spec
     device = "cpu" if split.train_inputs.device.type == "cpu" else trainer.place.device
     drawn = [
@@ -43,20 +43,20 @@ def announce(trainer: Trainer, random: torch.Generator, steps: int) -> list[list
 
 
 def step_alone(trainer: Trainer) -> Step:
-    """One process, without the compiled code of a whole batch: for parts of it, it would be made once more."""
+    """Return a step for one process, without compiled code: it would be compiled again for parts of a batch."""
     trainer.plain._compiled_call_impl = None
     return _step(trainer, trainer.plain, _square_of)
 
 
 @dataclass
 class _Squares:
-    """|g|^2 of this rank's gradient, over the buckets so far; float64."""
+    """Sum of |g|^2 of this rank's gradient over the buckets so far; float64."""
 
     total: Tensor
 
 
 def step_of_ranks(trainer: Trainer) -> Step:
-    """DDP, in a wrapper of its own: what a rank has before the all-reduce, and what all have after it."""
+    """Return a step for DDP, in a new wrapper: a rank's gradient before the all-reduce, and the mean after it."""
     del trainer.stepper.model
     model = wrap_ddp(trainer.plain, trainer.spec, trainer.place.device, hooked=False)
     trainer.stepper.model = model
@@ -72,7 +72,10 @@ def step_of_ranks(trainer: Trainer) -> Step:
 
 
 def _step(trainer: Trainer, model: nn.Module, square_of: Callable[[Gradients], Tensor]) -> Step:
-    """Every part has a backward pass by itself, with gradients from nothing; square_of: asked after each."""
+    """Return a step with a separate backward pass for each part, each without earlier gradients.
+
+    square_of: called after each backward pass with the gradients.
+    """
     parameters = [parameter for parameter in trainer.plain.parameters() if parameter.requires_grad]
     backward = _backward(trainer, model)
 
@@ -84,7 +87,7 @@ def _step(trainer: Trainer, model: nn.Module, square_of: Callable[[Gradients], T
             backward(part)
             mine: Gradients = [parameter.grad for parameter in parameters]
             square += square_of(mine)
-            if len(parts) > 1:  # DDP may write the next ones to the same place
+            if len(parts) > 1:  # DDP may write the next gradients to the same memory
                 mine = [None if gradient is None else gradient / len(parts) for gradient in mine]
             mean = [_sum(*pair) for pair in zip(mean, mine, strict=True)] if mean else mine
         return square, mean
@@ -99,7 +102,7 @@ def _sum(first: Tensor | None, second: Tensor | None) -> Tensor | None:
 
 
 def _looked_at_all_reduce(state: _Squares, bucket: dist.GradBucket) -> torch.futures.Future[torch.Tensor]:
-    """What DDP does by itself, mean over ranks, with a look at the bucket before."""
+    """Reduce a bucket to the mean over ranks, as DDP does itself, after adding |g|^2 of the bucket to `state`."""
     buffer = bucket.buffer()
     state.total = state.total + _square_of([buffer])
     buffer.div_(dist.get_world_size())
@@ -113,7 +116,7 @@ def _looked_at_all_reduce(state: _Squares, bucket: dist.GradBucket) -> torch.fut
 
 
 def _backward(trainer: Trainer, model: nn.Module) -> Callable[[Tensor], None]:
-    """Of an index batch: forward and backward pass of its mean loss, with the scale of the loss."""
+    """Return a function that runs the forward and backward pass of an index batch, with loss scaling."""
     device, context = trainer.place.device, autocast(trainer.spec, trainer.place)
     scale = trainer.stepper.update.loss_scale
 
@@ -130,6 +133,6 @@ def _backward(trainer: Trainer, model: nn.Module) -> Callable[[Tensor], None]:
 
 
 def _square_of(gradients: Gradients) -> Tensor:
-    """|g|^2 in float64, of a gradient in pieces; None is a piece of zeros."""
+    """Return |g|^2 in float64 of a gradient in pieces; None is a piece of zeros."""
     squares = [torch.linalg.vector_norm(g, dtype=torch.float64) ** 2 for g in gradients if g is not None]
     return torch.stack(squares).sum()

@@ -1,8 +1,8 @@
-"""Calls of a device that are timed as they are made in training: queued, one behind the other.
+"""Times calls on a device as training makes them: queued, one after another.
 
-A call that is waited for takes the time of its launch, of its work and of the wait. Here several calls lie between
-two events, and the device is held back until all of them are queued. So the events time the device alone, and the
-host's clock times the launching alone.
+Waiting for each call would measure its launch, its work and the wait together. Here several calls are placed
+between two events, and the device is kept busy until all of them are queued. So the events time only the device,
+and the host's clock times only the launches.
 """
 
 import time
@@ -18,13 +18,13 @@ QUEUED_CALLS = 10
 MOST_GROUPS, FEWEST_GROUPS = 30, 5
 SECONDS_PER_SIZE = 0.5
 HELD_FACTOR = 3.0
-"""The device is held back for this multiple of the time in which the calls were launched the last time."""
+"""The device is kept busy for this multiple of the time that launching the calls took in the first group."""
 CYCLES_PER_S = 2e9
-"""Of the fastest clock of a GPU; a slower one is held back for longer."""
+"""Fastest clock of a GPU; a slower one is kept busy for longer."""
 
 
 def hold_back(seconds: float) -> None:
-    """Keep the current stream of the device busy for that time at least, with work that is not ours."""
+    """Keep the current stream of the device busy for at least `seconds`."""
     torch.cuda._sleep(int(seconds * CYCLES_PER_S))
 
 
@@ -35,15 +35,15 @@ def time_queued(
     hold: Callable[[float], None],
     agree: Callable[[float], float],
 ) -> list[dict[str, float]]:
-    """A row for each group of QUEUED_CALLS calls: `time_s` of one call on the device, `enqueue_s` on the host.
+    """Return a row per group of QUEUED_CALLS calls: `time_s` of one call on the device, `enqueue_s` on the host.
 
-    clock: of the device. hold: keeps the device busy, for a number of seconds. agree: the largest over ranks, so
-    that all of them make the same number of calls. Seconds.
+    Both are in seconds. clock: of the device. hold: keeps the device busy for a number of seconds. agree: returns
+    the maximum over ranks, so that all ranks make the same number of calls.
     """
     for _ in range(WARMUP_CALLS):
         call()
     clock.settle()
-    first = _group(call, clock, hold, held_s=0.0)  # also tells how long the host takes
+    first = _group(call, clock, hold, held_s=0.0)  # also measures how long the host takes
     held_s = HELD_FACTOR * QUEUED_CALLS * first["enqueue_s"]
     slowest_s = agree(QUEUED_CALLS * max(first["time_s"], first["enqueue_s"]) + held_s)
     groups = min(MOST_GROUPS, max(FEWEST_GROUPS, int(SECONDS_PER_SIZE / slowest_s)))

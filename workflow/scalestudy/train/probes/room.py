@@ -1,6 +1,6 @@
-"""Whether every rank has memory for a probe that holds more than the training did. The ranks agree before it.
+"""Whether every rank has memory for a probe that needs more than the training. The ranks agree on it beforehand.
 
-A rank that runs out of memory within a step leaves the others in a collective, and the probes of the launch fail.
+If a rank ran out of memory within a step, the others would block in a collective, and the probes would fail.
 """
 
 import torch
@@ -10,13 +10,13 @@ from scalestudy.train.loop import Trainer
 from scalestudy.train.place.memory_limit import GIB, memory_left_gib
 
 HALF, FP32 = 2, 4
-"""Bytes of a number."""
+"""Bytes per number."""
 
 
 def lack_of_room(trainer: Trainer, extra_gib: float) -> str:
-    """Which rank lacks memory for a step and `extra_gib` GiB beside it, as a sentence; empty where none does.
+    """Return which rank lacks memory for a step plus `extra_gib` GiB, as a sentence; empty if no rank does.
 
-    The same on all ranks, and all of them have to call it. Of several ranks the one that lacks most is named.
+    All ranks must call this, and get the same result. Of several ranks, the one that lacks most is named.
     """
     place = trainer.place
     needed_gib = max(0.0, trainer.gauges.free_at_rest_gib()) + extra_gib
@@ -32,11 +32,11 @@ def lack_of_room(trainer: Trainer, extra_gib: float) -> str:
 
 
 def whole_gradients_gib(spec: TrainSpec, parameters: int) -> float:
-    """GiB that a rank of FSDP holds more in a step without synchronisation: the gradients of the whole model.
+    """Return the additional GiB of an FSDP rank in a step without synchronisation: the model's complete gradients.
 
-    They add up unsharded, in the type that they are reduced in. Source: torch 2.13,
-    FSDPParam.to_accumulated_grad_if_needed. parameters: those that are trained. 0 where the training held them
-    too, between its micro-batches.
+    They accumulate unsharded, in the type in which they are reduced. Source: torch 2.13,
+    FSDPParam.to_accumulated_grad_if_needed. parameters: number of trained parameters. The result is 0 if the
+    training also kept these gradients, between its micro-batches.
     """
     if spec.accumulation_steps > 1 and not spec.accumulation_sync:
         return 0.0

@@ -1,7 +1,7 @@
-"""Rounds of blocks: every kind once a round, in an order that is shuffled anew, the same on all ranks.
+"""Rounds of blocks. Each round has one block of every kind, in a random order that is the same on all ranks.
 
-Neighbours in time are compared with each other, so that a machine that drifts does not pose as communication.
-Rounds end where the difference of the first kind from the second is known, or after `measure.probe_rounds`.
+Blocks close in time are compared, so that a drift of the machine is not mistaken for communication. Rounds end
+when the difference between the first two kinds is known precisely enough, or after `measure.probe_rounds`.
 """
 
 import contextlib
@@ -19,32 +19,33 @@ from scalestudy.measure.stopping import rounds_suffice
 from scalestudy.train.loop import Trainer
 
 BLOCK_S = 0.15
-"""Seconds of a block where steps are long: a drift of the host takes longer."""
+"""Target seconds of a block with long steps; the host drifts more slowly than this."""
 FEWEST_STEPS = 3
 
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of block: its phase in the record, what surrounds it, what is called in every step."""
+    """A kind of block: its phase in the record, the context of the block, and a function to call in every step."""
 
     phase: str
     around: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     after_step: Callable[[], None] | None = None
     ddp_s: Callable[[], np.ndarray] | None = None
-    """DDP_COLUMNS of the block's steps, asked for after it."""
+    """Returns DDP_COLUMNS of the block's steps; called after the block."""
     closed: Callable[[int, int], None] | None = None
-    """Called after a block with its number and its first step."""
+    """Called after a block with the block's number and the number of its first step."""
 
 
 def block_steps(most: int, step_s: float) -> int:
-    """Steps of a block: as many as the study has for probes, fewer where they are long."""
+    """Return the steps of a block: `most`, or fewer if steps are long."""
     return min(most, max(FEWEST_STEPS, math.ceil(BLOCK_S / step_s)))
 
 
 def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
     """Record at most `measure.probe_rounds` rounds of these kinds, after `settle` steps that are not recorded.
 
-    Fewer where the difference of the first two kinds is known to `measure.half_width` of a step on every rank.
+    It stops earlier if the difference of the first two kinds is known to `measure.half_width` of a step on every
+    rank.
     """
     measure = trainer.spec.measure
     batches = trainer.open_extra(settle + measure.probe_rounds * len(kinds) * measure.probe_steps)
@@ -64,13 +65,13 @@ def run_rounds(trainer: Trainer, kinds: list[Kind], *, settle: int) -> None:
 
 
 def largest_over_ranks(trainer: Trainer, value: float) -> float:
-    """So that every rank makes the same steps."""
+    """Return the maximum over ranks, so that every rank makes the same steps."""
     asked = torch.tensor([value], dtype=torch.float64, device=trainer.place.device)
     return float(trainer.strategy.all_reduce_max(asked).item())
 
 
 def _run(trainer: Trainer, kind: Kind, batches: list[Tensor]) -> float:
-    """Record a block: its mean step time on this rank, in seconds."""
+    """Record a block. Returns its mean step time on this rank, in seconds."""
     recorder = trainer.recorder
     block, first = recorder.blocks, recorder.steps
     with kind.around():

@@ -1,4 +1,4 @@
-"""Gradients of any length in a fixed number of values, so that many can be kept and multiplied with each other."""
+"""Sketches: gradients of any length in a fixed number of values, so that many can be kept and multiplied."""
 
 from collections.abc import Sequence
 
@@ -6,26 +6,26 @@ import torch
 from torch import Tensor
 
 SIZE = 2**18
-"""Values of a sketch: 1 MiB."""
+"""Most values of a sketch: 1 MiB."""
 
 
 class Sketch:
-    """Adds gradients up in at most SIZE values. A model with no more parameters is kept as it is.
+    """Accumulates gradients in at most SIZE values. The gradient of a model with at most SIZE parameters is exact.
 
-    Of a longer one, every further piece of SIZE values is added to the first, each value with a random sign that
-    is the same in all sketches. The product of two sketches then has the product of the gradients as its
-    expectation, and scatters around it by about sqrt(2 / SIZE), 0.3 %, of the product of their norms where no
-    single values make up most of a gradient. Source: Weinberger et al. (2009), Feature Hashing for Large Scale
-    Multitask Learning, ICML.
+    For a larger model, every further piece of SIZE values is added to the first piece, each value with a random
+    sign that is the same in all sketches. The expectation of the product of two sketches is the product of the
+    gradients. Its standard deviation is about sqrt(2 / SIZE), 0.3 %, of the product of their norms, unless a few
+    values make up most of a gradient. Source: Weinberger et al. (2009), Feature Hashing for Large Scale Multitask
+    Learning, ICML.
     """
 
     def __init__(self, parameters: Sequence[Tensor], *, size: int = SIZE) -> None:
-        """parameters: those of the model; gradients come in their order."""
+        """parameters: the model's parameters; gradients must be in the same order."""
         self._counts = [parameter.numel() for parameter in parameters]
         self.size = max(1, min(size, sum(self._counts)))
 
     def add(self, gradients: Sequence[Tensor | None], into: Tensor) -> None:
-        """Add a gradient, in the pieces of its parameters, to a sketch of shape (size,); None is zeros."""
+        """Add a gradient, given per parameter, to a sketch of shape (size,); None means zeros."""
         random = torch.Generator(into.device).manual_seed(0)
         place, signs = 0, torch.ones((), device=into.device)
         for count, gradient in zip(self._counts, gradients, strict=True):

@@ -1,7 +1,8 @@
-"""Blocks with and without gradient synchronisation, and for DDP blocks in which its logger is read at every step.
+"""Blocks with and without gradient synchronisation, and for DDP also blocks that read its logger at every step.
 
-The difference of the first two is what synchronisation really costs a step. The logger says what of it is visible
-as communication after the backward pass; it has blocks of its own, so that reading it does not slow the others.
+The difference of the first two is the total cost of synchronisation in a step. The logger shows the part of it
+that is visible as communication after the backward pass. It has blocks of its own, so that reading it does not
+slow the other blocks.
 """
 
 import contextlib
@@ -21,9 +22,9 @@ USUAL_SAMPLE_RATE = 100  # torch's own
 
 
 def probe_ddp(trainer: Trainer, *, logger: bool) -> None:
-    """Record blocks `probe-sync` and `probe-no-sync`, and `probe-logger` where DDP's logger can be read.
+    """Record blocks `probe-sync` and `probe-no-sync`, and `probe-logger` blocks if `logger` is true.
 
-    With a communication hook, or several synchronisations a step, the logger does not say what a step has.
+    With a communication hook, or several synchronisations per step, the logger's times are not those of a step.
     """
     ddp = trainer.stepper.model
     assert isinstance(ddp, DistributedDataParallel)
@@ -35,21 +36,21 @@ def probe_ddp(trainer: Trainer, *, logger: bool) -> None:
 
 
 def bucket_bytes(trainer: Trainer) -> list[int]:
-    """Bytes of each gradient bucket as DDP itself says, before compression."""
+    """Return the bytes of each gradient bucket as DDP reports them, before compression."""
     facts = _facts(trainer.stepper.model)
     sizes = facts.get("rebuilt_bucket_sizes") or facts.get("initial_bucket_sizes") or ""
     return [int(size) for size in str(sizes).replace(",", " ").split()]
 
 
 def unused_parameter_bytes(trainer: Trainer) -> int | None:
-    """Bytes of parameters that got no gradient in the last step; None where DDP was not told to look for them."""
+    """Return the bytes of parameters without a gradient in the last step; None if DDP was not set to find them."""
     if not trainer.spec.ddp.find_unused_parameters:
         return None
     return int(_facts(trainer.stepper.model)["unused_parameter_size"])
 
 
 def _facts(model: nn.Module) -> dict[str, Any]:
-    """What DDP's logger says of the last steps."""
+    """Return the data of DDP's logger for the last steps."""
     assert isinstance(model, DistributedDataParallel)
     facts: dict[str, Any] = model._get_ddp_logging_data()
     return facts
@@ -58,11 +59,11 @@ def _facts(model: nn.Module) -> dict[str, Any]:
 def probe_fsdp(trainer: Trainer) -> None:
     """Record blocks `probe-sync` and `probe-no-sync`.
 
-    Without synchronisation FSDP leaves out the reduce-scatter of gradients; parameters are gathered all the same,
-    and the optimizer has nothing to do. What the gathers cost has no blocks to be told by. Each rank holds the
-    gradients of the whole model meanwhile: room.py says whether it can.
+    Without synchronisation FSDP omits the reduce-scatter of gradients. It still gathers the parameters, and the
+    optimizer has nothing to do. So these blocks do not show the cost of the all-gathers. Each rank holds the
+    gradients of the complete model in the meantime: room.py checks that they fit.
     """
-    from torch.distributed.fsdp import FSDPModule  # there already; the other strategies do without it
+    from torch.distributed.fsdp import FSDPModule  # already imported with FSDP; other strategies do not need it
 
     model = trainer.stepper.model
     assert isinstance(model, FSDPModule)
@@ -77,19 +78,19 @@ def probe_fsdp(trainer: Trainer) -> None:
 
 
 def unit_bytes(trainer: Trainer) -> list[int]:
-    """Bytes of the parameters of each unit of FSDP."""
+    """Return the bytes of the parameters of each FSDP unit."""
     from torch.distributed.fsdp import FSDPModule
 
     model = trainer.stepper.model
     assert isinstance(model, FSDPModule)
     units = [module for module in model.modules() if isinstance(module, FSDPModule)]
     if len(units) > 1:
-        units.remove(model)  # what is left of it in the root is small
+        units.remove(model)  # the root's own parameters are few
     return [sum(p.numel() * p.element_size() for p in unit.parameters()) for unit in units]
 
 
 class _Logger:
-    """DDP's runtime statistics: nanoseconds; those of a step appear in the forward pass after it."""
+    """DDP's runtime statistics, in nanoseconds. Those of a step appear in the forward pass after it."""
 
     def __init__(self, ddp: DistributedDataParallel) -> None:
         self._ddp = ddp
@@ -109,6 +110,6 @@ class _Logger:
         self._rows.append([facts.get(field, np.nan) for field in FIELDS])
 
     def rows(self) -> np.ndarray:
-        """Seconds, one row a step: what was read in the step after it; that of the last is not known."""
+        """Return seconds, one row per step, as read in the step after it. The last step's row is unknown."""
         seconds = np.array(self._rows, dtype=float) * 1e-9
         return np.vstack([seconds[1:], np.full((1, len(FIELDS)), np.nan)])

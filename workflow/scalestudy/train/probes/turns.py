@@ -1,7 +1,7 @@
-"""Whose turn it is: rank 0 works alone while the others sleep, until it says so.
+"""Turns between ranks: rank 0 works alone, and the others sleep until it gives the next turn.
 
-They wait for a key of the store by which the ranks met: a read from a socket, which takes no processor and no
-device. A collective would not do: one of gloo or NCCL may spin, and NCCL's holds the device of those that wait.
+They wait for a key of the rendezvous' store: a read from a socket, which uses neither processor nor device. A
+collective is not suitable: it may spin, and one of NCCL occupies the devices of the ranks that wait.
 """
 
 import datetime
@@ -10,32 +10,32 @@ from dataclasses import asdict, dataclass
 
 import torch.distributed as dist
 
-# Whoever never comes is the watchdog's to notice, which knows how long the study lets a rank stand still.
+# The watchdog detects a rank that hangs, within the study's stall limit.
 NO_LIMIT = datetime.timedelta(days=30)
 
 
 @dataclass(frozen=True)
 class Turn:
-    """What rank 0 says when the others may go on."""
+    """The message of rank 0 to the other ranks."""
 
     steps: int
     blocks: int
-    """Recorded by rank 0 so far."""
+    """Numbers of steps and blocks that rank 0 has recorded so far."""
     block_steps: int = 0
-    """Steps of every block that counts; 0 in the last turn, in which nothing is trained."""
+    """Steps of each block, without lead-in; 0 in the last turn, in which nothing is trained."""
     refused: str = ""
-    """Why the turns end before their time; empty where they do not."""
+    """Why the turns end early; empty if they do not."""
 
 
 class Turns:
-    """Of all ranks of the process group. Each makes one; rank 0 gives every turn, and the others take it."""
+    """The turns of a process group. Every rank makes this object; rank 0 gives each turn, the others take it."""
 
     def __init__(self) -> None:
         self._store = dist.PrefixStore("turns", dist.distributed_c10d._get_default_store())
         self._number = 0
 
     def give(self, turn: Turn) -> None:
-        """The others go on."""
+        """Let the other ranks continue."""
         self._store.set(self._next(), json.dumps(asdict(turn)))
 
     def take(self) -> Turn:

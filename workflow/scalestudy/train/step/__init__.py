@@ -1,1 +1,1 @@
-"""What a training step consists of, from reading the batch to the optimizer, and how its parts are timed."""
+"""The parts of a training step, from reading the batch to the optimizer, and their timing."""

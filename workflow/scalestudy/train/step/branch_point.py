@@ -1,4 +1,4 @@
-"""A checkpoint in the middle of a training. After the training, larger batches are tried from it."""
+"""A checkpoint in the middle of the training, from which larger batches are tried after the training."""
 
 from __future__ import annotations
 
@@ -13,42 +13,46 @@ from torch import nn
 from scalestudy.study.spec import TrainSpec
 
 AT = 0.4
-"""Of the training. Earlier, a larger batch is behind in steps and has not caught up; later, there is little left
-to lose, and noise decides. Of eight networks, five trainings each, branches after 25, 40 and 50 % of the training
-told the samples to a target accuracy within 17, 16 and 31 % (root mean square), one training alone within 25 %."""
+"""Share of the training before the checkpoint. Earlier, a larger batch has made too few steps to catch up; later,
+the loss changes little and noise dominates. For eight networks with five trainings each, branches after 25, 40 and
+50 % of the training predicted the samples to a target accuracy within 17, 16 and 31 % (root mean square), a single
+training alone within 25 %."""
 TIMES = (1, 2, 4)
-"""The global batch over that of the launch. Advice goes no farther than four times."""
+"""Global batches of the branches, as multiples of the run's. Advice never exceeds four times the batch."""
 FEWEST_STEPS = 6
-"""Of the largest batch: with fewer there is no curve."""
+"""Least steps of the largest batch: fewer do not give a curve."""
 
 
 class BranchPoint:
-    """Keeps model and optimizer once, between two blocks of steps, in a file of the launch."""
+    """Saves model and optimizer once, between two blocks of steps, to a file of the run."""
 
     def __init__(self, spec: TrainSpec, steps: int, directory: Path, *, rank: int) -> None:
-        """steps: of the whole training; 0 where it has no end."""
+        """steps: steps of the whole training; 0 if their number is not fixed."""
         self.samples = int(spec.measure.batch_trial_share * steps) * spec.global_batch
-        """Of each branch."""
+        """Samples of each branch."""
         wanted = spec.repeat == 1 and spec.strategy == "ddp" and spec.measure.probe_rounds > 0
         enough = self.samples >= FEWEST_STEPS * TIMES[-1] * spec.global_batch
         self._due: float = AT * steps if wanted and enough else inf
         self._rank, self._global_batch = rank, spec.global_batch
         self.path = directory / "branch-point.pt"
         self.at_samples: int | None = None
-        """Samples before the checkpoint; None while there is none."""
+        """Samples before the checkpoint; None as long as there is no checkpoint."""
 
     def pass_by(self, steps: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Called between blocks with the steps so far, on all ranks. Rank 0 writes; nothing is timed meanwhile."""
+        """Save the checkpoint if it is due. All ranks call this between timed blocks; only rank 0 writes.
+
+        steps: number of steps so far.
+        """
         if steps < self._due:
             return
         self._due, self.at_samples = inf, steps * self._global_batch
         if self._rank:
             return
-        # Where it cannot be written, the probe says so: no training fails for it.
+        # If it cannot be written, the probe reports this; the training does not fail.
         with contextlib.suppress(OSError), self.path.open("wb") as file:
             torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
             file.flush()
-            os.fsync(file.fileno())  # the disk is to be idle when the next step begins
+            os.fsync(file.fileno())  # the disk must be idle when the next step begins
 
     def forget(self) -> None:
         """Remove the file."""

@@ -1,8 +1,8 @@
-"""Checkpoints as training scripts write them, so that their price is part of the step that pays it.
+"""Checkpoints as training scripts write them, so that their cost is part of the step in which they are written.
 
-One process and DDP: rank 0 writes a file and the others go on. FSDP, and every strategy where it is to happen
-while training goes on: torch's distributed checkpoint, in which every rank takes part. They are written to be
-paid for: a launch removes them at its end.
+With one process or DDP, rank 0 writes a file and the others continue. With FSDP, and with every strategy if
+checkpoints are asynchronous, all ranks take part in torch's distributed checkpoint. The checkpoints are written
+only to measure their cost: a run removes them at its end.
 """
 
 import importlib
@@ -29,10 +29,10 @@ class Checkpoints:
             spec.checkpoint_every_steps
         )
         if self._distributed:
-            # It takes long to load, most runs do without it, and no step that is timed is to wait for it.
+            # Importing it is slow and most runs do not need it; no timed step should wait for the import.
             self._dcp = importlib.import_module("torch.distributed.checkpoint")
             importlib.import_module("torch.distributed.checkpoint.state_dict")
-        # What is agreed upon in the background must not come between the messages of training.
+        # Background coordination must not mix with the messages of training.
         grouped = self._distributed and dist.is_initialized()
         self._group = dist.new_group(backend="gloo") if grouped else None
         self._among = self._whom_to_ask()
@@ -40,7 +40,7 @@ class Checkpoints:
         self._written: list[Path] = []
 
     def save(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Write a checkpoint of this step; all ranks call it with the same step."""
+        """Write a checkpoint of this step. All ranks must call this with the same step."""
         if self._distributed:
             self._save_distributed(step, model, optimizer)
         elif self._rank == 0:
@@ -52,13 +52,13 @@ class Checkpoints:
             self._remember(path)
 
     def close(self) -> None:
-        """Wait for what is still being written, and remove what was."""
+        """Wait for unfinished checkpoints, then remove all."""
         self._wait()
         if self._rank == 0:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _save_distributed(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        self._wait()  # one at a time: the next waits for the one before, as it has to in a script
+        self._wait()  # one at a time: each waits for the one before, as in a training script
         dcp = self._dcp
         parameters, moments = dcp.state_dict.get_state_dict(model, optimizer)
         state: dict[str, Any] = {"model": parameters, "optimizer": moments, "step": step}
@@ -71,9 +71,9 @@ class Checkpoints:
             self._remember(path)
 
     def _whom_to_ask(self) -> dict[str, Any]:
-        """Arguments of a distributed checkpoint: the ranks that write it, or that there is one process only.
+        """Return arguments for a distributed checkpoint: the ranks that write it, or a flag for a single process.
 
-        Torch 2.8 sees the latter by itself, and has no argument that says so.
+        torch 2.8 detects a single process by itself and has no such argument.
         """
         if dist.is_initialized():
             return {"process_group": self._group}

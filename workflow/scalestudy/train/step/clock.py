@@ -1,7 +1,7 @@
-"""Two stopwatches with one face: the monotonic clock on a CPU, events on a GPU's stream.
+"""Two clocks with one interface: the monotonic clock on a CPU, events on the stream of a GPU.
 
-A step is cut at marks that meet end to end, so its parts add up to it, and the steps of a block add up to the
-block. The GPU is waited for at the edges of a block only; inside it the host runs ahead as in real training.
+Marks divide a step without gaps, so its parts add up to the step, and the steps of a block add up to the block.
+The host waits for the GPU only before and after a block; within it the host runs ahead as in real training.
 """
 
 import itertools
@@ -14,32 +14,34 @@ import torch
 
 
 class ClockError(RuntimeError):
-    """A clock ran backwards: nothing that was timed by it can be believed."""
+    """A clock ran backwards, so its times are not reliable."""
 
 
 class Clock(Protocol):
-    """`settle`, then a list of what `now` gives, then `between` of that list."""
+    """Call `settle`, then collect marks from `now` in a list, then pass the list to `between`."""
 
     host_runs_ahead: bool
-    """Whether marks are of a device that the host runs ahead of."""
+    """Whether marks are events of a device that the host runs ahead of."""
 
     @property
     def now(self) -> Callable[[], Any]:
-        """Gives a mark. Whoever times collects them, so that no Python is called for one: a step has six of them,
-        and may be a millisecond."""
+        """A function that returns a mark. The caller collects the marks, so that a mark needs no Python call.
+
+        A step has six marks, and may take only a millisecond.
+        """
 
     def settle(self) -> None:
-        """Wait until the device has done what it was given."""
+        """Wait until the device has completed its work."""
 
     def between(self, marks: list[Any]) -> np.ndarray:
-        """Seconds between the marks, in order, as one row; waits for the device. The marks are of no use after it.
+        """Return the seconds between the marks, in order, as one row, after waiting for the device.
 
-        Raises ClockError where one is negative.
+        The marks must not be used afterwards. Raises ClockError if a difference is negative.
         """
 
 
 class CpuClock:
-    """time.perf_counter_ns, whose difference is exact to the nanosecond."""
+    """time.perf_counter_ns, whose differences are exact to the nanosecond."""
 
     host_runs_ahead = False
     now = staticmethod(time.perf_counter_ns)
@@ -53,10 +55,10 @@ class CpuClock:
 
 
 class CudaClock:
-    """CUDA events on the current stream; read when the block is over, and then used again.
+    """CUDA events on the current stream, which are read after the block and then reused.
 
-    To make an event takes a call of the driver, within the step that is timed. After the first block there are
-    enough for the next.
+    Creating an event calls the driver within the timed step. After the first block there are enough events for the
+    next blocks.
     """
 
     def __init__(self) -> None:
@@ -80,7 +82,7 @@ class CudaClock:
 
 
 def make_clock(device: torch.device) -> Clock:
-    """The clock that fits the device."""
+    """Return the clock for the device."""
     return CudaClock() if device.type == "cuda" else CpuClock()
 
 

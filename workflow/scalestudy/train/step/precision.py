@@ -1,4 +1,4 @@
-"""The arithmetic of a run: what autocast does, what fp32 is in matrix products, whether losses are scaled."""
+"""The arithmetic of a run: autocast, the precision of fp32 matrix products, and loss scaling."""
 
 import torch
 
@@ -7,21 +7,21 @@ from scalestudy.train.place.placement import Placement, PlacementError
 
 
 def set_arithmetic(spec: TrainSpec, place: Placement) -> None:
-    """fp32 means fp32, in convolutions too, where torch's default on CUDA is TF32; tf32 means TF32 in both.
+    """Set whether fp32 matrix products and convolutions use TF32: with 'tf32' both do, otherwise neither does.
 
-    Raises PlacementError where the device has no TF32.
+    torch's default on CUDA is TF32 for convolutions only. Raises PlacementError if the device has no TF32.
     """
     tf32 = spec.precision == "tf32"
     if tf32 and place.device.type != "cuda":
-        raise PlacementError("precision tf32 is arithmetic of CUDA devices; this rank runs on a CPU. Use fp32")
+        raise PlacementError("precision tf32 needs a CUDA device, but this rank runs on a CPU. Use fp32")
     torch.set_float32_matmul_precision("high" if tf32 else "highest")
     torch.backends.cudnn.allow_tf32 = tf32
 
 
 def autocast(spec: TrainSpec, place: Placement) -> torch.autocast | None:
-    """Autocast, or None: a disabled one, or a context that does nothing, costs microseconds a step.
+    """Return the autocast context, or None: even a disabled or empty context costs microseconds per step.
 
-    FSDP has a policy of its own.
+    FSDP uses its own mixed-precision policy instead.
     """
     dtype = {"bf16": torch.bfloat16, "fp16": torch.float16}.get(spec.precision)
     if dtype is None or spec.strategy == "fsdp":
@@ -30,5 +30,5 @@ def autocast(spec: TrainSpec, place: Placement) -> torch.autocast | None:
 
 
 def scaled_on(spec: TrainSpec, place: Placement) -> str | None:
-    """Type of the device whose losses are scaled against underflow; None where gradients do not underflow."""
+    """Return the device type for loss scaling against underflow; None if gradients do not underflow."""
     return place.device.type if spec.precision == "fp16" else None

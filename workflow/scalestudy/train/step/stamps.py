@@ -1,7 +1,8 @@
-"""Points in time that can be compared between the ranks of a host: seconds of its monotonic clock.
+"""Timestamps that can be compared between the ranks of a host: seconds of its monotonic clock.
 
-On a GPU a point is an event on the current stream, placed on the host's clock by an event whose host time is
-known. That is good to some microseconds, enough for waits of a millisecond; between hosts it says nothing.
+On a GPU a timestamp is an event on the current stream. It is converted to the host's clock by an event whose host
+time is known. The error is some microseconds, small enough for waits of a millisecond. Timestamps of different
+hosts cannot be compared.
 """
 
 import time
@@ -25,7 +26,7 @@ class CpuStamps:
 
 
 class CudaStamps(CudaClock):
-    """The events of the clock, none of which is used again; `seconds` is to be called after a synchronisation."""
+    """Events of CudaClock, which are not reused; call `seconds` after a synchronisation."""
 
     def begin(self) -> None:
         torch.cuda.synchronize()
@@ -39,9 +40,9 @@ class CudaStamps(CudaClock):
 
 
 Stamps = CpuStamps | CudaStamps
-"""`begin` a block, take as many points as you like with `now`; `seconds` of each when the device has caught up."""
+"""Call `begin` before a block, take timestamps with `now`; read their `seconds` once the device has caught up."""
 
 
 def make_stamps(device: torch.device) -> Stamps:
-    """The stamps that fit the device."""
+    """Return the timestamps for the device."""
     return CudaStamps() if device.type == "cuda" else CpuStamps()

@@ -1,6 +1,6 @@
-"""Blocks of training steps, every part of every step timed.
+"""Blocks of training steps, in which every part of every step is timed.
 
-The ranks meet before a block, never inside it; losses stay on a GPU until the block is over.
+The ranks synchronise before a block, never within it. Losses stay on the GPU until the end of the block.
 """
 
 import time
@@ -28,7 +28,7 @@ Mark = Callable[[Any], None]
 
 
 class Stepper:
-    """Trains a model step by step. `model` may be wrapped anew between two blocks."""
+    """Trains a model step by step. `model` may get a new wrapper between two blocks."""
 
     def __init__(
         self,
@@ -50,32 +50,32 @@ class Stepper:
         self._log_every, self._save_every = spec.log_every_steps, spec.checkpoint_every_steps
         self._checkpoints = Checkpoints(spec, directory, rank=place.rank)
         self.steps = 0
-        """Steps begun and ended so far."""
+        """Number of completed steps."""
         self.samples = 0
-        """Samples that the feed gave so far, counted as they come."""
+        """Number of samples read from the feed so far."""
         self.enqueue_time_s: float | None = None
         """Seconds that the host took to queue the steps of the last block. None on a CPU, where nothing is queued.
 
-        Near the time of the block, the host is what training waits for: it is bound by launches."""
+        If this is close to the time of the block, the host limits training: it is bound by kernel launches."""
         self._into_parts = self._parts_of_marks()
 
     def stop_bookkeeping(self) -> None:
-        """From here on nothing is logged and no checkpoint written: what follows are probes."""
+        """Stop logging and checkpoints, for the probes that follow."""
         self._log_every = self._save_every = None
         self._into_parts = self._parts_of_marks()
         self._checkpoints.close()
 
     def micro_batches(self, index: Tensor) -> tuple[Tensor, ...]:
-        """The index batch of a step in the parts that are read and passed one after another."""
+        """Return the index batch of a step in parts, one for each micro-batch."""
         return (index,) if self._parts == 1 else index.tensor_split(self._parts)
 
     def run_block(
         self, batches: list[Tensor], *, after_step: Callable[[], None] | None = None, meet: bool = True
     ) -> tuple[np.ndarray, Losses]:
-        """A step on each of these index batches: (seconds, shape (steps, len(STEP_PARTS)); losses of this rank).
+        """Run a step on each index batch. Returns (seconds, shape (steps, len(STEP_PARTS)); losses of this rank).
 
-        The batches are the next ones that the feed was told of. after_step is called within the remainder of each
-        step. meet: the ranks wait for each other before the block. Raises ClockError.
+        The batches must be the next ones that were announced to the feed. after_step: called within the remainder
+        of each step. meet: whether the ranks wait for each other before the block. Raises ClockError.
         """
         losses: list[Any] = []  # numbers on a CPU, tensors elsewhere
         on_cpu = self.place.device.type == "cpu"
@@ -111,10 +111,10 @@ class Stepper:
         return times, losses if on_cpu else torch.stack(losses).float().tolist()
 
     def _pass(self, index: Tensor, mark: Mark) -> Tensor:
-        """Forward and backward pass of a micro-batch, and its loss as a part of the step's."""
+        """Run the forward and backward pass of a micro-batch. Returns its contribution to the loss of the step."""
         now = self.clock.now
         inputs, targets = self.feed.read(index)
-        self.samples += targets.size(0)  # len() is Python, and shape makes a tuple first: microseconds of a step
+        self.samples += targets.size(0)  # len() or shape would cost microseconds in Python or for a tuple
         mark(now())
         if self._moves:
             device = self.place.device
@@ -133,7 +133,7 @@ class Stepper:
         return loss
 
     def _accumulate(self, index: Tensor, mark: Mark) -> Tensor:
-        """The micro-batches of a step; gradients are summed over ranks after the last, or after each."""
+        """Run the micro-batches of a step; gradients are reduced over ranks after the last one, or after each."""
         *first, last = self.micro_batches(index)
         loss: Tensor | float = 0.0
         for part in first:
@@ -145,7 +145,7 @@ class Stepper:
         return loss + self._pass(last, mark).detach()
 
     def _parts_of_marks(self) -> np.ndarray:
-        """(marks of a step, parts): 1 where what ends at that mark belongs to that part."""
+        """Return a matrix (marks of a step, parts) that is 1 where the time up to a mark belongs to a part."""
         absent = {
             "h2d": not self._moves,
             "logging": not self._log_every,
@@ -156,7 +156,7 @@ class Stepper:
         return np.eye(len(STEP_PARTS))[[*(passed * self._parts), *after]]
 
     def _log(self, loss: Tensor) -> None:
-        """What a training script does to show its loss: reading it waits for the device."""
+        """Print the loss as a training script does. Reading it waits for the device."""
         value = loss.item()
         if self.place.rank == 0:
             print(f"step {self.steps}: loss {value:.4f}", flush=True)

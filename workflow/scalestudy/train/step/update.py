@@ -1,4 +1,4 @@
-"""The backward pass and what follows it: loss scaling, clipping, the optimizer's step, the learning rate's."""
+"""The backward pass and the update: loss scaling, clipping, the steps of optimizer and learning-rate schedule."""
 
 import torch
 from torch import Tensor, nn
@@ -7,9 +7,9 @@ from torch.optim.lr_scheduler import LambdaLR
 
 
 class Update:
-    """`backward(loss)` for every micro-batch, then `step()`.
+    """Call `backward(loss)` for every micro-batch, then `step()`.
 
-    Without loss scaling, clipping and schedule these are the calls of a plain loop and nothing else.
+    Without loss scaling, clipping and schedule these make exactly the calls of a plain training loop.
     """
 
     def __init__(
@@ -21,7 +21,7 @@ class Update:
         clip: float | None = None,
         scaled_on: str | None = None,
     ) -> None:
-        """scaled_on: type of the device whose fp16 gradients are scaled; None where there are none."""
+        """scaled_on: device type for the scaling of fp16 gradients; None without scaling."""
         self.optimizer = optimizer
         self._parameters = list(model.parameters())
         self._schedule, self._clip = schedule, clip
@@ -31,7 +31,7 @@ class Update:
 
     @property
     def loss_scale(self) -> float:
-        """What losses are multiplied with before the backward pass; 1 where they are not scaled."""
+        """The factor on losses before the backward pass; 1 without loss scaling."""
         return float(self._scaler.get_scale()) if self._scaler else 1.0
 
     def _plain_step(self) -> None:

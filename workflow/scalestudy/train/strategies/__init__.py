@@ -9,10 +9,10 @@ from scalestudy.train.strategies.ddp import Ddp
 
 
 def make_strategy(spec: TrainSpec, place: Placement, *, stall_limit_s: float = math.inf) -> Strategy:
-    """The strategy of a spec. stall_limit_s: seconds after which a rank that stands still gives up by itself."""
+    """Return the strategy of a spec. stall_limit_s: seconds without progress after which a rank gives up."""
     if spec.strategy == "fsdp":
         from scalestudy.train.strategies.fsdp import (
-            Fsdp,  # loads half a second of torch that the others do without
+            Fsdp,  # imports parts of torch for half a second, which other strategies do not need
         )
 
         return Fsdp(spec, place, stall_limit_s=stall_limit_s)

@@ -1,6 +1,6 @@
 """How a model is run on the ranks: the plain model in one process, DistributedDataParallel, or FSDP2.
 
-The single-process baseline has no wrapper and no process group: it is what a user without any of this would run.
+The single-process baseline has no wrapper and no process group: it is an ordinary single-process training.
 """
 
 import contextlib
@@ -16,25 +16,25 @@ from scalestudy.study.spec import TrainSpec
 from scalestudy.train.place.placement import Placement, PlacementError
 from scalestudy.train.workloads import build_model
 
-# torch 2.13 has new names for both and warns of the old ones; older versions have the old ones only.
+# torch 2.13 has new names for both and deprecates the old ones; older versions have the old ones only.
 all_gather = getattr(dist, "all_gather_single", dist.all_gather_into_tensor)
 reduce_scatter = getattr(dist, "reduce_scatter_single", dist.reduce_scatter_tensor)
 
-# A gloo group that loses its last reference joins its threads while Python's lock is held, and a thread that is
-# just letting go of the last all-reduce waits for that lock: for ever. The last reference is kept until the
-# process ends.
+# When a gloo group loses its last reference, it joins its threads while holding Python's lock. A thread that is
+# just releasing the last all-reduce waits for that lock, which is a deadlock. So the last reference is kept until
+# the process ends.
 _ENDED: list[dist.ProcessGroup | None] = []
 
 
 AFTER_US_S = 60.0
-"""Seconds between our own watchdog (place/watchdog.py) and torch's timeout of a collective."""
+"""Seconds from the limit of our own watchdog (place/watchdog.py) to torch's timeout of a collective."""
 LONGEST_S = 7 * 24 * 3600.0
-"""Where ranks never give up: torch takes no endless timeout."""
+"""Timeout if ranks never give up: torch does not accept an infinite one."""
 HEARTBEAT = "TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC"
-"""NCCL's own watchdog ends the process, without a report, when it has been silent for this long; 480 s by default.
+"""After this time without a heartbeat, torch's NCCL watchdog ends the process without a report; 480 s by default.
 Source: torch 2.13, ProcessGroupNCCL.hpp."""
 
-# What gloo and NCCL say when another rank is gone, or does not answer.
+# Parts of the messages of gloo and NCCL when another rank is gone, or does not answer.
 LOST = (
     "connection closed by peer",
     "connection reset",
@@ -46,66 +46,66 @@ LOST = (
 
 
 def group_timeout_s(stall_limit_s: float) -> float:
-    """Seconds after which a collective fails: later than a rank gives up and says what it waited for."""
+    """Return the seconds after which a collective fails: later than a rank gives up and reports where it was."""
     return min(stall_limit_s + AFTER_US_S, LONGEST_S)
 
 
 def lost_peer(error: BaseException) -> bool:
-    """Whether an error says that another rank is gone: then it is no cause, but what follows from one."""
+    """Return whether an error means that another rank is gone. Such an error is a consequence, not the cause."""
     if isinstance(error, dist.DistBackendError | dist.DistNetworkError):
         return True
     return isinstance(error, RuntimeError) and any(words in str(error).lower() for words in LOST)
 
 
 class Strategy:
-    """What the training loop asks of a strategy. This one is for one process: nothing is around the model."""
+    """The interface between the training loop and a strategy. This class is for one process, without a wrapper."""
 
     def __init__(self, spec: TrainSpec, place: Placement) -> None:
         if place.world_size != 1:
-            raise PlacementError(f"a single run came up with {place.world_size} ranks; 1 was planned")
+            raise PlacementError(f"a single-process run started with {place.world_size} ranks; 1 was planned")
 
     def build(self, spec: TrainSpec, place: Placement) -> nn.Module:
-        """The model before it is wrapped. The seed gives the same parameters on every rank and at every scale."""
+        """Return the model before it is wrapped. Its seed gives the same parameters on every rank and scale."""
         torch.manual_seed(spec.seed)
         return build_model(spec.model, spec.data).to(place.device)
 
     def wrap(self, model: nn.Module, *, hooked: bool = True) -> nn.Module:
-        """The module whose forward and backward the loop runs. hooked: with the spec's communication hook."""
+        """Return the module that the loop trains. hooked: with the spec's communication hook."""
         return model
 
     def outside_blocks(self, model: nn.Module) -> int:
-        """Parameters that are gathered as a unit of their own beside the blocks; 0 where nothing is gathered."""
+        """Return the number of parameters gathered outside the blocks, as a separate unit; 0 without gathering."""
         return 0
 
     def no_sync(self, model: nn.Module) -> AbstractContextManager[None]:
-        """Gradients of what runs in it are not summed over ranks; may be entered within itself."""
+        """Return a context in which gradients are not reduced over ranks. It can be nested."""
         return contextlib.nullcontext()
 
     def barrier(self) -> None:
-        """Wait until all ranks are here."""
+        """Wait until all ranks have arrived."""
 
     def all_reduce_sum(self, values: Tensor) -> Tensor:
-        """Sum over ranks."""
+        """Return the sum over ranks."""
         return values
 
     def all_reduce_max(self, values: Tensor) -> Tensor:
-        """Largest over ranks, element by element."""
+        """Return the maximum over ranks, element by element."""
         return values
 
     def close(self) -> None:
-        """Give back what `__init__` took."""
+        """Release the resources that `__init__` acquired."""
 
 
 class Grouped(Strategy):
-    """What strategies over a process group share; nccl or gloo."""
+    """The common part of strategies with a process group; nccl or gloo."""
 
     def __init__(self, spec: TrainSpec, place: Placement, *, stall_limit_s: float) -> None:
-        """stall_limit_s: when a rank that stands still gives up by itself (place/watchdog.py)."""
+        """stall_limit_s: seconds without progress after which a rank gives up (place/watchdog.py)."""
         self._spec, self._place = spec, place
         timeout_s = group_timeout_s(stall_limit_s)
         os.environ.setdefault(HEARTBEAT, f"{timeout_s:.0f}")
         device = place.device if place.device.type == "cuda" else None
-        # A checkpoint that is written while training goes on is agreed upon by the hosts, not by the devices.
+        # An asynchronous checkpoint is coordinated over gloo by the hosts, not over NCCL by the devices.
         backend = "cpu:gloo,cuda:nccl" if device and spec.checkpoint_async else place.backend
         dist.init_process_group(backend, timeout=datetime.timedelta(seconds=timeout_s), device_id=device)
 

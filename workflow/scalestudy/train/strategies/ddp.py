@@ -15,7 +15,7 @@ from scalestudy.study.spec import TrainSpec
 from scalestudy.train.strategies.base import Grouped
 
 OWN_OPTIONS = ("communication_hook", "powersgd_rank", "sync_batch_norm")
-"""What DDP itself does not take."""
+"""Options that are not arguments of DDP itself."""
 
 
 class Ddp(Grouped):
@@ -30,9 +30,9 @@ class Ddp(Grouped):
 
 
 def wrap_ddp(model: nn.Module, spec: TrainSpec, device: torch.device, *, hooked: bool) -> DistributedDataParallel:
-    """The model in DDP; hooked: with the spec's communication hook, if it has one.
+    """Return the model wrapped in DDP. hooked: with the spec's communication hook, if it has one.
 
-    Raises UserError where this torch's DDP does not take an option that was set.
+    Raises UserError if DDP in this version of torch does not have an option that was set.
     """
     ids = [device.index] if device.type == "cuda" else None
     wrapped = DistributedDataParallel(model, device_ids=ids, **_arguments(spec.ddp))
@@ -42,7 +42,7 @@ def wrap_ddp(model: nn.Module, spec: TrainSpec, device: torch.device, *, hooked:
 
 
 def _arguments(options: DdpOptions) -> dict[str, Any]:
-    """Options that were set to something else than torch's default: an older torch needs to know no others."""
+    """Return the options that differ from torch's default. An older torch may lack the others."""
     defaults = DdpOptions()
     arguments = {
         name: getattr(options, name)
@@ -53,7 +53,7 @@ def _arguments(options: DdpOptions) -> dict[str, Any]:
     for name in arguments:
         if name not in known:
             valid = ", ".join(option for option in DdpOptions.model_fields if option in known)
-            raise UserError(f"ddp.{name}: torch {torch.__version__} does not take it; it takes {valid}")
+            raise UserError(f"ddp.{name}: torch {torch.__version__} does not support it; it supports {valid}")
     return arguments
 
 
@@ -66,7 +66,8 @@ def _register(wrapped: DistributedDataParallel, spec: TrainSpec) -> None:
     elif kind == "bf16":
         wrapped.register_comm_hook(None, default_hooks.bf16_compress_hook)
     elif kind == "powersgd":
-        # It begins after DDP has put its buckets in order, and within the warm-up: its steps are what is measured.
+        # PowerSGD begins after DDP has rebuilt its buckets, and within the warm-up, so that its steps are
+        # measured.
         state = powerSGD_hook.PowerSGDState(
             process_group=None,
             matrix_approximation_rank=spec.ddp.powersgd_rank,

@@ -1,7 +1,7 @@
-"""Initial values of a model that was sharded before it had any: made of one module at a time, kept in part.
+"""Initial values for a model that was sharded without any: made for one module at a time, of which a part is kept.
 
-The numbers are those of the same model built whole from the same seed: every random number is drawn, in the same
-order, on the host. So no rank ever holds more than its shards and one module.
+The values equal those of the same model built unsharded from the same seed: every random number is drawn, in the
+same order, on the host. So no rank ever holds more than its shards and one module.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from scalestudy.train.workloads.initial import InitialisedByName
 def initialise_shards(sharded: nn.Module, shapes: nn.Module) -> None:
     """Fill the parameters and buffers of a model from torch's current seed, as its constructor would.
 
-    sharded: has storage and no values yet. shapes: the same model on the meta device, not sharded; it is used up.
-    Its modules must be registered in the order in which they are constructed. Raises RuntimeError where a
+    sharded: has storage but no values. shapes: the same model on the meta device, unsharded; do not use it
+    afterwards. Its modules must be registered in the order in which they are constructed. Raises RuntimeError if a
     parameter or a buffer belongs to a module without `reset_parameters`, and the model does not initialise it by
     name.
     """
@@ -48,7 +48,7 @@ def initialise_shards(sharded: nn.Module, shapes: nn.Module) -> None:
 
 
 def _keep(target: Tensor, full: Tensor) -> None:
-    """Copy this rank's part of a tensor."""
+    """Copy this rank's part of `full` into `target`."""
     if not isinstance(target, DTensor):
         target.copy_(full)
         return

@@ -1,4 +1,4 @@
-"""FSDP2 with the options of a study: what is sharded over whom, and what is gathered at a time."""
+"""FSDP2 with the options of a study: how it shards the model over ranks, and which parts it gathers at a time."""
 
 import contextlib
 from collections.abc import Iterator
@@ -27,10 +27,10 @@ class Fsdp(Grouped):
     _no_sync = 0
 
     def build(self, spec: TrainSpec, place: Placement) -> nn.Module:
-        """The model without storage, so that one larger than a device can be sharded. `wrap` gives it values.
+        """Return the model without storage, so that one larger than a device can be sharded. `wrap` fills it.
 
-        A Hugging Face model is built whole, in the memory of the host. Each architecture has an initialisation
-        of its own that looks at the whole model, and its constructor computes buffers that nothing else can make.
+        A Hugging Face model is built complete, in the memory of the host: each architecture has its own
+        initialisation, which needs the complete model, and its constructor computes buffers that only it can make.
         `fully_shard` then moves one block at a time to the device.
         """
         if spec.model.type == "hugging-face":
@@ -63,7 +63,7 @@ class Fsdp(Grouped):
 
 
 def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
-    """The module itself, sharded: each block a unit of its own, or all of it one. Sharded once only."""
+    """Shard the module in place, unless it is sharded already. Units are its blocks, or the whole module."""
     if isinstance(model, FSDPModule):
         return model
     options: dict[str, Any] = {
@@ -75,7 +75,7 @@ def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
     if spec.fsdp.wrap == "block":
         for block in blocks_of(model):
             fully_shard(block, **options)
-        # The backward pass begins with what the forward pass ended with. It is torch's own default for a root.
+        # The backward pass begins with the parameters that the forward pass used last. This is torch's default.
         of_root["reshard_after_forward"] = False
     fully_shard(model, **of_root)
     if place.backend != "nccl" and not takes_means(place):
@@ -84,9 +84,9 @@ def shard(model: nn.Module, spec: TrainSpec, place: Placement) -> nn.Module:
 
 
 def takes_means(place: Placement) -> bool:
-    """Whether a reduce-scatter gives the mean over ranks when it is asked for; all ranks have to call it.
+    """Return whether a reduce-scatter with ReduceOp.AVG gives the mean over ranks; all ranks must call this.
 
-    That of gloo gives the sum in torch 2.8, and says nothing: gradients of FSDP were the sums over ranks. Source:
+    In torch 2.8, gloo's silently gives the sum: FSDP's gradients were sums over ranks. Source:
     https://github.com/pytorch/pytorch/issues/162338
     """
     ones, mean = torch.ones(place.world_size, device=place.device), torch.zeros(1, device=place.device)
@@ -95,25 +95,25 @@ def takes_means(place: Placement) -> bool:
 
 
 def sum_and_divide(model: nn.Module) -> None:
-    """Have FSDP sum gradients and divide the sum itself. Raises UserError where this torch cannot."""
+    """Make FSDP sum gradients and divide the sum itself. Raises UserError if this torch cannot."""
     for module in model.modules():
         if isinstance(module, FSDPModule):
             if not hasattr(module, "set_force_sum_reduction_for_comms"):
                 raise UserError(
-                    f"strategy fsdp: in torch {torch.__version__} FSDP over gloo takes the sum of gradients for"
-                    " their mean, so the training would not be that of ddp. Use ddp, a GPU, or a newer torch"
+                    f"strategy fsdp: in torch {torch.__version__} FSDP over gloo uses the sum of the gradients"
+                    " instead of their mean, so training would differ from ddp. Use ddp, a GPU, or a newer torch"
                 )
             module.set_force_sum_reduction_for_comms(True)
 
 
 def synchronising(model: nn.Module, enabled: bool) -> None:
-    """Whether the backward passes from here on reduce gradients."""
+    """Set whether backward passes from now on reduce gradients."""
     assert isinstance(model, FSDPModule)
     model.set_requires_gradient_sync(enabled)
 
 
 def _mesh(spec: TrainSpec, place: Placement) -> DeviceMesh:
-    """All ranks in a row, or groups of ranks: the outer dimension replicates, the inner one shards."""
+    """Return a mesh of all ranks, or of groups of ranks: the outer dimension replicates, the inner one shards."""
     if spec.fsdp.sharding != "hybrid":
         return init_device_mesh(place.device.type, (place.world_size,))
     group = spec.fsdp.shard_ranks or spec.devices_per_node
@@ -123,13 +123,13 @@ def _mesh(spec: TrainSpec, place: Placement) -> DeviceMesh:
 
 
 def outside_blocks(model: nn.Module) -> int:
-    """Parameters that are in the root's unit and in no block's, over all ranks."""
+    """Return the number of parameters in the root's unit but in no block's, over all ranks."""
     within = {id(parameter) for block in blocks_of(model) for parameter in block.parameters()}
     return sum(parameter.numel() for parameter in model.parameters() if id(parameter) not in within)
 
 
 def _policy(spec: TrainSpec, *, of_root: bool = False) -> MixedPrecisionPolicy:
-    """In bf16 the outputs of the root are fp32, so that the loss is, as autocast has it for DDP."""
+    """Return the mixed-precision policy. In bf16 the root outputs fp32, and so does the loss, as with autocast."""
     if spec.precision != "bf16":
         return MixedPrecisionPolicy()
     outputs = torch.float32 if of_root else None

@@ -1,6 +1,6 @@
-"""Batch normalisation over the samples of all ranks: torch's own on CUDA, and the same on a host.
+"""Batch normalisation over the samples of all ranks: torch's own on CUDA, and our equivalent on a CPU.
 
-Torch has it for CUDA tensors only.
+torch has it for CUDA tensors only.
 """
 
 from typing import Any
@@ -16,17 +16,17 @@ from scalestudy.errors import UserError
 class HostSyncBatchNorm(_BatchNorm):
     """nn.SyncBatchNorm for CPU tensors over gloo; in training every rank has the same number of samples.
 
-    No subclass of torch's own, which DistributedDataParallel refuses on a CPU.
+    It is not a subclass of torch's own class, which DistributedDataParallel rejects on a CPU.
     """
 
-    # What torch may leave out, and a batch normalisation of ours always has.
+    # Optional in torch; always present in ours.
     running_mean: Tensor
     running_var: Tensor
     num_batches_tracked: Tensor
     momentum: float
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """(B, C, ...) -> the same shape, normalised by mean and variance over all ranks' samples."""
+        """Map (B, C, ...) to the same shape, normalised by mean and variance over all ranks' samples."""
         if not self.training:
             return nn.functional.batch_norm(
                 inputs, self.running_mean, self.running_var, self.weight, self.bias, eps=self.eps
@@ -43,7 +43,7 @@ class HostSyncBatchNorm(_BatchNorm):
         return normalised
 
     def _keep(self, mean: Tensor, variance: Tensor, count: int) -> None:
-        """Move the running statistics; the variance they keep is the unbiased one, as in torch."""
+        """Update the running statistics. As in torch, the running variance is the unbiased one."""
         with torch.no_grad():
             self.num_batches_tracked += 1
             self.running_mean.lerp_(mean, self.momentum)
@@ -51,7 +51,7 @@ class HostSyncBatchNorm(_BatchNorm):
 
 
 class _MeanOverRanks(torch.autograd.Function):
-    """Mean over ranks; so is its gradient, as each rank's loss is a mean of its own that DDP takes the mean of."""
+    """Mean over ranks. Its gradient is a mean over ranks too, since DDP averages the ranks' mean losses."""
 
     @staticmethod
     def forward(context: Any, values: Tensor) -> Tensor:
@@ -69,21 +69,21 @@ def _mean(values: Tensor) -> Tensor:
 
 
 def synchronise_norms(model: nn.Module) -> nn.Module:
-    """The model with every batch normalisation made one over all ranks, with the same parameters.
+    """Return the model with every batch normalisation computed over all ranks, with the same parameters.
 
-    Raises UserError where it has none.
+    Raises UserError if the model has no batch normalisation.
     """
     if all(values.device.type == "cuda" for values in model.parameters()):
         model = nn.SyncBatchNorm.convert_sync_batchnorm(model)
     else:
         for module in model.modules():
             if isinstance(module, _BatchNorm):
-                module.__class__ = HostSyncBatchNorm  # nothing but the way it computes differs
+                module.__class__ = HostSyncBatchNorm  # only the computation differs
     if not synchronised_norms(model):
         raise UserError("ddp.sync_batch_norm: the model has no batch normalisation to synchronise; leave it out")
     return model
 
 
 def synchronised_norms(model: nn.Module) -> int:
-    """How many layers of a model take their statistics over all ranks."""
+    """Return the number of layers of a model that compute their statistics over all ranks."""
     return sum(isinstance(module, nn.SyncBatchNorm | HostSyncBatchNorm) for module in model.modules())

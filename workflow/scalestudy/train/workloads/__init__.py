@@ -1,4 +1,4 @@
-"""The models a study can name, found by the `type` of the config entry."""
+"""The models that a study can name, selected by the `type` of the config entry."""
 
 from collections.abc import Callable
 
@@ -20,9 +20,9 @@ BUILDERS: dict[str, Callable[..., nn.Module]] = {
 
 
 def build_model(model: Model, data: Data) -> nn.Module:
-    """The network of a workload, initialised from torch's current seed; inputs and outputs follow from the data.
+    """Return the network of a workload, initialised from torch's current seed. The data determine its shapes.
 
     Vectors, images and texts (B, *data.shape) -> logits (B, data.classes); a stream (B, L) -> logits
-    (B, L, data.tokens). Raises UserError where a hugging-face model cannot be built as the config says.
+    (B, L, data.tokens). Raises UserError if a hugging-face model cannot be built as configured.
     """
     return BUILDERS[model.type](model, data)

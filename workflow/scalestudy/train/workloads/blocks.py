@@ -1,5 +1,4 @@
-"""Which parts of a model are units of their own: what FSDP gathers at once, what checkpointing of activations
-repeats."""
+"""The blocks of a model: the units that FSDP gathers and that activation checkpointing recomputes."""
 
 from collections.abc import Iterable
 
@@ -11,13 +10,14 @@ from torch.distributed.algorithms._checkpoint.checkpoint_wrapper import (
 
 
 def blocks_of(model: nn.Module) -> list[nn.Module]:
-    """The repeated parts of a model, in order; no parameter is in two of them, some may be in none.
+    """Return the blocks of a model, in order. No parameter is in two blocks, but some may be in none.
 
-    Of an nn.Sequential its children; else the items of the first nn.ModuleList from the outside, which is how
-    Transformers hold their layers, here and at Hugging Face; else the children. Only parts with parameters count.
+    For an nn.Sequential these are its children. Otherwise they are the items of the outermost nn.ModuleList, which
+    holds the layers of Transformers, ours and Hugging Face's. Without such a list they are the children. Only
+    parts with parameters count.
     """
     if not isinstance(model, nn.Sequential):
-        # Breadth first: named_modules goes deep before it goes on, so the depth of the name decides.
+        # Breadth first: named_modules is depth-first, so the list with the shallowest name is chosen.
         found = [(name.count("."), module) for name, module in model.named_modules() if _is_list(module)]
         if found:
             return _with_parameters(min(found, key=lambda item: item[0])[1])
@@ -25,9 +25,9 @@ def blocks_of(model: nn.Module) -> list[nn.Module]:
 
 
 def checkpoint_activations(model: nn.Module) -> None:
-    """Keep the inputs of every block only, and compute the rest again in the backward pass.
+    """Wrap every block so that it keeps only its inputs, and recomputes the rest in the backward pass.
 
-    Each is put into a wrapper; the numbers of a step stay what they are.
+    The results of a step do not change.
     """
     blocks = set(blocks_of(model))
     apply_activation_checkpointing(

@@ -1,4 +1,4 @@
-"""Networks of layers one after another: the fully connected one, and the convolutional one."""
+"""Sequential networks: a fully connected one and a convolutional one."""
 
 import itertools
 from math import prod
@@ -12,19 +12,19 @@ POOLED = 2
 
 
 class Layers(nn.Sequential):
-    """nn.Sequential with a forward pass of its own: torch.compile leaves out those of torch's own containers."""
+    """nn.Sequential with its own forward pass: torch.compile skips the forward passes of torch's containers."""
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """The first layer's inputs -> the last one's outputs."""
+        """Map the inputs of the first layer to the outputs of the last layer."""
         for layer in self:
             inputs = layer(inputs)
         return inputs
 
 
 def build_mlp(config: MlpModel, data: Data) -> nn.Module:
-    """All numbers of a sample -> the hidden widths, ReLU after each -> classes.
+    """Return a fully connected network: all values of a sample -> hidden layers, each with ReLU -> classes.
 
-    Few operations per parameter, so synchronisation weighs heavily.
+    It has few operations per parameter, so the cost of synchronisation is high.
     """
     widths = [prod(data.shape), *config.hidden]
     layers: list[nn.Module] = [nn.Flatten()]
@@ -34,10 +34,11 @@ def build_mlp(config: MlpModel, data: Data) -> nn.Module:
 
 
 def build_convnet(config: ConvnetModel, data: Data) -> nn.Module:
-    """num_layers 3x3 convolutions with ReLU at full resolution, normalised if so configured, average pooling to
-    2 x 2, one linear layer. Every parameter is used at all positions of an image.
+    """Return a convolutional network, whose convolutions use every parameter at all positions of an image.
 
-    Images (B, channels, height, width), height and width 2 or more -> logits (B, classes).
+    It has num_layers 3x3 convolutions with ReLU at full resolution, with batch normalisation if so configured,
+    then average pooling to 2 x 2 and one linear layer. Images (B, channels, height, width), height and width 2 or
+    more -> logits (B, classes).
     """
     layers: list[nn.Module] = []
     for depth in range(config.num_layers):

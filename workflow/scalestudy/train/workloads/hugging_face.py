@@ -1,7 +1,7 @@
-"""Models of the transformers library, built from a configuration and from nothing else: no file, no network.
+"""Models of the transformers library, built from a configuration only, without files or network access.
 
-transformers keeps a setting that it does not know as one more attribute and says nothing. A mistyped
-`num_hiden_layers` would train the default size, so every setting is looked up before.
+transformers silently stores an unknown setting as an additional attribute. A mistyped `num_hiden_layers` would
+train the default size, so every setting is checked first.
 """
 
 import difflib
@@ -19,39 +19,39 @@ from scalestudy.train.workloads.transformer import PADDING
 
 KEY = "workloads.model"
 LENGTHS = ("max_position_embeddings", "n_positions", "max_seq_len")
-"""What architectures call the number of positions they have."""
+"""Names that architectures use for their number of positions."""
 NOT_CAUSAL = frozenset({"cpmant", "xlm", "xlnet"})
-"""Architectures with a next-token head that see the token they are to predict, called as they are called here."""
+"""Architectures with a next-token head that, called as here, see the token that they must predict."""
 DECIDED = {
     **dict.fromkeys(("vocab_size", "num_labels", "id2label", "label2id"), "data"),
     **dict.fromkeys(("is_decoder", "is_encoder_decoder", "problem_type", "use_cache"), "model.task"),
     **dict.fromkeys(("dtype", "torch_dtype"), "precision of the variant"),
     **dict.fromkeys(("model_type", "architectures"), "model.architecture"),
 }
-"""Settings that follow from other keys of the study."""
+"""Settings that follow from other keys of the study -> these keys."""
 
 
 class LogitsOnly(nn.Module):
-    """A Hugging Face model that is called as the other models are."""
+    """A Hugging Face model with the interface of the other models."""
 
     def __init__(self, model: nn.Module, *, padded: bool) -> None:
         super().__init__()
         self.model, self.padded = model, padded
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Tokens (B, L), integers -> logits: (B, classes) of texts, (B, L, vocabulary) of a stream."""
+        """Map tokens (B, L), integers, to logits: (B, classes) for texts, (B, L, vocabulary) for a stream."""
         mask = (inputs != PADDING).long() if self.padded else None
         logits: Tensor = self.model(input_ids=inputs, attention_mask=mask).logits
         return logits
 
 
 def build_hugging_face(config: HuggingFaceModel, data: Data) -> nn.Module:
-    """The model of a config entry, initialised at random as its architecture has it.
+    """Return the model of a config entry, with the random initialisation of its architecture.
 
-    Raises UserError where transformers is missing, does not know the architecture for this task, does not know a
-    setting, or cannot build what the settings say.
+    Raises UserError if transformers is missing, does not have the architecture for this task, does not have a
+    setting, or cannot build a model from the settings.
     """
-    os.environ["HF_HUB_OFFLINE"] = "1"  # before the import. Nothing here downloads; nor may a setting that could
+    os.environ["HF_HUB_OFFLINE"] = "1"  # before the import, so that no setting can cause a download
     try:
         import transformers
         from transformers.models.auto import modeling_auto
@@ -76,13 +76,14 @@ def build_hugging_face(config: HuggingFaceModel, data: Data) -> nn.Module:
 
 
 def _default_of(config: HuggingFaceModel, transformers: Any, names: Collection[str]) -> Any:
-    """The configuration an architecture has by itself."""
+    """Return the default configuration of an architecture."""
     name = config.architecture
     if name not in transformers.CONFIG_MAPPING:
-        raise UserError(f"{KEY}.architecture: transformers knows no {name!r}{_near(name, names)}")
+        raise UserError(f"{KEY}.architecture: transformers does not have {name!r}{_near(name, names)}")
     with _refusals(f"{KEY}.architecture", config):
         default = transformers.AutoConfig.for_model(name)
-    # One that is made of parts for text and images keeps the vocabulary in a part, and takes no text alone.
+    # A configuration composed of parts for text and images has the vocabulary in a part, and does not take only
+    # text.
     takes_text = name in names and hasattr(default, "vocab_size")
     if not takes_text or (config.task == "classify" and default.is_encoder_decoder):
         raise UserError(
@@ -93,10 +94,10 @@ def _default_of(config: HuggingFaceModel, transformers: Any, names: Collection[s
 
 @contextmanager
 def _refusals(key: str, config: HuggingFaceModel) -> Iterator[None]:
-    """What transformers raises, as a UserError of this key: it has an exception for every way to be wrong."""
+    """Turn the exceptions of transformers, which are of many types, into a UserError for this key."""
     try:
         yield
-    except RuntimeError:  # torch's, of memory for one: nothing that a setting is wrong about
+    except RuntimeError:  # from torch, for example out of memory: not caused by a wrong setting
         raise
     except Exception as error:
         message = f"{type(error).__name__}: {' '.join(str(error).split())}"
@@ -104,9 +105,9 @@ def _refusals(key: str, config: HuggingFaceModel) -> Iterator[None]:
 
 
 def _check_settings(config: HuggingFaceModel, default: Any) -> None:
-    """Raise UserError for a setting that would be ignored, or that other keys decide."""
+    """Raise UserError for a setting that would be ignored, or that follows from other keys."""
     known = {name for name in default.to_dict() if not name.startswith("_")} - {"transformers_version"}
-    known |= set(default.attribute_map) | {"attn_implementation"}  # other names of the same; taken, not kept
+    known |= set(default.attribute_map) | {"attn_implementation"}  # aliases; and a setting that is not stored
     for name in config.settings:
         origin = DECIDED.get(name, "data" if name.endswith("_token_id") else None)
         if origin:
@@ -117,17 +118,17 @@ def _check_settings(config: HuggingFaceModel, default: Any) -> None:
 
 
 def _decided(config: HuggingFaceModel, data: Data, default: Any) -> dict[str, Any]:
-    """The settings that are not free."""
+    """Return the settings that follow from other keys."""
     texts, length = config.task == "classify", data.shape[0]
     decided: dict[str, Any] = {"vocab_size": data.tokens}
-    # Marks of a tokenizer's own, at places that this vocabulary may not have. A stream has no pad token where an
-    # architecture does not insist on one: its embedding would not be trained.
+    # Special tokens of a tokenizer may be outside this vocabulary, so they are replaced. A stream gets a pad token
+    # only if the architecture requires one, since the embedding of a pad token would not be trained.
     marks = [name for name in default.to_dict() if name.endswith("_token_id")]
     decided |= {name: PADDING for name in marks if getattr(default, name) is not None}
     if texts:
         decided |= {"num_labels": data.classes, "pad_token_id": PADDING}
     elif hasattr(default, "is_decoder"):
-        decided["is_decoder"] = True  # without it BERT and its like see the tokens they are to predict
+        decided["is_decoder"] = True  # otherwise BERT and similar models see the tokens that they must predict
     if hasattr(default, "use_cache"):
         decided["use_cache"] = False
     for name in LENGTHS:
@@ -145,7 +146,10 @@ def _decided(config: HuggingFaceModel, data: Data, default: Any) -> dict[str, An
 
 
 def _check_positions(model: Any, data: Data) -> None:
-    """RoBERTa and its like count positions from 1, since 0 is that of padding: the last one must be there too."""
+    """Raise UserError if there are too few positions.
+
+    RoBERTa and similar models number positions from `padding_idx` + 1 and so need more of them.
+    """
     words = model.get_input_embeddings()
     for module in model.modules():
         if isinstance(module, nn.Embedding) and module is not words and module.padding_idx is not None:
@@ -158,6 +162,6 @@ def _check_positions(model: Any, data: Data) -> None:
 
 
 def _near(name: str, names: Iterable[str], *, but: str | None = None) -> str:
-    """'; did you mean X or Y?', or nothing."""
+    """Return '; did you mean X or Y?', or ''."""
     near = [found for found in difflib.get_close_matches(name, names, n=4) if found != but][:3]
     return f"; did you mean {' or '.join(near)}?" if near else ""

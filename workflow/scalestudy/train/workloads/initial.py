@@ -1,4 +1,4 @@
-"""Models that set their parameters after all of their modules were constructed, one by one and by name."""
+"""Models that initialise their parameters by name after all of their modules were constructed."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ class InitialisedByName(nn.Module):
     """A model whose parameters get their final initial values by name, in the order of `named_parameters`."""
 
     def initialise_parameter(self, name: str, parameter: Tensor) -> bool:
-        """Set a whole parameter in place, from torch's current seed; False where its module's values stay.
+        """Set a complete parameter in place, from torch's current seed. Returns False if it keeps its module's
+        values.
 
-        parameter: of the shape that the model's own one has; it need not belong to the model.
+        parameter: has the shape of the model's own parameter, but need not belong to the model.
         """
         raise NotImplementedError
 
     def initialise(self) -> None:
-        """Set all parameters; called at the end of the constructor."""
+        """Set all parameters. Called at the end of the constructor."""
         for name, parameter in self.named_parameters():
             self.initialise_parameter(name, parameter)

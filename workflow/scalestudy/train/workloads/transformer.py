@@ -1,4 +1,4 @@
-"""The Transformer layer, the text classifier and the language model made of it, and how both are initialised."""
+"""The Transformer layer, the text classifier and the language model made of it, and their initialisation."""
 
 import torch
 import torch.nn.functional as F
@@ -9,11 +9,11 @@ from scalestudy.study.config.models import LanguageModel, TextClassifierModel
 from scalestudy.train.workloads.initial import InitialisedByName
 
 PADDING = 0
-"""The token that stands where a text has ended."""
+"""The token after the end of a text."""
 
 
 class Attention(nn.Module):
-    """Multi-head self-attention; queries, keys and values come from one linear layer."""
+    """Multi-head self-attention. One linear layer gives queries, keys and values."""
 
     def __init__(self, width: int, heads: int, *, causal: bool) -> None:
         super().__init__()
@@ -22,8 +22,10 @@ class Attention(nn.Module):
         self.out = nn.Linear(width, width)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """(B, L, width) -> (B, L, width). mask: booleans that expand to (B, heads, L, L), true where a query may
-        look; not together with `causal`."""
+        """Map (B, L, width) to (B, L, width).
+
+        mask: booleans that expand to (B, heads, L, L), true where a query may attend; not with `causal`.
+        """
         batch, length, width = x.shape
         qkv = self.qkv(x).view(batch, length, 3, self.heads, width // self.heads)
         query, key, value = qkv.permute(2, 0, 3, 1, 4)
@@ -35,7 +37,7 @@ class Attention(nn.Module):
 class Block(nn.Module):
     """Pre-norm Transformer layer: attention and feed-forward network with GELU, each added to its input.
 
-    Dropout is on what is added. Attention weights have none: fused kernels for the CPU do not know it.
+    Dropout is applied to what is added, but not to attention weights: fused CPU kernels do not support it.
     """
 
     def __init__(self, width: int, heads: int, feedforward: int, *, dropout: float, causal: bool) -> None:
@@ -48,7 +50,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """(B, L, width) -> (B, L, width); `mask` as in Attention."""
+        """Map (B, L, width) to (B, L, width). mask: as in Attention."""
         x = x + self.dropout(self.attention(self.attention_norm(x), mask))
         hidden = F.gelu(self.feedforward_in(self.feedforward_norm(x)))
         out: Tensor = x + self.dropout(self.feedforward_out(hidden))
@@ -56,11 +58,11 @@ class Block(nn.Module):
 
 
 class GptInitialised(InitialisedByName):
-    """GPT-2's initialisation: N(0, 0.02) for weights, embeddings and positions, biases 0.
+    """GPT-2's initialisation: normal with mean 0 and standard deviation 0.02, biases 0.
 
-    The two projections of each Block that write to the residual stream are smaller by sqrt(2 layers), so that the
-    stream does not grow with depth. Radford et al. (2019), Language Models are Unsupervised Multitask Learners,
-    section 2.3; the 0.02 is from the code they released.
+    The two projections of each Block that write to the residual stream are divided by sqrt(2 layers), so that the
+    stream does not grow with depth. Source: Radford et al. (2019), Language Models are Unsupervised Multitask
+    Learners, section 2.3; the 0.02 is from their released code.
     """
 
     layers: int
@@ -78,7 +80,7 @@ class GptInitialised(InitialisedByName):
 
 
 class TextClassifier(GptInitialised):
-    """Tokens and learned positions, Transformer layers, mean over the text, one linear layer.
+    """A text classifier: tokens and learned positions, Transformer layers, mean over the text, one linear layer.
 
     Texts have different lengths: short samples are mostly padding.
     """
@@ -99,10 +101,13 @@ class TextClassifier(GptInitialised):
         self.initialise()
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Tokens (B, L), integers, 0 after the end of a text, L as in the data or less -> logits (B, classes)."""
+        """Map tokens (B, L) to logits (B, classes).
+
+        Tokens are integers, 0 after the end of a text; L is at most the length in the data.
+        """
         present = inputs != PADDING
-        # A query that may look at nothing gives NaN. Of a text without any token nothing is counted in the mean,
-        # so it does not matter what its queries see.
+        # A query that may attend to nothing gives NaN. A text without any token does not contribute to the mean,
+        # so it does not matter what its queries attend to.
         visible = present | ~present.any(dim=1, keepdim=True)
         mask = visible[:, None, None, :]
         x = self.embedding(inputs) + self.positions[: inputs.shape[1]]
@@ -114,10 +119,10 @@ class TextClassifier(GptInitialised):
 
 
 class Decoder(GptInitialised):
-    """As in GPT: tokens and learned positions, causal Transformer layers, the embedding again as the output layer.
+    """A language model as in GPT: tokens and learned positions, causal Transformer layers, tied output embedding.
 
-    The embedding is one parameter of this module itself, used twice. So it is in no block that FSDP shards by
-    itself, and DDP sees it once.
+    The embedding is a single parameter of this module itself, used twice. So it is not in a block that FSDP shards
+    separately, and DDP sees it once.
     """
 
     def __init__(self, config: LanguageModel, data: Data) -> None:
@@ -135,7 +140,7 @@ class Decoder(GptInitialised):
         self.initialise()
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Tokens (B, L), integers, L as in the data or less -> logits of the next token (B, L, vocabulary)."""
+        """Map integer tokens (B, L), L at most the data's, to logits of the next token (B, L, vocabulary)."""
         x = self.dropout(self.embedding(inputs) + self.positions[: inputs.shape[1]])
         for block in self.blocks:
             x = block(x)
