@@ -18,7 +18,7 @@ class Recomputed:
     """Of the file; several where a configuration is printed more than once."""
     throughput: Interval
     speedup: Interval
-    """Over the base case; the printed one where there is no base to compute from."""
+    """Over the baseline; the printed one where there is no base to compute from."""
     efficiency: Interval
     per_doubling_efficiency: float
     karp_flatt: float
@@ -39,8 +39,8 @@ class Table:
 def recompute(rows: Sequence[PublishedRow]) -> Table:
     """All that a case's rows say of its scaling.
 
-    Base case: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
-    strategy `single`, where several are as small. Rows of equal configuration count as launches: their geometric
+    Baseline: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
+    strategy `single`, where several are as small. Rows of equal configuration count as runs: their geometric
     mean.
     """
     usable = [row for row in rows if _positive(row)]

@@ -12,7 +12,7 @@ FINENESS = 8  # a bisection ends where it is known to an eighth
 
 
 class BatchTrial(Part):
-    """A launch at one batch."""
+    """A run at one batch."""
 
     run_id: str
     batch_per_rank: int

@@ -1,7 +1,7 @@
 """Which rounds of turns count: those in which nobody else took the cores of the ranks.
 
 Another process on a rank's core slows distributed steps, which wait for their slowest rank, more often than those
-of the base case. So rounds go on until enough of them were quiet, or until three times as many were made. What is
+of the baseline. So rounds go on until enough of them were quiet, or until three times as many were made. What is
 looked at is the wait for a core, never the ratio itself: choosing rounds so does not favour either side.
 """
 
@@ -11,7 +11,7 @@ MOST_WAIT = 0.05
 """Of a block's time that a rank waited for a core which others had. On a quiet host blocks had up to 0.02, beside
 a process that shares a core 0.12 to 0.24."""
 MOST_TIMES = 3
-"""Times the rounds that the study asks for: a launch makes no more."""
+"""Times the rounds that the study asks for: a run makes no more."""
 
 
 def is_quiet(wait_shares: np.ndarray) -> np.ndarray:
@@ -20,6 +20,6 @@ def is_quiet(wait_shares: np.ndarray) -> np.ndarray:
 
 
 def counted_rounds(wait_shares: np.ndarray) -> np.ndarray:
-    """Which rounds a launch's ratio is made of: the quiet ones, or all where there are none."""
+    """Which rounds a run's ratio is made of: the quiet ones, or all where there are none."""
     quiet = is_quiet(wait_shares)
     return quiet if quiet.any() else np.ones(len(quiet), dtype=bool)

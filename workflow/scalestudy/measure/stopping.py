@@ -1,7 +1,7 @@
-"""When to stop: steps within a launch, rounds of its probes, and launches of a configuration.
+"""When to stop: steps within a run, rounds of its probes, and runs of a configuration.
 
-Looking at an interval until it happens to be narrow makes it too narrow. So a launch looks on a geometric schedule
-and spends its error probability over the looks; and the number of launches is decided once, from the spread of the
+Looking at an interval until it happens to be narrow makes it too narrow. So a run looks on a geometric schedule
+and spends its error probability over the looks; and the number of runs is decided once, from the spread of the
 first ones, whose estimate of the spread is then kept (Stein's two stages).
 """
 
@@ -20,19 +20,19 @@ FEWEST_ROUNDS = 3  # of probes; the spread of two is hardly known
 
 @dataclass(frozen=True)
 class Look:
-    """What was known when the steps of a launch were looked at."""
+    """What was known when the steps of a run were looked at."""
 
     steps: int
     warmup_steps: int
     half_width: float
-    """Relative half-width of the launch's mean step time at the look's own confidence; inf if not known."""
+    """Relative half-width of the run's mean step time at the look's own confidence; inf if not known."""
     enough: bool
     reason: str
 
 
 @dataclass(frozen=True)
 class StepRule:
-    """When a launch has enough steps. All counts are of steps; half_width is relative (0.01 = 1 %)."""
+    """When a run has enough steps. All counts are of steps; half_width is relative (0.01 = 1 %)."""
 
     half_width: float
     min_warmup_steps: int
@@ -76,7 +76,7 @@ class StepRule:
 
 
 def probe_looks(most: int) -> int:
-    """How often a launch looks at its rounds of probes: after FEWEST_ROUNDS and each one more, up to `most`."""
+    """How often a run looks at its rounds of probes: after FEWEST_ROUNDS and each one more, up to `most`."""
     return max(1, most - FEWEST_ROUNDS + 1)
 
 
@@ -87,7 +87,7 @@ def rounds_suffice(
 
     first_s, second_s: mean step times of the blocks of each round, in seconds; most: rounds that may be made.
     Student's t on the differences within rounds, at an error probability shared evenly among all looks. Intervals
-    over the rounds of a launch have to be at that level too.
+    over the rounds of a run have to be at that level too.
     """
     rounds = len(first_s)
     if not FEWEST_ROUNDS <= rounds < most:
@@ -100,9 +100,9 @@ def rounds_suffice(
 def launches_needed(
     step_times_s: Sequence[float], *, half_width: float, confidence: float, most: int
 ) -> tuple[int, float]:
-    """(launches to make in all, relative half-width after the first ones) from the step times of the first ones.
+    """(runs to make in all, relative half-width after the first ones) from the step times of the first ones.
 
-    Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first launches
+    Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first runs
     and t at their degrees of freedom, never fewer than were made and at most `most`. Intervals have to keep this s
     and its degrees of freedom (analyse/statistics/intervals.py); then their coverage is exact for
     normal logarithms however many follow. Source: Stein (1945), Annals of Mathematical Statistics 16.

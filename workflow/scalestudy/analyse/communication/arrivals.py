@@ -16,7 +16,7 @@ from scalestudy.record.tables import Table
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
-"""Columns of a run; over launches the last has limits."""
+"""Columns of a run; over runs the last has limits."""
 NOBODY_LATE: dict[str, Any] = dict.fromkeys(LATE, nan)
 
 

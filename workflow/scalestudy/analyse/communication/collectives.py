@@ -72,7 +72,7 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
 
 
 def enqueue_of(calls: Table) -> float:
-    """Seconds in which the host launches an all-reduce of the smallest message: median over calls of the largest
+    """Seconds in which the host runs an all-reduce of the smallest message: median over calls of the largest
     over ranks; nan where the device's time includes it, as on a CPU and in older records.
 
     calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.

@@ -1,4 +1,4 @@
-"""What the links between the GPUs of a launch should give an all-reduce of NCCL, and what NCCL says it took.
+"""What the links between the GPUs of a run should give an all-reduce of NCCL, and what NCCL says it took.
 
 A ring sends each byte over every hop, so its slowest hop limits it. The bus bandwidth of nccl-tests is the
 bandwidth of that hop (nccl-tests, doc/PERFORMANCE.md).
@@ -113,7 +113,7 @@ def has_ring(count: int, joined: set[tuple[int, int]]) -> bool:
 def links_of(record: RunRecord) -> dict[str, Any]:
     """Columns of runs.csv: the slowest hop, the bus bandwidth that it gives, the transport that NCCL says it took.
 
-    Only of launches over NCCL. The hop only inside a node: of the network between nodes nothing is known.
+    Only of runs over NCCL. The hop only inside a node: of the network between nodes nothing is known.
     """
     environment, spec = record.environment, record.spec
     if environment.get("backend") != "nccl" or spec.world_size == 1:

@@ -1,4 +1,4 @@
-"""What communication costs a step of one launch, by methods that do not depend on each other.
+"""What communication costs a step of one run, by methods that do not depend on each other.
 
 differential  block with synchronisation of gradients minus block without, neighbours in shuffled rounds: what it
               really costs, waiting and interference included.
@@ -79,7 +79,7 @@ def communication_of(
 ) -> dict[str, Any]:
     """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare.
 
-    A launch looks several times whether its rounds suffice; the error probability is shared among these looks.
+    A run looks several times whether its rounds suffice; the error probability is shared among these looks.
     steps, buckets: of the observation, where they were taken before.
     """
     rounds = probe_rounds(
@@ -93,9 +93,9 @@ def communication_of(
 
 
 def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
-    """Columns of the summary: each quantity over the launches of a point, the comparison, and who was late.
+    """Columns of the summary: each quantity over the runs of a point, the comparison, and who was late.
 
-    good: rows of runs.csv. With one launch the interval over its rounds stands, since there is none over launches.
+    good: rows of runs.csv. With one run the interval over its rounds stands, since there is none over runs.
     """
     if len(good) == 1:
         first = good.iloc[0]
@@ -109,7 +109,7 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
 
 
 def _columns(values: dict[str, np.ndarray], confidence: float) -> dict[str, Any]:
-    """Each quantity with its interval over rounds or launches, and how the methods compare."""
+    """Each quantity with its interval over rounds or runs, and how the methods compare."""
     columns: dict[str, Any] = {}
     for name, found in values.items():
         columns |= mean(found, confidence=confidence).columns(f"{name}_s")
@@ -117,9 +117,9 @@ def _columns(values: dict[str, np.ndarray], confidence: float) -> dict[str, Any]
 
 
 def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """LATE of the rank that was last most often over all launches.
+    """LATE of the rank that was last most often over all runs.
 
-    A launch in which it was another one counts as none of it: a rank that is late in one launch is that launch's
+    A run in which it was another one counts as none of it: a rank that is late in one run is that run's
     chance, or that of its place.
     """
     known = good.dropna(subset=["late_rank", "late_share"])
@@ -134,9 +134,9 @@ def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """Of the idle network over launches: times by their mean with its interval, the rest by its median.
+    """Of the idle network over runs: times by their mean with its interval, the rest by its median.
 
-    The largest bus bandwidth of a launch too: other work on a host takes from a link, and nothing adds to it.
+    The largest bus bandwidth of a run too: other work on a host takes from a link, and nothing adds to it.
     """
     columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, LARGEST, SMALL_SHARE)}
     columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
@@ -146,7 +146,7 @@ def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict[str, Any]:
-    """What the methods say of each other, from QUANTITIES of rounds or of launches: `methods`, hook_difference_s.
+    """What the methods say of each other, from QUANTITIES of rounds or of runs: `methods`, hook_difference_s.
 
     FSDP has the differential only, and that of the reduce-scatter alone: its all-gathers are in both kinds of
     block.

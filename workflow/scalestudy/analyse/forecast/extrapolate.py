@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Forecast:
-    """At a place that was not measured; the speedup is over the base case."""
+    """At a place that was not measured; the speedup is over the baseline."""
 
     step_time_s: Interval
     speedup: Interval
@@ -39,7 +39,7 @@ class Forecast:
 
 
 def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confidence: float = 0.9) -> Forecast:
-    """Step time and speedup at a place, from measured places of which the smallest is the base case.
+    """Step time and speedup at a place, from measured places of which the smallest is the baseline.
 
     Raises NoFitError, with the reason, where the places measured do not reach there: another tier of the machine,
     too far, too few.

@@ -38,7 +38,7 @@ class Law:
     name: str
     growth: tuple[Growth, ...]
     least_sizes: int
-    """Fewest sizes, the base case among them, with which it is fitted at all."""
+    """Fewest sizes, the baseline among them, with which it is fitted at all."""
 
     def row(self, n: float, *, strong: bool) -> list[float]:
         """The factors of T(1) and of every x at n."""
@@ -70,7 +70,7 @@ LAWS = tuple(law.name for law in laws_for(strong=True))
 class Scale:
     """A measured scale.
 
-    Its size n in units of the base case, step time, and the relative standard error of that.
+    Its size n in units of the baseline, step time, and the relative standard error of that.
     """
 
     n: float

@@ -61,7 +61,7 @@ def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """(columns of SERIES, its base case and then its distributed points), where there are any."""
+    """(columns of SERIES, its baseline and then its distributed points), where there are any."""
     for key, points in distributed(summary).groupby(SERIES, sort=False):
         yield dict(zip(SERIES, map(str, key), strict=True)), pd.concat([base_of(summary, points.iloc[0]), points])
 
@@ -124,7 +124,7 @@ def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
 
 
 def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
-    """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
+    """Step times with standard errors on the log scale; taken from the intervals, which few runs make wide."""
     normal = float(ndtri(0.5 + confidence / 2))
     return [
         Measured(Place.of(row), row["step_time_s"], Interval.of(row, "step_time_s").relative_half_width / normal)

@@ -22,13 +22,13 @@ def compare_accuracy(
 ) -> tuple[Interval, AccuracyKept]:
     """(mean difference of accuracy with its interval, what it shows). Both series are indexed by repeat.
 
-    Launches of the same repeat share their seed, so they are compared in pairs: what a seed does to both cancels.
+    Runs of the same repeat share their seed, so they are compared in pairs: what a seed does to both cancels.
     Two one-sided paired t-tests at level 1 - confidence each: `equivalent` where the interval of the difference
     at level 2 confidence - 1 lies inside (-margin, margin). `lower` and `higher`: not equivalent, and the whole
-    interval at `confidence` is beyond zero. `not_shown`: too few launches to tell, which proves nothing.
+    interval at `confidence` is beyond zero. `not_shown`: too few runs to tell, which proves nothing.
     Source: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15.
 
-    Accuracies are counts of held-out samples. Differences that happen to be the same in all launches do not show
+    Accuracies are counts of held-out samples. Differences that happen to be the same in all runs do not show
     that nothing scatters: their spread counts as at least that of two counts that are rounded.
     """
     differences = (mine - base).dropna()
@@ -58,7 +58,7 @@ def resolution(accuracies: Sequence[float]) -> float:
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:
     """Seconds of training until validation accuracy first reached the target; nan where it never did.
 
-    epochs: one launch in order, with epoch_time_s (validation excluded) and validation_accuracy. Accuracy is known
+    epochs: one run in order, with epoch_time_s (validation excluded) and validation_accuracy. Accuracy is known
     at the ends of epochs, and is taken to be linear between two of them. What the network had before the first
     epoch is not known: a target that is reached in it is reached at its end.
     """

@@ -37,7 +37,7 @@ def overtaking(points: pd.DataFrame) -> dict[str, float]:
     """Where the points of one FSDP variant cross; empty where they do not, or their limits do not show it.
 
     In parameters: `slower_at`, the largest model that FSDP trains slower than DDP, and `faster_at`, the smallest
-    that it trains faster. points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as
+    that it trains faster. points: as beside_ddp gives them. DDP without a good run where FSDP has one counts as
     overtaken.
     """
     alone = points["step_time_s"].notna() & points["relative_throughput"].isna()

@@ -45,7 +45,7 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     step, alone = Interval.of(point, "step_time_s"), Interval.of(point, "step_time_alone_s")
     if isnan(alone.value):
         return tree
-    # Weak scaling: the base case has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
+    # Weak scaling: the baseline has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
     weak = point["scaling"] == "weak"
     parallel = efficiency if weak else _ratio(alone, step)
     batch = Interval(1.0) if weak else _ratio(efficiency, parallel)

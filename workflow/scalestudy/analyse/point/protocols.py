@@ -1,4 +1,4 @@
-"""Launches of several measurement protocols: which of them are averaged, and which are compared."""
+"""Runs of several measurement protocols: which of them are averaged, and which are compared."""
 
 from itertools import combinations
 
@@ -20,9 +20,9 @@ def newest_of(rows: pd.DataFrame) -> Measured:
 
 
 def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
-    """The launches of a point that may be averaged: those comparable in step time with its newest protocol.
+    """The runs of a point that may be averaged: those comparable in step time with its newest protocol.
 
-    launches: rows of runs.csv. Of the rows kept, columns that are not comparable with the newest protocol are
+    runs: rows of runs.csv. Of the rows kept, columns that are not comparable with the newest protocol are
     emptied: nan, False, or '' for text.
     """
     protocols = launches["protocol"].unique()
@@ -43,13 +43,13 @@ def _nothing(column: pd.Series) -> float | bool | str:
 
 
 def comparable_with(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> pd.DataFrame:
-    """Those of other launches that may be averaged; none where a column of theirs does not compare with ours."""
+    """Those of other runs that may be averaged; none where a column of theirs does not compare with ours."""
     others = of_one_protocol(others)
     return others if are_comparable(launches, others, column) else others.iloc[:0]
 
 
 def are_comparable(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> bool:
-    """Whether a column means the same in the newest protocols of two sets of launches; so it does in none."""
+    """Whether a column means the same in the newest protocols of two sets of runs; so it does in none."""
     if launches.empty or others.empty:
         return True
     return comparable(newest_of(launches), newest_of(others), column)

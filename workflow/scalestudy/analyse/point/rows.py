@@ -24,7 +24,7 @@ def distributed(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def base_of(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
-    """The row of a point's base case, if there is one."""
+    """The row of a point's baseline, if there is one."""
     rows: pd.DataFrame = summary[
         summary["is_base"]
         & (summary["workload"] == point["workload"])
@@ -46,12 +46,12 @@ def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
 
 
 def in_most_launches(row: Row, column: str) -> bool:
-    """Whether most launches of a row are among those that a column counts."""
+    """Whether most runs of a row are among those that a column counts."""
     return bool(2 * row[column] > row["launches_ok"])
 
 
 def mostly_unsteady(row: Row) -> bool:
-    """Whether most launches of a row had no single step time."""
+    """Whether most runs of a row had no single step time."""
     return in_most_launches(row, "launches_unsteady")
 
 
@@ -61,9 +61,9 @@ def last_often(ranks: int) -> float:
 
 
 def waits_for_one(row: pd.Series) -> bool:
-    """Whether one rank is late for a good part of the step, in most buckets, and the same in all launches."""
+    """Whether one rank is late for a good part of the step, in most buckets, and the same in all runs."""
     often = row["late_share"] >= last_often(int(row["world_size"]))
-    elsewhere = row["lateness_s_low"] <= 0  # another one in other launches
+    elsewhere = row["lateness_s_low"] <= 0  # another one in other runs
     return bool(often and row["lateness_s"] >= LATE_SHARE * row["step_time_s"] and not elsewhere)
 
 

@@ -1,4 +1,4 @@
-"""Launches that something else on their host spoiled: left out while enough others are left, and counted."""
+"""Runs that something else on their host spoiled: left out while enough others are left, and counted."""
 
 from collections import Counter
 from typing import Any
@@ -9,24 +9,24 @@ from scalestudy.registry.codes import Spoiled, Turns
 from scalestudy.study.config.study import Study
 
 FEWEST = 2
-"""Launches that have to be left: fewer have no interval."""
+"""Runs that have to be left: fewer have no interval."""
 NOT_MARKED = (Spoiled.NONE, Spoiled.UNKNOWN)
 
 
 def is_spoiled(launches: pd.DataFrame) -> pd.Series:
-    """Whether each launch is marked. One whose host was not watched is not."""
+    """Whether each run is marked. One whose host was not watched is not."""
     if launches.get("spoiled") is None:
         return pd.Series(False, index=launches.index)
     return ~launches["spoiled"].isin(NOT_MARKED)
 
 
 def kept(launches: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """The launches of a point without the spoiled ones, or all where fewer than FEWEST would be left."""
+    """The runs of a point without the spoiled ones, or all where fewer than FEWEST would be left."""
     return launches if (clean := _clean(launches, study)) is None or len(clean) < FEWEST else clean
 
 
 def kept_together(mine: pd.DataFrame, others: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The launches of two points that are compared: a repeat with a spoiled launch of either is left out whole,
+    """The runs of two points that are compared: a repeat with a spoiled run of either is left out whole,
     or none where fewer than FEWEST repeats would be left."""
     left = [_clean(launches, study) for launches in (mine, others)]
     if any(one is None for one in left):
@@ -43,7 +43,7 @@ def _clean(launches: pd.DataFrame, study: Study) -> pd.DataFrame | None:
 
 
 def quiet_turns(turned: pd.DataFrame) -> pd.Series:
-    """Whether the turns of each launch count for its own speedup.
+    """Whether the turns of each run count for its own speedup.
 
     Others did not have the cores in every round, and nothing else spoiled what followed the training.
     Load of others alone does not spoil it, since contended rounds do not count.
@@ -63,7 +63,7 @@ def spoiled_repeats(mine: pd.DataFrame, others: pd.DataFrame) -> tuple[set[int],
 
 
 def spoiled_row(mine: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
-    """Columns of the summary: how many launches are marked, and by what. others: of the base case."""
+    """Columns of the summary: how many runs are marked, and by what. others: of the baseline."""
     marks = Counter(
         mark
         for launches in (mine, others[~others.index.isin(mine.index)])

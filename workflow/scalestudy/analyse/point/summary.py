@@ -1,4 +1,4 @@
-"""One row a point: the launches of a variant at a scale, compared with their base case."""
+"""One row a point: the runs of a variant at a scale, compared with their baseline."""
 
 from collections.abc import Callable, Iterable
 from math import isnan, nan
@@ -47,7 +47,7 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
-# What a row has as its point has it, and as the first of its launches has it.
+# What a row has as its point has it, and as the first of its runs has it.
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
@@ -73,22 +73,22 @@ Spread: TypeAlias = Callable[
 def summary_frame(
     plan: Plan, runs: pd.DataFrame, times: Times | None = None, *, spread: Spread = one_by_one
 ) -> pd.DataFrame:
-    """A row per point of the plan, also where no launch succeeded: its numbers are nan; launches_oom ... tell.
+    """A row per point of the plan, also where no run succeeded: its numbers are nan; launches_oom ... tell.
 
     spread: as `one_by_one`, where rows are to be made on several cores.
 
-    times: step times within each run. Where they are given, and a point and its base case share repeats enough,
+    times: step times within each run. Where they are given, and a point and its baseline share repeats enough,
     the interval of the speedup is a hierarchical bootstrap over repeats and these times; `interval` says which.
 
-    The launches of a repeat are a block: they are neighbours in time, and ratios and differences between points
-    are taken within it. `repeats_compared` counts the repeats that have both a point and its base case.
+    The runs of a repeat are a block: they are neighbours in time, and ratios and differences between points
+    are taken within it. `repeats_compared` counts the repeats that have both a point and its baseline.
 
-    Across launches the geometric mean is taken, of step times and so of throughputs: throughput is exactly global
+    Across runs the geometric mean is taken, of step times and so of throughputs: throughput is exactly global
     batch over step time, and speedup the ratio of two throughputs in the table where every repeat has both sides.
     Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
-    several launches, their range.
+    several runs, their range.
 
-    `protocol` is the newest measurement protocol of a point's launches. Those that are not comparable with it in
+    `protocol` is the newest measurement protocol of a point's runs. Those that are not comparable with it in
     step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
     runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
@@ -197,13 +197,13 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
 def _beside(
     every: pd.DataFrame, ok: pd.DataFrame, other: Point | None, study: Study
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Launches of a point and of the first variant beside it that are compared; none where there is no other."""
+    """Runs of a point and of the first variant beside it that are compared; none where there is no other."""
     beside = comparable_with(every, among(ok, other.runs)) if other and len(every) else every.iloc[:0]
     return kept_together(every, beside, study)
 
 
 def _with_spoiled(every: pd.DataFrame, study: Study) -> Interval:
-    """The step time of all launches, where some are spoiled."""
+    """The step time of all runs, where some are spoiled."""
     if not is_spoiled(every).any():
         return NOTHING
     return mean_on_logs(launches_of(every, "step_time_s", study), confidence=study.level)
@@ -224,9 +224,9 @@ def _overhead(point: Point, every: pd.DataFrame, ok: pd.DataFrame, study: Study)
 
 
 def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
-    """(training time to the target accuracy, its speedup over the base case).
+    """(training time to the target accuracy, its speedup over the baseline).
 
-    Nothing where a launch did not reach it: a mean over those that did would flatter.
+    Nothing where a run did not reach it: a mean over those that did would flatter.
     """
     confidence, column = study.level, "time_to_accuracy_s"
     if not len(good) or good[column].isna().any():
@@ -239,7 +239,7 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
 
 
 def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval, study: Study) -> Stopped:
-    """Why there are as many launches as there are; speedup: without limits where a row is compared with
+    """Why there are as many runs as there are; speedup: without limits where a row is compared with
     nothing."""
     target = study.measure.half_width
     if isnan(step_time.relative_half_width):
@@ -267,7 +267,7 @@ def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
 
 
 def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str, int]:
-    """Every launch is accounted for: how many ended in which way."""
+    """Every run is accounted for: how many ended in which way."""
     counts = mine["outcome"].value_counts().to_dict()
     counts |= {"ok": len(good), "too_short": too_short}
     return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}

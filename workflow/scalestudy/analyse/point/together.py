@@ -1,6 +1,6 @@
-"""Whether launches that are compared were made together: in one job, on one node, on one day.
+"""Whether runs that are compared were made together: in one job, on one node, on one day.
 
-What is common to the launches of a repeat cancels in their differences. A job on another node, or on another day,
+What is common to the runs of a repeat cancels in their differences. A job on another node, or on another day,
 may be slower or faster for reasons of its own. That does not cancel, and where several repeats share the same two
 jobs the interval does not contain it either.
 """
@@ -10,15 +10,15 @@ from math import isnan
 import pandas as pd
 
 APART = ("repeats_in_other_jobs", "repeats_on_other_nodes", "repeats_days_apart")
-"""Ways in which two launches may be apart."""
+"""Ways in which two runs may be apart."""
 DAY = pd.Timedelta(days=1)
 NOTHING_APART = dict.fromkeys(("repeats_apart", *APART), 0)
 
 
 def apart_columns(mine: pd.DataFrame, base: pd.DataFrame) -> dict[str, int]:
-    """Numbers of repeats whose launches were apart, of those that have both; by column of the summary.
+    """Numbers of repeats whose runs were apart, of those that have both; by column of the summary.
 
-    mine, base: good launches, of runs.csv. Launches outside of SLURM have no job, and are not told apart by it.
+    mine, base: good runs, of runs.csv. Runs outside of SLURM have no job, and are not told apart by it.
     """
     seen = ["repeat", "slurm_job", "node_names", "started_at"]
     pairs = mine[seen].merge(base[seen], on="repeat", suffixes=("", "_base"))

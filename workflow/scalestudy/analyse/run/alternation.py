@@ -1,4 +1,4 @@
-"""The speedup within one launch: the steps of the base case and of all ranks took turns in its processes."""
+"""The speedup within one run: the steps of the baseline and of all ranks took turns in its processes."""
 
 from math import nan
 from typing import Any
@@ -23,9 +23,9 @@ BLOCKS = 2  # of each side in a round
 
 
 def alternation_of(observation: Observation, steps: Columns | None = None) -> dict[str, Any]:
-    """Columns of NOTHING for a launch: ratio of throughputs, its blocks of each side, rounds that were contended.
+    """Columns of NOTHING for a run: ratio of throughputs, its blocks of each side, rounds that were contended.
 
-    As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
+    As in a run, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
     what else a host does for a moment makes single blocks longer, and more often those of several ranks. Rounds in
     which others took the cores do not count (measure/quiet.py). steps: of the observation, where they were taken
     before.

@@ -12,7 +12,7 @@ from scalestudy.record.observation import RunRecord
 
 SCALE = "trial_noise_scale_samples"
 _RATIOS = np.concatenate([[0.0], np.geomspace(0.01, 30, 200)])
-"""Of the batch of the launch over the noise scale, which are tried."""
+"""Of the batch of the run over the noise scale, which are tried."""
 LEAST_FALL = 0.05
 """Of the logarithm of the loss in the first branch: with less, or where it rises again, as the loss over held-out
 samples does when a network learns its samples by heart, other batches cannot be compared with it."""
@@ -21,7 +21,7 @@ _PLACES = np.linspace(0.2, 1.0, 9)
 
 
 def trial_of(record: RunRecord) -> dict[str, Any]:
-    """The column of a launch, in samples; nan where no larger batch was tried, or the loss fell too little to
+    """The column of a run, in samples; nan where no larger batch was tried, or the loss fell too little to
     tell; 0 where a branch diverged."""
     trial = batch_trial_in(record.environment) if record.outcome == "ok" else None
     return {SCALE: nan if trial is None else noise_scale_of(trial, record.spec.global_batch)}
@@ -32,7 +32,7 @@ def noise_scale_of(trial: BatchTrial, batch: int) -> float:
     samples to each loss, as the branches show it. inf where larger batches need no more samples.
 
     Least squares of the logarithms of the losses. The curve of a branch is a parabola through them. batch: of the
-    launch, in samples. Source of the factor: McCandlish et al. (2018), section 2.3.
+    run, in samples. Source of the factor: McCandlish et al. (2018), section 2.3.
     """
     if any(isnan(branch.losses[-1]) for branch in trial.branches):
         return 0.0

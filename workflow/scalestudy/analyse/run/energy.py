@@ -1,4 +1,4 @@
-"""Energy of a launch's samples, and what held the clocks of its GPUs back: by readings at the ends of blocks."""
+"""Energy of a run's samples, and what held the clocks of its GPUs back: by readings at the ends of blocks."""
 
 from collections.abc import Iterator
 from math import nan
@@ -30,7 +30,7 @@ def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: f
     A reading is kept where its block ended after the warm-up, within the training. Energy is that between the
     first and the last reading, over the samples of the steps between them. A spec with epochs validates after
     each, so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the
-    hosts, does not tell, or the record is of an earlier release. blocks, steps: of one launch, with this spec.
+    hosts, does not tell, or the record is of an earlier release. blocks, steps: of one run, with this spec.
     """
     if not (blocks and blocks.has("gpu_energy_j")):
         return dict(UNKNOWN)

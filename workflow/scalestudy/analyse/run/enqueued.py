@@ -11,7 +11,7 @@ def enqueue_share(blocks: Columns, steps: Columns) -> float:
     """Time that the host took to queue the measured blocks, over their time on the device; the largest over ranks.
 
     Well below 1 the device is the limit, near 1 the host is: it queues no faster than the device works. nan where
-    the host does not run ahead of the device, or a record is older than this. blocks, steps: of one launch.
+    the host does not run ahead of the device, or a record is older than this. blocks, steps: of one run.
     """
     if not (blocks and blocks.has("enqueue_time_s")):
         return nan

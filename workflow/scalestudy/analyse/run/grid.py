@@ -1,4 +1,4 @@
-"""Steps of a launch as a rectangle: every rank makes every step, so a column has a row a rank and an entry a step.
+"""Steps of a run as a rectangle: every rank makes every step, so a column has a row a rank and an entry a step.
 
 What the analysis asks of steps, the slowest rank or the mean of a block, is then a line of numpy; grouped row by
 row it took the longer part of reading a thousand runs.
@@ -19,7 +19,7 @@ from scalestudy.record.tables import Table
 class Columns(dict[str, np.ndarray]):
     """The columns of a table as arrays, each taken out of it when it is first asked for.
 
-    A table of a launch is asked for the same columns again and again, and each time pandas takes longer to hand
+    A table of a run is asked for the same columns again and again, and each time pandas takes longer to hand
     out a column than numpy to look through it.
     """
 

@@ -20,7 +20,7 @@ NO_GROWTH: dict[str, Any] = {
     "memory_growth_rank": nan,
     "memory_growth_kind": MemoryKind.NONE,
 }
-"""Columns of a launch whose memory was not read, and of a point of which no launch grows."""
+"""Columns of a run whose memory was not read, and of a point of which no run grows."""
 
 
 def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float) -> tuple[Interval, bool]:

@@ -1,4 +1,4 @@
-"""The gradient noise scale of a launch: the batch at which the noise of a gradient equals the gradient itself."""
+"""The gradient noise scale of a run: the batch at which the noise of a gradient equals the gradient itself."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SCALE, VARIANCE, SQUARE = "gradient_noise_scale_samples", "gradient_variance", "
 
 
 def noise_of(record: RunRecord, *, confidence: float) -> dict[str, Any]:
-    """Columns of a launch: tr(Sigma) / |G|^2, samples, with its interval; tr(Sigma); |G|^2.
+    """Columns of a run: tr(Sigma) / |G|^2, samples, with its interval; tr(Sigma); |G|^2.
 
-    All are nan where they were not measured. The interval is over the launch's rows of steps: it is that of this
+    All are nan where they were not measured. The interval is over the run's rows of steps: it is that of this
     one network.
     """
     noise = gradient_noise_in(record.environment) if record.outcome == "ok" else None

@@ -1,4 +1,4 @@
-"""How the ranks of one launch differ from each other: in samples, and in where they are bound."""
+"""How the ranks of one run differ from each other: in samples, and in where they are bound."""
 
 import json
 from collections.abc import Mapping

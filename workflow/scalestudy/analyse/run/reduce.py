@@ -1,4 +1,4 @@
-"""One row a run: what a launch measured once its warm-up is dropped."""
+"""One row a run: what a run measured once its warm-up is dropped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Whether something else spoiled a launch, by what its host says and never by its own step times."""
+"""Whether something else spoiled a run, by what its host says and never by its own step times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
@@ -14,7 +14,7 @@ from scalestudy.registry.codes import Spoiled
 from scalestudy.study.config.spoiled import SpoiledFrom
 
 LARGEST = ("others_cores", "stolen_share", "memory_stall_share", "throttled_share", "clock_jump_s", "gpu_others")
-"""Readings of which the largest over the nodes of a launch is told."""
+"""Readings of which the largest over the nodes of a run is told."""
 MOST_CORES = 0.25
 """Of others, however many CPUs the ranks have: a rank that shares its core slows all the others."""
 SHORTEST_S = 0.05
@@ -28,7 +28,7 @@ def spoiled_columns(
     """Columns of runs.csv: what was read of the host over the training, and the codes that follow from it.
 
     environment: of the record. gpus: shares of readings with a slowdown, OF_GPUS. `spoiled` is of the training,
-    `spoiled_after` of what follows it: the probes, and the turns of the base case.
+    `spoiled_after` of what follows it: the probes, and the turns of the baseline.
     """
     loads: Mapping[str, Sequence[Mapping[str, Any]]] = environment.get(KEY) or {}
     training = loads.get("training", ())
@@ -46,7 +46,7 @@ def spoiled_columns(
 
 
 def spoiled_of(observation: Observation, limits: SpoiledFrom, *, warmup_steps: float) -> dict[str, Any]:
-    """The columns of one launch, from its record and tables. warmup_steps: of COLUMNS of run/steps.py."""
+    """The columns of one run, from its record and tables. warmup_steps: of COLUMNS of run/steps.py."""
     blocks, steps = (Columns(observation.tables[name]) for name in ("blocks", "steps"))
     spec, environment = observation.record.spec, observation.record.environment
     return spoiled_columns(environment, energy_of(blocks, steps, spec=spec, warmup_steps=warmup_steps), limits)

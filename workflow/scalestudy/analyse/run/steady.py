@@ -55,7 +55,7 @@ def find_jump(values: np.ndarray) -> Jump | None:
 
     The autocorrelation time is the longer of two. That of a first-order autoregression is right for few steps. It
     does not see a slow wander below fast noise, which is how steps of ranks that wait for each other look: the
-    integrated one does. With the first alone 8 to 23 % of launches of this host, their phases made random, had a
+    integrated one does. With the first alone 8 to 23 % of runs of this host, their phases made random, had a
     jump; with both 3 to 10 %.
     Source: Andrews (1993), "Tests for parameter instability", Econometrica 61.
     """
@@ -120,7 +120,7 @@ def _correlation_time(residuals: np.ndarray) -> float:
 def clock_change(blocks: Table | Columns, at_step: float) -> float:
     """Relative change of the clock from the blocks before a step to those from it on, the mean over ranks.
 
-    blocks: of one launch. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
+    blocks: of one run. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
     `at_step` is nan.
     """
     if isnan(at_step):
@@ -143,7 +143,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def throttled(level_change: pd.Series, clock_change: pd.Series) -> pd.Series:
-    """For each launch whether its steps became slower, by a clock that fell.
+    """For each run whether its steps became slower, by a clock that fell.
 
     Work that is bound by the clock takes 1 + f times as long at 1 / (1 + f) of it.
     """

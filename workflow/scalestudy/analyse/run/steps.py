@@ -1,4 +1,4 @@
-"""The steps of one launch once its warm-up is dropped: step time, distribution, parts, and steadiness."""
+"""The steps of one run once its warm-up is dropped: step time, distribution, parts, and steadiness."""
 
 from math import nan
 from typing import Any
@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
-    """COLUMNS of a launch; nan where nothing steady was measured."""
+    """COLUMNS of a run; nan where nothing steady was measured."""
     spec = observation.record.spec
     return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
 
@@ -36,7 +36,7 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
     by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
     long step, and the next step of the others, who wait for it. The distribution (p50, p95, p99) is of single
     steps, the maximum over ranks. Parts are means over steps and ranks. step_time_half_width is relative and of
-    this launch alone, by batch means.
+    this run alone, by batch means.
     """
     if not len(steady):
         return dict.fromkeys(COLUMNS, nan) | {"steadiness": Steadiness.NONE}
@@ -84,7 +84,7 @@ def is_training(observation: Observation, steps: Columns) -> np.ndarray:
 
 
 def steady_steps(observation: Observation, steps: Columns | None = None) -> Grid:
-    """The steps after the warm-up; none where the launch is not ok or too short.
+    """The steps after the warm-up; none where the run is not ok or too short.
 
     A block that the warm-up ends in counts from there on. steps: of the observation, where they were taken before.
     """

@@ -1,6 +1,6 @@
-"""Comparisons within blocks. The launches of one repeat are a block: they are neighbours in time.
+"""Comparisons within blocks. The runs of one repeat are a block: they are neighbours in time.
 
-A host that is slow for a while is slow for all launches of a block. That is common to both sides of a difference
+A host that is slow for a while is slow for all runs of a block. That is common to both sides of a difference
 within the block, so it cancels there; between independent samples it would count as noise.
 Source: Box, Hunter and Hunter (2005), "Statistics for Experimenters", chapter 3 (paired comparisons).
 """
@@ -49,7 +49,7 @@ def ratio_in_blocks(above: pd.Series, below: pd.Series, *, planned: int, confide
 
 
 def shared_variance(mine: pd.Series, other: pd.Series, *, confidence: float) -> Interval:
-    """The part of the variance between launches that the two launches of a block have in common.
+    """The part of the variance between runs that the two runs of a block have in common.
 
     2 cov(a, b) / (var a + var b) of logarithms: the intraclass correlation. It is what a comparison within blocks
     removes: 1 if all of the spread is drift of the host, 0 if none is; chance may take it below 0. Limits are

@@ -1,5 +1,5 @@
-"""A speedup's interval without assuming normal logarithms: blocks of launches resampled, then times in each
-launch."""
+"""A speedup's interval without assuming normal logarithms: blocks of runs resampled, then times in each
+run."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ FEWEST_BLOCKS = 8  # below, a resample repeats the same few and its intervals ar
 DRAWS = 2000
 
 Times = Sequence[float]
-"""Step times in seconds of the equally long pieces of one launch."""
+"""Step times in seconds of the equally long pieces of one run."""
 
 
 def bootstrap_ratio(
@@ -19,11 +19,11 @@ def bootstrap_ratio(
 ) -> Interval:
     """Ratio of geometric means within blocks, with a studentised hierarchical bootstrap interval on logarithms.
 
-    above[i] and below[i] are the launches of block i. 1. As many blocks as there are, drawn with replacement; 2.
-    in both launches of each as many times, drawn with replacement, and the mean of them; 3. the mean of the
+    above[i] and below[i] are the runs of block i. 1. As many blocks as there are, drawn with replacement; 2.
+    in both runs of each as many times, drawn with replacement, and the mean of them; 3. the mean of the
     differences of logarithms, less the observed one, over its own standard error; 4. the quantiles of that, times
     the observed standard error, around the observed mean. Studentised, because plain percentiles cover 91 % where
-    they say 95 % at eight launches. Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
+    they say 95 % at eight runs. Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
     sections 3.8 and 5.2; for the levels Kalibera & Jones (2013), ISMM. NOTHING with fewer than FEWEST_BLOCKS.
     """
     if len(above) < FEWEST_BLOCKS:
@@ -39,7 +39,7 @@ def bootstrap_ratio(
 
 
 def _draw(launches: Sequence[Times], chosen: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Logarithms of the means of the chosen launches, each from times drawn again: the shape of `chosen`."""
+    """Logarithms of the means of the chosen runs, each from times drawn again: the shape of `chosen`."""
     drawn = np.empty(chosen.shape)
     for index, times in enumerate(launches):
         places = np.nonzero(chosen == index)

@@ -1,4 +1,4 @@
-"""Intervals over launches. The launch is the unit of replication: steps inside one are correlated.
+"""Intervals over runs. The run is the unit of replication: steps inside one are correlated.
 
 Everything positive is treated on the log scale, so that a speedup and its inverse, or a step time and its
 throughput, carry the same interval and cannot contradict each other.
@@ -21,7 +21,7 @@ from scalestudy.registry.column import Row
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its confidence limits; the limits are nan where fewer than two launches were made."""
+    """A value with its confidence limits; the limits are nan where fewer than two runs were made."""
 
     value: Real
     low: Real = nan
@@ -60,7 +60,7 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float:
-        """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
+        """Half-width on the log scale, on which runs are judged and intervals made: 0.01 is 1 %."""
         return log(self.high / self.low) / 2
 
     def leaves_out(self, number: float) -> bool:
@@ -114,9 +114,9 @@ Numbers = Sequence[float] | np.ndarray
 
 @dataclass(frozen=True)
 class Sample:
-    """One value a launch. `deciding`: those among them whose spread decided how many there are; all if None.
+    """One value a run. `deciding`: those among them whose spread decided how many there are; all if None.
 
-    Where launches were added because the first ones scattered, the spread of all of them is biased, that of the
+    Where runs were added because the first ones scattered, the spread of all of them is biased, that of the
     first is not: an interval with the mean of all, and spread and degrees of freedom of the first, covers exactly.
     Source: Stein (1945), Annals of Mathematical Statistics 16.
     """
@@ -150,7 +150,7 @@ Values = Numbers | pd.Series | Sample
 
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
-    """Geometric mean of positive values, one a launch, with Student's t interval on their logarithms."""
+    """Geometric mean of positive values, one a run, with Student's t interval on their logarithms."""
     return mean(_sample(values).logs(), confidence=confidence).map(exp)
 
 

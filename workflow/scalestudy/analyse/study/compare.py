@@ -67,12 +67,12 @@ class Source:
 
     @cached_property
     def floors(self) -> pd.DataFrame:
-        """The smallest differences that it shows; empty where no base case was launched twice."""
+        """The smallest differences that it shows; empty where no baseline was launched twice."""
         return floors_frame(self.plan, self.runs)
 
     @property
     def answers(self) -> dict[Question, Answer]:
-        """What it has of each question; the base case before a reference at the same batch."""
+        """What it has of each question; the baseline before a reference at the same batch."""
         found: dict[Question, Answer] = {}
         for point, (_, row) in zip(self.plan.points, self.summary.iterrows(), strict=True):
             asked = point.model_dump(include=set(Question.model_fields))
@@ -92,7 +92,7 @@ class Answer:
 
     @property
     def launches(self) -> pd.DataFrame:
-        """Rows of runs.csv of its launches."""
+        """Rows of runs.csv of its runs."""
         return self.source.runs[self.source.runs["run_id"].isin(self.point.runs)]
 
     @cached_property
@@ -131,14 +131,14 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
 
     Rows in the order of the first study, what only others have after it. Columns: `study` (its letter), the
     Question, MEASURED as the summary has it, `is_base`, `base_variant`, `is_reference` (one process at a batch
-    that is nobody's base case). Against the first study: `throughput_ratio` and `efficiency_difference` with
+    that is nobody's baseline). Against the first study: `throughput_ratio` and `efficiency_difference` with
     limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
-    `accuracy_shows`, and `pairs`, the launches of one seed behind it; `smallest_difference`, the larger of those
-    that the two studies show of their base cases (analyse/study/floors.py). `not_compared`: why there is nothing
+    `accuracy_shows`, and `pairs`, the runs of one seed behind it; `smallest_difference`, the larger of those
+    that the two studies show of their baselines (analyse/study/floors.py). `not_compared`: why there is nothing
     of that. What words say are codes of registry/codes.py.
 
     All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
-    confidence already. Launches of two studies are independent samples. Where a study was looked at several times
+    confidence already. Runs of two studies are independent samples. Where a study was looked at several times
     each interval is at the level of a look, that of the study with more of them.
     """
     first, *others = answers = [source.answers for source in sources]
@@ -216,7 +216,7 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
         report = first.source.plan.study.report
         level = max(one.source.plan.study.level for one in (first, mine))
         ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=level)
-        # A base case has an efficiency of 1 by what the word means.
+        # A baseline has an efficiency of 1 by what the word means.
         if not (mine.row["is_base"] or first.row["is_base"]):
             difference = less(*(Interval.of(one.row, "efficiency") for one in (mine, first)))
         accuracies = [_accuracies(one) for one in (mine, first)]
@@ -236,7 +236,7 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
 
 
 def _smallest_difference(*answers: Answer) -> float:
-    """The larger of what two studies show of the base case of a point; nan where neither knows."""
+    """The larger of what two studies show of the baseline of a point; nan where neither knows."""
     found = [floor_of(one.row, one.source.floors) for one in answers]
     return max((float(floor["smallest_difference"]) for floor in found if floor is not None), default=nan)
 
@@ -246,14 +246,14 @@ def _throughputs(answer: Answer) -> Sample:
 
 
 def _accuracies(answer: Answer) -> pd.Series:
-    """Validation accuracy of good launches, by their seed."""
+    """Validation accuracy of good runs, by their seed."""
     good = answer.good
     seeds = [answer.source.plan.runs[run_id].seed for run_id in good["run_id"]]
     return pd.Series(good["validation_accuracy"].to_numpy(float), index=seeds, dtype=float)
 
 
 def _shared(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Whether a launch is in both: a copied folder, or a study that was edited and has kept it."""
+    """Whether a run is in both: a copied folder, or a study that was edited and has kept it."""
     if not all(name in frame for name in OF_A_RECORD for frame in (first, second)):
         return False
     records = [set(zip(*(frame[name].map(str) for name in OF_A_RECORD), strict=True)) for frame in (first, second)]

@@ -1,4 +1,4 @@
-"""Which launches are made next: those of comparisons that are not settled, as far as the budget goes."""
+"""Which runs are made next: those of comparisons that are not settled, as far as the budget goes."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,7 +15,7 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
 PLACE = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
-"""Columns of runs.csv, and fields of a spec, that tell the launches of one configuration from others."""
+"""Columns of runs.csv, and fields of a spec, that tell the runs of one configuration from others."""
 
 
 def decide(
@@ -23,7 +23,7 @@ def decide(
 ) -> DecisionFile:
     """The decision after a number of repeats.
 
-    runs, summary: of the launches up to these repeats. bound_device_hours: a bound on all launches beside that of
+    runs, summary: of the runs up to these repeats. bound_device_hours: a bound on all runs beside that of
     the study; the smaller one counts.
     """
     study = plan.study
@@ -71,7 +71,7 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
             settled = Settled.NO if replaced else gains[0].settled(study)
         gain = gains[0].gain
     elif after in study.looks:
-        # Where no launch had memory for the turns, further launches would have none either.
+        # Where no run had memory for the turns, further runs would have none either.
         without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
         if row["repeats_compared"] < FEWEST or (study.measure.speedup_within == "launches" and without_turns):
             settled = Settled.FAILED
@@ -115,7 +115,7 @@ def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
 
 
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:
-    """Device-seconds of one repeat of the wanted launches, as those of the repeats before it took on average."""
+    """Device-seconds of one repeat of the wanted runs, as those of the repeats before it took on average."""
     made = runs[runs["outcome"] != "unneeded"]
     mean = device_time_s(made).fillna(0.0).groupby([made[name] for name in PLACE]).mean()
     specs = [plan.runs[run] for run in wanted if plan.runs[run].repeat == repeat]
@@ -123,7 +123,7 @@ def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int
 
 
 def _probed_enough(plan: Plan, runs: pd.DataFrame, needed: Iterable[str]) -> tuple[str, ...]:
-    """Those of the needed launches whose communication as many launches probed as the study has repeats."""
+    """Those of the needed runs whose communication as many runs probed as the study has repeats."""
     enough = max(FEWEST, plan.study.repeats)
     probed = runs[runs["differential_s"].notna()].groupby(PLACE).size()
     known = {place for place, launches in probed.items() if launches >= enough}

@@ -1,6 +1,6 @@
-"""What was decided on further launches: written by one stage, read by every launch in reserve.
+"""What was decided on further runs: written by one stage, read by every run in reserve.
 
-A launch that is not needed ends as soon as it has read that, so nothing that analyses is imported here.
+A run that is not needed ends as soon as it has read that, so nothing that analyses is imported here.
 """
 
 from math import nan
@@ -11,7 +11,7 @@ from scalestudy.registry.codes import Settled, Verdict
 
 
 class Comparison(Part):
-    """A speedup, and whether more launches are made for it."""
+    """A speedup, and whether more runs are made for it."""
 
     workload: str
     variant: str
@@ -20,7 +20,7 @@ class Comparison(Part):
     batch_per_rank: int
     repeats_compared: int
     repeats_spoiled: int = 0
-    """Repeats in which something else on the host spoiled a launch."""
+    """Repeats in which something else on the host spoiled a run."""
     speedup: Real
     speedup_low: Real
     """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
@@ -31,7 +31,7 @@ class Comparison(Part):
     gain_high: Real = nan
     verdict: Verdict
     settled: Settled
-    """`no` where more launches are made for it, else why none is."""
+    """`no` where more runs are made for it, else why none is."""
 
 
 class DecisionFile(Document):
@@ -46,7 +46,7 @@ class DecisionFile(Document):
     needed: tuple[str, ...]
     """Runs up to the next decision that are to be made, in the order of the plan."""
     without_probes: tuple[str, ...] = ()
-    """Those of them that do not probe communication: enough launches of their point did."""
+    """Those of them that do not probe communication: enough runs of their point did."""
     budget_device_hours: float | None
     """What the study allows; null for no limit."""
     budget_ends_after: int | None
@@ -54,13 +54,13 @@ class DecisionFile(Document):
 
     @property
     def replaces(self) -> bool:
-        """Whether any launch is made because others were spoiled."""
+        """Whether any run is made because others were spoiled."""
         return bool(self.needed) and any(
             one.repeats_spoiled and one.settled == Settled.NO for one in self.comparisons
         )
 
     def why_unneeded(self, repeat: int) -> str:
-        """Why a launch that is not in `needed` is not made."""
+        """Why a run that is not in `needed` is not made."""
         after = f"after {self.after_repeats} repeat{'s' if self.after_repeats > 1 else ''}"
         if self.budget_ends_after is not None and repeat > self.budget_ends_after:
             return f"the budget of {self.budget_device_hours:g} device-hours is used up {after}"

@@ -12,7 +12,7 @@ from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
 from scalestudy.record.host.load import KEY as HOST_LOAD
 from scalestudy.record.observation import HELD_DEVICES, NO_SYNC_LEFT_OUT, PROBES_LEFT_OUT, SEEN, Totals
 
-# Recorded with the environment by the rank that knows them, but of the model and the launch.
+# Recorded with the environment by the rank that knows them, but of the model and the run.
 OF_A_LAUNCH = (
     *Totals.model_fields,
     *(HELD_DEVICES, PROBES_LEFT_OUT, NO_SYNC_LEFT_OUT, SEEN, GRADIENT_NOISE, BATCH_TRIAL),
@@ -21,7 +21,7 @@ OF_A_LAUNCH = (
 
 
 class WarningCount(Part):
-    """A kind of warning by the launcher, the number of launches that had it, and the first of their texts."""
+    """A kind of warning by the launcher, the number of runs that had it, and the first of their texts."""
 
     kind: str
     launches: int
@@ -40,7 +40,7 @@ class StudyEnvironment(Document):
     variables: dict[str, str] = Field(default_factory=dict)
     """Environment variable -> the fact that has it."""
     readings: tuple[str, ...] = ()
-    """Facts that are readings of the moment before a launch: no two are alike, so their range is told."""
+    """Facts that are readings of the moment before a run: no two are alike, so their range is told."""
     warnings: tuple[WarningCount, ...] = ()
     """The most frequent first."""
     links: tuple[dict[str, str], ...] = ()
@@ -69,7 +69,7 @@ Environment = Mapping[str, Any]
 def study_environment(environments: Sequence[Environment]) -> StudyEnvironment:
     """What the runs' environments have, together; they are in the order of the runs."""
     facts: dict[Fact, dict[Any, None]] = {}
-    # Most launches of a study have one and the same: those that are one object are looked at once.
+    # Most runs of a study have one and the same: those that are one object are looked at once.
     for environment in {id(environment): environment for environment in environments}.values():
         for fact, value in _facts(environment):
             values = facts.setdefault(fact, {})
@@ -97,7 +97,7 @@ def _warnings(environments: Sequence[Environment]) -> tuple[WarningCount, ...]:
 
 
 def _distinct_links(environments: Sequence[Environment]) -> tuple[dict[str, str], ...]:
-    """The links that the launches found. A launch that saw fewer of the same GPUs adds nothing."""
+    """The links that the runs found. A run that saw fewer of the same GPUs adds nothing."""
     found: list[dict[str, str]] = []
     for environment in {id(environment): environment for environment in environments}.values():
         links = ((environment.get("hardware") or {}).get("gpu") or {}).get("links") or {}

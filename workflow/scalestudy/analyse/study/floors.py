@@ -1,4 +1,4 @@
-"""What a study can show at all: every base case beside the same launches once more (A/A), with `measure.floor`.
+"""What a study can show at all: every baseline beside the same runs once more (A/A), with `measure.floor`.
 
 Source: Kohavi, Tang and Xu (2020), "Trustworthy Online Controlled Experiments", chapter 19 (A/A tests).
 """
@@ -35,10 +35,10 @@ DECIDED = (Verdict.HEALTHY, Verdict.POOR)
 def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
     """A row per twin of the plan, with the columns of registry/points.py. runs: runs.csv.
 
-    The second launches are compared with the first ones as any two points are: within repeats, on logarithms.
+    The second runs are compared with the first ones as any two points are: within repeats, on logarithms.
     Nothing but noise is in that difference. Its spread within repeats gives the smallest true difference that an
     interval of so many repeats leaves 0 out of with a probability of 80 %, and the same after `max_repeats`. With
-    fewer than two repeats that have both launches, these are nan.
+    fewer than two repeats that have both runs, these are nan.
     """
     if not plan.twins:
         return pd.DataFrame(columns=COLUMNS)
@@ -81,7 +81,7 @@ def _limited(smallest: Interval, within: Sample) -> Interval:
 
 
 def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:
-    """The row of floors.csv of the base case of a row of the summary, where it states a smallest difference."""
+    """The row of floors.csv of the baseline of a row of the summary, where it states a smallest difference."""
     mine = floors[(floors["workload"] == row["workload"]) & (floors["variant"] == row["base_variant"])]
     return mine.iloc[0] if len(mine) and not isnan(mine["smallest_difference"].iloc[0]) else None
 
@@ -104,7 +104,7 @@ def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
 
 
 def _claims(row: Row, report: Report) -> Iterator[tuple[Claim, float]]:
-    """(what a row is said to differ from, ratio to it), of differences between launches as those of twins are."""
+    """(what a row is said to differ from, ratio to it), of differences between runs as those of twins are."""
     speedup, relative = (Interval.of(row, name) for name in ("speedup", "relative_throughput"))
     of_launches = row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
     if row["world_size"] > 1 and of_launches and not isnan(speedup.low):

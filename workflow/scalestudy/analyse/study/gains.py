@@ -1,4 +1,4 @@
-"""Comparisons of two settings, as `measure.gains` of a study asks for them, from the launches so far."""
+"""Comparisons of two settings, as `measure.gains` of a study asks for them, from the runs so far."""
 
 from typing import NamedTuple
 
@@ -32,7 +32,7 @@ class MeasuredGain(NamedTuple):
 def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]:
     """The comparisons of `measure.gains` that a point is a side of.
 
-    runs: rows of runs.csv of the launches so far.
+    runs: rows of runs.csv of the runs so far.
     """
     found = []
     for gain in plan.study.measure.gains:

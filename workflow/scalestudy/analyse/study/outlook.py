@@ -1,7 +1,7 @@
-"""What a study that launches until its verdicts are decided will cost, and what the next launches would bring.
+"""What a study that runs until its verdicts are decided will cost, and what the next runs would bring.
 
 Futures are drawn: for every comparison a mean and a spread of the logarithm of its speedup within repeats, as the
-launches so far allow them; then further repeats, judged at the looks of the study as the real ones will be. Of a
+runs so far allow them; then further repeats, judged at the looks of the study as the real ones will be. Of a
 setting that `measure.gains` compares it is the logarithm of that gain.
 """
 
@@ -20,7 +20,7 @@ from scalestudy.study.plan import Plan, Point
 
 FUTURES = 4000
 # What is assumed of a comparison before it was measured: an efficiency that may be anything between these, and a
-# spread of the logarithm from launch to launch with this median, nine of ten times within this factor of it.
+# spread of the logarithm from run to launch with this median, nine of ten times within this factor of it.
 EFFICIENCY = (0.3, 1.0)
 GAIN = (0.8, 2.0)
 """Of a comparison of two settings, likewise."""
@@ -29,7 +29,7 @@ SPREAD, SPREAD_FACTOR = 0.03, 4.0
 
 @dataclass(frozen=True)
 class Next:
-    """What the launches up to the next look would bring to a comparison."""
+    """What the runs up to the next look would bring to a comparison."""
 
     comparison: Comparison
     repeats: int
@@ -51,7 +51,7 @@ class Outlook:
     launches: Interval
     """In all, those that were made included."""
     device_hours: Interval
-    """In all, devices that a job left idle included; nan where no launch has told how long one takes."""
+    """In all, devices that a job left idle included; nan where no run has told how long one takes."""
     idle_device_hours: float
     """Of these, the median of those of idle devices; nan where they are."""
     settled: float
@@ -72,7 +72,7 @@ def outlook(
     """What is expected of a plan with `measure.until: decided`, without its budget of device-hours.
 
     known: comparisons as they were decided after `after` repeats, in the order of the plan's; none before the
-    first decision. device_s: device-seconds of a launch of the configuration of a run, by run id; a mean over
+    first decision. device_s: device-seconds of a run of the configuration of a run, by run id; a mean over
     what was measured. idle_s: of these, those of devices that its job left idle; none unless given.
     """
     study, random = plan.study, np.random.default_rng(seed)
@@ -157,7 +157,7 @@ def _believed(
 
 
 def _quantity(study: Study, place: Point | Comparison) -> str:
-    """What launches of a point go on for: `gain` where `measure.gains` compares it, else `speedup`."""
+    """What runs of a point go on for: `gain` where `measure.gains` compares it, else `speedup`."""
     compared = any(gain.compares(place.workload, place.variant) for gain in study.measure.gains)
     return "gain" if compared else "speedup"
 

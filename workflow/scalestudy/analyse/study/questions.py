@@ -28,7 +28,7 @@ Differences = dict[str, tuple[Any, ...]]
 def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -> Differences:
     """Where two points with one name are not the same question: keys of the study's file with both values.
 
-    The base cases belong to the question, since efficiencies are held against them. Where data lie is no part of
+    The baselines belong to the question, since efficiencies are held against them. Where data lie is no part of
     it; their checksums are, where both studies have them.
     """
     name = first[1].variant
@@ -81,7 +81,7 @@ def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
-    """What a launch was asked, by the keys of the study's file."""
+    """What a run was asked, by the keys of the study's file."""
     spec = plan.runs[run_ids[0]]
     content = spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED})
     found: dict[str, Any] = {}
@@ -132,5 +132,5 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:
-    """Distinct values come in the order of launches, which is shuffled."""
+    """Distinct values come in the order of runs, which is shuffled."""
     return sorted(values, key=str)

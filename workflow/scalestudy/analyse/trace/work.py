@@ -50,7 +50,7 @@ class Event(NamedTuple):
     begin: float
     end: float
     correlation: int | None
-    """What a launch on the host and its work on the device have in common."""
+    """What a run on the host and its work on the device have in common."""
     bytes: float | None
 
     @property
