@@ -93,7 +93,7 @@ def test_every_refusal_has_a_reason_of_what_its_row_has(code: Refused) -> None:
             "the data have 1438 samples, fewer than a",
         ),
         (NoFitError(Refused.SCALE_UNSTEADY, scale="1x2"), "most runs at 1x2 were unsteady"),
-        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step of nan s at size 2 is not a valid measurement"),
+        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step of nan s at size 2 is not a valid"),
         (NoFitError(Refused.STEP_DOES_NOT_GROW, value=16.0, limit=32.0), "does not grow from batch 16 to 32"),
     ],
 )

@@ -65,13 +65,13 @@ class StepRule:
         steady = series[warmup:]
         shared = 1 - (1 - self.confidence) / len(self.looks())
         width = batch_means(steady, confidence=shared).half_width if len(steady) else inf
-        enough, reason = False, f"half-width {width:.2%} of the step time, target {self.half_width:.2%}"
+        enough, reason = False, f"step time known to ±{width:.2%} (goal ±{self.half_width:.2%})"
         if len(steady) < self.min_steps:
             reason = f"{len(steady)} of at least {self.min_steps} steady steps"
         elif width <= self.half_width:
-            enough, reason = True, f"target reached: {reason}"
+            enough, reason = True, f"goal reached: {reason}"
         elif len(steady) >= self.max_steps:
-            enough, reason = True, f"budget of {self.max_steps} steady steps ended: {reason}"
+            enough, reason = True, f"stopped at the limit of {self.max_steps} steady steps; {reason}"
         return Look(len(series), warmup, width, enough, reason)
 
 

@@ -54,13 +54,13 @@ def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[fl
 def bandwidth_from_exposed(
     exposed: float, buckets: Sequence[Bucket], backward_s: float, *, ranks: int, latency_s: float = 0.0
 ) -> float:
-    """Bandwidth in bytes/s of the link at which a ring leaves so many seconds exposed: a link fitted to one step.
+    """Bandwidth in bytes/s of the link at which a ring all-reduce has this exposed time, fitted to one step.
 
-    Raises ValueError where nothing is exposed, or latency alone exposes more.
+    Raises ValueError if nothing is exposed, or if latency alone exceeds the exposed time.
     """
     if not exposed > 0:
         raise ValueError(
-            f"{exposed:g} s are exposed: a link that hides everything cannot be told from a faster one"
+            f"the exposed time is {exposed:g} s: the bandwidth is unknown if all communication is hidden"
         )
 
     def too_much(log10_bandwidth: float) -> float:
@@ -70,8 +70,8 @@ def bandwidth_from_exposed(
     slowest, fastest = 3.0, 15.0  # a kilobyte and a petabyte a second
     if too_much(fastest) > 0 or too_much(slowest) < 0:
         raise ValueError(
-            f"no bandwidth leaves {exposed:g} s exposed: {ranks} ranks, {latency_s:g} s a message,"
-            f" {backward_s:g} s of backward"
+            f"no bandwidth gives {exposed:g} s of exposed communication: {ranks} ranks, latency {latency_s:g} s"
+            f" per message, backward pass {backward_s:g} s"
         )
     from scipy.optimize import brentq
 

@@ -21,8 +21,8 @@ class Link:
     def __post_init__(self) -> None:
         if self.latency_s < 0 or not self.bandwidth_bytes_per_s > 0:
             raise ValueError(
-                f"a link has a latency of at least 0 s and a bandwidth above 0 bytes/s, not {self.latency_s:g} s"
-                f" and {self.bandwidth_bytes_per_s:g} bytes/s"
+                f"a link must have a latency of at least 0 s and a bandwidth above 0 bytes/s, not"
+                f" {self.latency_s:g} s and {self.bandwidth_bytes_per_s:g} bytes/s"
             )
 
 
@@ -40,7 +40,7 @@ class Algorithm:
     def time_s(self, size: float, ranks: int, link: Link) -> float:
         """Seconds of an all-reduce of `size` bytes; 0 for one rank."""
         if ranks < 1:
-            raise ValueError(f"an all-reduce has at least one rank, not {ranks}")
+            raise ValueError(f"an all-reduce needs at least one rank, not {ranks}")
         if ranks == 1:
             return 0.0
         return self.steps(ranks) * link.latency_s + self.volume(ranks) * size / link.bandwidth_bytes_per_s

@@ -121,7 +121,7 @@ def fit_law(law: Law, scales: Sequence[Scale], *, strong: bool) -> Fit:
     """Weighted least squares. Raises ValueError where there are fewer sizes than the law needs."""
     scales = _sorted(scales)
     if len({scale.n for scale in scales}) < law.least_sizes:
-        raise ValueError(f"{law.name}: needs {law.least_sizes} sizes, and {len(scales)} were measured")
+        raise ValueError(f"{law.name}: needs {law.least_sizes} sizes, but {len(scales)} were measured")
     times = np.array([scale.step_time_s for scale in scales])
     weights = 1 / (times * np.array([scale.known_error for scale in scales]))
     design = np.array([law.row(scale.n, strong=strong) for scale in scales]) * weights[:, None]

@@ -75,11 +75,11 @@ def is_training(observation: Observation, steps: Columns) -> np.ndarray:
         least, most = counts.argmin(), counts.argmax()
         raise UserError(
             f"{run}: rank {ranks[least]} reports {counts[least]} steps, rank {ranks[most]} {counts[most]};"
-            " a step's time is the largest over all ranks, so it cannot be told. Move the run's directory away and"
-            " run snakemake again"
+            " a step's time is the maximum over all ranks, so it is unknown. Move the run's directory away and run"
+            " snakemake again"
         )
     if any((steps[name][training] < 0).any() for name in (*PART_COLUMNS, "step_time_s")):
-        raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure it again")
+        raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure the run again")
     return training
 
 

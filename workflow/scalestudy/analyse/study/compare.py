@@ -174,11 +174,11 @@ def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]
 
 
 def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> Differences:
-    """Models of the same settings that have not as many parameters: libraries differ in what they build."""
+    """Returns differing numbers of parameters at equal settings: libraries may build models differently."""
     counts = (row["parameters"], other["parameters"])
     if counts[0] == counts[1] or any(map(isnan, counts)):
         return {}
-    return {f"parameters of {question.workload} as it was built": tuple(map(int, counts))}
+    return {f"parameters of {question.workload} as built": tuple(map(int, counts))}
 
 
 def _row(

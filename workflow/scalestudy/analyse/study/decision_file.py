@@ -48,20 +48,20 @@ class DecisionFile(Document):
     without_probes: tuple[str, ...] = ()
     """Those of them that do not probe communication: enough runs of their point did."""
     budget_device_hours: float | None
-    """What the study allows; null for no limit."""
+    """The study's limit; null for no limit."""
     budget_ends_after: int | None
     """The last repeat that the budget allows; null where it allows all up to the next decision."""
 
     @property
     def replaces(self) -> bool:
-        """Whether any run is made because others were spoiled."""
+        """Whether any run replaces a disturbed one."""
         return bool(self.needed) and any(
             one.repeats_spoiled and one.settled == Settled.NO for one in self.comparisons
         )
 
     def why_unneeded(self, repeat: int) -> str:
-        """Why a run that is not in `needed` is not made."""
+        """Returns why a run outside `needed` is not needed."""
         after = f"after {self.after_repeats} repeat{'s' if self.after_repeats > 1 else ''}"
         if self.budget_ends_after is not None and repeat > self.budget_ends_after:
-            return f"the budget of {self.budget_device_hours:g} device-hours is used up {after}"
-        return f"{after} no comparison needs it any more"
+            return f"the budget of {self.budget_device_hours:g} device-hours is exhausted {after}"
+        return f"no comparison needs more runs {after}"

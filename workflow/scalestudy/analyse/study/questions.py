@@ -68,11 +68,11 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
 
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
-    """Measurement protocols and fingerprints of the code that measured, where not all studies have the same.
+    """Returns measurement protocols and fingerprints of the measuring code, if studies differ in them.
 
     runs: of runs.csv.
     """
-    columns = {"measurement protocol": "protocol", "fingerprint of the code that measured": "fingerprint"}
+    columns = {"measurement protocol": "protocol", "fingerprint of the measuring code": "fingerprint"}
     said = [
         {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for name, column in columns.items()}
         for frame in runs

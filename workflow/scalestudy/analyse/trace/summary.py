@@ -101,7 +101,9 @@ def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> Tra
     found = read_events(events)
     ranges = [e for e in found if e.kind == "user_annotation" and e.name.startswith("ProfilerStep#")]
     if not ranges:
-        raise UserError("the trace has no ProfilerStep range: it was not taken by this program, or holds no step")
+        raise UserError(
+            "the trace has no ProfilerStep range: it was not recorded by scalestudy, or it has no step"
+        )
     steps = union(event.span for event in ranges)
     work = device_work(found)
     device: Literal["cpu", "cuda"] = "cpu" if work is None else "cuda"
