@@ -106,7 +106,7 @@ class _Search:
         return f"the memory limit is between {fits} and {too_large} samples per rank"
 
     def bisect_throughput(self, low: int, high: int) -> str:
-        """Finds the smallest batch with the throughput of the largest ones, between one without and one with it."""
+        """Finds the smallest batch with the largest throughput, between one without and one with it."""
         top = max(trial.throughput_samples_per_s for trial in self.trials.values() if trial.ok)
 
         def too_small(trial: BatchTrial) -> bool:
