@@ -1,1 +1,2 @@
-"""Scales and batches that were not measured, with intervals, or why there is no forecast."""
+"""Forecasts for scales and batches that were not measured, with intervals, or the reason for a missing
+forecast."""
