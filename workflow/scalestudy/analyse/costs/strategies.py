@@ -25,7 +25,7 @@ class Setting:
     link: Link
     """The slowest link of the ring."""
     dtype: str = "fp32"
-    """Bytes of an element of parameters and gradients, on the wire and in memory."""
+    """Data type of parameters and gradients, on the wire and in memory."""
     blocks: int = 1
     """Number of units that FSDP wraps, assumed to be of equal size."""
     accumulation_steps: int = 1
@@ -35,7 +35,7 @@ class Setting:
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of a parameter and its gradient."""
+        """Bytes of one parameter, or of its gradient."""
         return ELEMENT_BYTES[self.dtype]
 
     @property

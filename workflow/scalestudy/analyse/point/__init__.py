@@ -1,1 +1,1 @@
-"""One point: the runs of a variant at a scale against their baseline."""
+"""One point: the runs of a variant at a scale, compared with their baseline."""
