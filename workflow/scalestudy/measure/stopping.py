@@ -76,8 +76,7 @@ class StepRule:
 
 
 def probe_looks(most: int) -> int:
-    """Returns the number of looks of a run at its rounds of probes: after FEWEST_ROUNDS and each further one, up
-    to `most`."""
+    """Returns the number of looks at the rounds of probes: after FEWEST_ROUNDS and each one up to `most`."""
     return max(1, most - FEWEST_ROUNDS + 1)
 
 

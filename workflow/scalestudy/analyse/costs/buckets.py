@@ -45,8 +45,7 @@ def bucket_sizes(total: float) -> list[float]:
 
 
 def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[float], float]) -> float:
-    """Returns the exposed seconds of communication after the backward pass; cost_s: seconds of a bucket by its
-    bytes."""
+    """Returns the exposed seconds of communication; cost_s: seconds of a bucket by its bytes."""
     end = 0.0
     for bucket in buckets:
         end = max(bucket.ready_s, end) + cost_s(bucket.size)

@@ -1,2 +1,1 @@
-"""Forecasts for scales and batches that were not measured, with intervals, or the reason for a missing
-forecast."""
+"""Forecasts for unmeasured scales and batches, with intervals, or the reason for a missing forecast."""

@@ -57,8 +57,7 @@ class StepModel:
         return self.fixed_s + self.per_sample_s * batch
 
     def efficiency(self, batch: float, overhead_s: float, *, ranks: int, strong: bool) -> float:
-        """Returns the efficiency. Weak scaling: Tc(B) / (Tc(B) + X), B per rank. Strong: Tc(B) / (n (Tc(B / n) +
-        X)), global B."""
+        """Efficiency. Weak: Tc(B) / (Tc(B) + X), B per rank. Strong: Tc(B) / (n (Tc(B / n) + X)), global B."""
         alone_s = self.step_time_s(batch)
         if strong:
             return alone_s / (ranks * (self.step_time_s(batch / ranks) + overhead_s))
@@ -158,8 +157,7 @@ def step_time_at(
 
 
 def _scatter(good: pd.DataFrame) -> Interval:
-    """Returns 1 with the relative limits of one process's step at its largest batch; without limits for a single
-    run."""
+    """Returns 1 with the relative limits of one process's step at its largest batch, if it has limits."""
     largest = good.iloc[good["batch_per_rank"].argmax()]
     step_time = Interval.of(largest, "step_time_s")
     return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)

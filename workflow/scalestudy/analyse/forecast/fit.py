@@ -98,8 +98,7 @@ class Fit:
         return float(np.dot(self._row(n), self.unknowns))
 
     def error(self, n: float) -> float:
-        """Returns the relative standard error at n: of the fit, and of the law itself beyond the largest
-        fitted n."""
+        """Returns the relative standard error at n: of the fit, and of the law beyond the largest fitted n."""
         row = self._row(n)
         fitted = sqrt(max(0.0, float(row @ self.covariance @ row))) / abs(self.step_time_s(n))
         doublings = max(0.0, log(n / self.largest) / log(2))

@@ -104,8 +104,7 @@ def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling:
 
 
 def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
-    """Returns the weight of every law; equal weights if no law has predicted a size, so that they cannot be
-    distinguished."""
+    """Returns the weight of every law; equal weights if no law has predicted a size."""
     alike = len(laws) > 1 and all(isnan(item.held_out_error) for item in laws)
     weights = {f"law_{item.fit.law.name}_weight": item.weight for item in laws}
     return {"overhead_model": OverheadModel.LAWS_ALIKE if alike else OverheadModel.LAWS} | weights
@@ -125,8 +124,7 @@ def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
 
 
 def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
-    """Returns step times with standard errors on the log scale, from the intervals, which are wide with few
-    runs."""
+    """Returns step times with standard errors on the log scale, from their intervals (wide with few runs)."""
     normal = float(ndtri(0.5 + confidence / 2))
     return [
         Measured(Place.of(row), row["step_time_s"], Interval.of(row, "step_time_s").relative_half_width / normal)

@@ -12,8 +12,7 @@ from scalestudy.registry.codes import AccuracyKept
 MOST_SAMPLES = 10**6
 """Number of held-out samples up to which a single sample can be separated from rounding errors."""
 FEWEST_SAMPLES = 100
-"""Smallest assumed number of held-out samples. A few accuracies may be multiples of a larger fraction by
-chance."""
+"""Smallest assumed number of held-out samples: accuracies may be multiples of a larger step by chance."""
 UNIFORM = 1 / 12
 """Variance of a rounded number, in squares of the rounding step."""
 

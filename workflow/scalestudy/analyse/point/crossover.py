@@ -1,5 +1,4 @@
-"""The model size from which FSDP is faster: the sizes between which it overtakes DDP, if the intervals show
-this."""
+"""The model sizes between which FSDP overtakes DDP, if the intervals show this."""
 
 from collections.abc import Iterator
 from typing import cast

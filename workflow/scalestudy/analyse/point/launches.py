@@ -11,8 +11,7 @@ from scalestudy.study.config.study import Study
 
 
 def plain_text(runs: pd.DataFrame) -> pd.DataFrame:
-    """Returns the same rows, with text as objects, in few blocks: selecting rows then takes time per block, not
-    per column."""
+    """Returns the same rows in few blocks, text as objects: rows are then selected per block, not per column."""
     return runs.astype(dict.fromkeys(runs.select_dtypes(include=["string"]).columns, object)).copy()
 
 

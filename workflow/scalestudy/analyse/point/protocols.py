@@ -43,15 +43,13 @@ def _nothing(column: pd.Series) -> float | bool | str:
 
 
 def comparable_with(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> pd.DataFrame:
-    """Returns those of other runs that may be averaged; no runs if a column of theirs is not comparable with
-    ours."""
+    """Returns the other runs that may be averaged; none if a column of theirs is not comparable with ours."""
     others = of_one_protocol(others)
     return others if are_comparable(launches, others, column) else others.iloc[:0]
 
 
 def are_comparable(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> bool:
-    """Returns whether a column has the same meaning in the newest protocols of two sets of runs; true for empty
-    sets."""
+    """Returns whether a column is comparable between two sets of runs; true if one is empty."""
     if launches.empty or others.empty:
         return True
     return comparable(newest_of(launches), newest_of(others), column)

@@ -9,8 +9,7 @@ from scalestudy.analyse.point.protocols import measured_of, same_meaning
 from scalestudy.registry.column import Row
 
 LATE_SHARE = 0.10
-"""Share of a step from which a rank counts as late. TraceML warns of skew from there, and calls it critical from
-0.2."""
+"""Share of a step from which a rank counts as late, as in TraceML's warning of skew (critical from 0.2)."""
 
 WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
 """Key of points that differ only in variant."""
@@ -57,21 +56,18 @@ def mostly_unsteady(row: Row) -> bool:
 
 
 def last_often(ranks: int) -> float:
-    """Returns the share of buckets from which a rank is last too often for chance: midpoint between 1/ranks
-    and 1."""
+    """Returns the share of buckets that is too large for chance: midpoint between 1/ranks and 1."""
     return (1 + 1 / ranks) / 2
 
 
 def waits_for_one(row: pd.Series) -> bool:
-    """Returns whether one rank is late by a large part of the step, in most buckets, and the same rank in all
-    runs."""
+    """Returns whether the same rank is late in all runs, in most buckets, by a large part of the step."""
     often = row["late_share"] >= last_often(int(row["world_size"]))
     elsewhere = row["lateness_s_low"] <= 0  # another rank in other runs
     return bool(often and row["lateness_s"] >= LATE_SHARE * row["step_time_s"] and not elsewhere)
 
 
 def ring_latency_s(point: pd.Series) -> float | None:
-    """Returns the latency of one message in a ring, from the latency of the whole all-reduce; None if not
-    measured."""
+    """Returns the latency of one message in a ring, from the whole all-reduce; None if not measured."""
     whole_s = point["all_reduce_latency_s"]
     return None if isnan(whole_s) else max(0.0, whole_s) / RING.steps(int(point["world_size"]))

@@ -29,8 +29,7 @@ def script_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
 
 
 def probed_row(good: pd.DataFrame, *, ranks: int, confidence: float) -> dict[str, Any]:
-    """Returns the probes of a point. One process has no communication: the difference of its blocks is its
-    wrapper."""
+    """Returns the probes of a point. In a single process, the difference of its blocks is the wrapper."""
     columns = communication_row(good, confidence=confidence)
     wrapper: dict[str, Any] = {f"{WRAPPER}{end}": nan for end in LIMITS}
     if ranks == 1:

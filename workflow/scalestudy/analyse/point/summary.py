@@ -199,8 +199,7 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
 def _beside(
     every: pd.DataFrame, ok: pd.DataFrame, other: Point | None, study: Study
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Returns runs of a point and of the first variant at the same place for comparison; empty if there is no
-    other."""
+    """Returns runs of a point and of the first variant at the same place; empty without another variant."""
     beside = comparable_with(every, among(ok, other.runs)) if other and len(every) else every.iloc[:0]
     return kept_together(every, beside, study)
 

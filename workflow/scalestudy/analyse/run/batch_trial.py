@@ -17,13 +17,11 @@ LEAST_FALL = 0.05
 """Smallest decrease of the logarithm of the loss in the first branch. With less, or if the loss over held-out
 samples rises again, as when a network memorises its samples, other batches cannot be compared with it."""
 _PLACES = np.linspace(0.2, 1.0, 9)
-"""Shares of the common range of both branches at which they are compared. At the checkpoint they are equal by
-construction."""
+"""Shares of the common range of both branches for the comparison; at the checkpoint they are equal."""
 
 
 def trial_of(record: RunRecord) -> dict[str, Any]:
-    """Returns the column of a run, in samples; nan if no larger batch was tried, or the loss fell too little; 0 if
-    a branch diverged."""
+    """Returns samples; nan without a trial or if the loss fell too little; 0 if a branch diverged."""
     trial = batch_trial_in(record.environment) if record.outcome == "ok" else None
     return {SCALE: nan if trial is None else noise_scale_of(trial, record.spec.global_batch)}
 

@@ -1,5 +1,4 @@
-"""Energy of a run's samples, and the reasons for which its GPUs' clocks were limited, from readings at block
-ends."""
+"""Energy of a run's samples, and reasons for limited GPU clocks, from readings at the ends of blocks."""
 
 from collections.abc import Iterator
 from math import nan
@@ -60,8 +59,7 @@ def _epochs(blocks: Columns, steps: Columns) -> np.ndarray:
 def _per_step_j(
     blocks: Columns, steps: Columns, column: str, kept: np.ndarray, epochs: np.ndarray, *, sources: int
 ) -> float:
-    """Returns the energy of a step, sum over ranks that read this counter; nan unless their number is
-    `sources`."""
+    """Returns the energy of a step, sum over ranks with this counter; nan unless there are `sources` of them."""
     values = blocks[column].astype(float)
     known = kept & ~np.isnan(values)
     of_ranks = []
@@ -80,8 +78,7 @@ def _per_step_j(
 
 
 def _spans(joules: np.ndarray, ends: np.ndarray, epochs: np.ndarray) -> Iterator[tuple[int, int, float]]:
-    """Yields (first step, step after the last, J) between the first and the last reading of each epoch with
-    two."""
+    """Yields (first step, step after last, J) between the first and last reading of each epoch with two."""
     for epoch in np.unique(epochs):
         at = np.flatnonzero(epochs == epoch)
         first, last = at[ends[at].argmin()], at[ends[at].argmax()]

@@ -1,5 +1,4 @@
-"""Whether the host keeps up with the device: its time to queue the steps of a block, relative to their time
-there."""
+"""Whether the host keeps up with the device: time to queue the steps of a block over their time there."""
 
 from math import nan
 

@@ -122,8 +122,7 @@ class Grid:
 
 
 def firsts(numbers: np.ndarray) -> np.ndarray:
-    """Returns where each sequence of equal numbers begins, such as each block in the blocks of steps; not
-    empty."""
+    """Returns where each sequence of equal numbers begins, such as a block of steps; not empty."""
     return np.flatnonzero(np.append(True, np.diff(numbers) != 0))
 
 

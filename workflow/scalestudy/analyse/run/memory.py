@@ -46,8 +46,7 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
 
 
 def growth_of(blocks: Table | Columns, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
-    """Returns columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, otherwise
-    resident."""
+    """Returns columns of runs.csv: the largest slope over ranks, of allocated (GPU) or resident memory."""
     columns = Columns(blocks)
     steady = columns.among("phase", ("measured",)) & (columns["first_step"] >= warmup_steps)
     if not steady.any():

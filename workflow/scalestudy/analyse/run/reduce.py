@@ -154,8 +154,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
 
 
 def _threads_per_core(observation: Observation) -> float:
-    """Returns the compute threads of all ranks on a host divided by the cores that they may use, maximum over
-    hosts."""
+    """Returns compute threads of all ranks on a host over the cores that they may use, maximum over hosts."""
     ratios = [0.0]
     for host in {rank.host for rank in observation.record.ranks}:
         ranks = [rank for rank in observation.record.ranks if rank.host == host]

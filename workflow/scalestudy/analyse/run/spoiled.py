@@ -18,8 +18,7 @@ LARGEST = ("others_cores", "stolen_share", "memory_stall_share", "throttled_shar
 MOST_CORES = 0.25
 """Limit in cores of other processes at any number of CPUs: a rank that shares its core slows all the others."""
 SHORTEST_S = 0.05
-"""Smallest processor time that can be measured: the kernel counts in ticks of 10 ms, for each CPU and each
-process."""
+"""Smallest measurable processor time: the kernel counts ticks of 10 ms for each CPU and process."""
 OF_GPUS = ("thermal_slowdown_share", "hardware_slowdown_share")
 
 
@@ -54,8 +53,7 @@ def spoiled_of(observation: Observation, limits: SpoiledFrom, *, warmup_steps: f
 
 
 def _codes(loads: Sequence[Mapping[str, Any]], slow_gpus: float, limits: SpoiledFrom) -> Iterator[Spoiled]:
-    """Yields codes in the order of Spoiled. slow_gpus: share of the readings in which a GPU's clock was
-    limited."""
+    """Yields codes in the order of Spoiled. slow_gpus: share of the readings with a limited GPU clock."""
 
     def beyond(name: str, limit: float) -> bool:
         return any(one[name] > limit for one in loads)
@@ -76,7 +74,6 @@ def _codes(loads: Sequence[Mapping[str, Any]], slow_gpus: float, limits: Spoiled
 
 
 def _is_shared(load: Mapping[str, Any], limits: SpoiledFrom) -> bool:
-    """Returns whether others used the ranks' CPUs for longer than the limit and longer than the resolution of
-    ticks."""
+    """Returns whether others used the ranks' CPUs for longer than the limit and the resolution of ticks."""
     most = min(limits.others_share * load["cpus"], MOST_CORES)
     return bool(load["others_cores"] > most and load["others_cores"] * load["span_s"] > SHORTEST_S)

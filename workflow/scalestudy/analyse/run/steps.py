@@ -102,8 +102,7 @@ QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
 
 
 def step_quantiles(steady: Grid) -> dict[str, np.ndarray]:
-    """Returns quantile (QUANTILES) and step_time_s, maximum over ranks, of steady_steps; empty if there are
-    none."""
+    """Returns quantile (QUANTILES) and step_time_s (maximum over ranks) of steady_steps; empty without any."""
     quantiles = QUANTILES if len(steady) else QUANTILES[:0]
     times_s = np.quantile(steady["step_time_s"].max(axis=0), quantiles) if len(steady) else quantiles
     return {"quantile": quantiles, "step_time_s": times_s}

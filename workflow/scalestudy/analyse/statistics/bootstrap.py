@@ -1,5 +1,4 @@
-"""Interval of a speedup without assuming normal logarithms: it resamples blocks of runs, then times in each
-run."""
+"""Interval of a speedup without normality: resamples blocks of runs, then times in each run."""
 
 from collections.abc import Sequence
 

@@ -60,8 +60,7 @@ class Interval:
 
     @property
     def relative_half_width(self) -> float:
-        """Returns the half-width on the log scale, on which runs are judged and intervals calculated: 0.01 is
-        1 %."""
+        """Returns the half-width on the log scale, used for verdicts and intervals: 0.01 is 1 %."""
         return log(self.high / self.low) / 2
 
     def leaves_out(self, number: float) -> bool:
@@ -150,8 +149,7 @@ Values = Numbers | pd.Series | Sample
 
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
-    """Returns the geometric mean of positive values, one per run, with Student's t interval on their
-    logarithms."""
+    """Returns the geometric mean of positive values, one per run, with Student's t interval on logarithms."""
     return mean(_sample(values).logs(), confidence=confidence).map(exp)
 
 

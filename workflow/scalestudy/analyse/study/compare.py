@@ -25,8 +25,7 @@ from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
-"""Scaling label of single-process points of the plain model: they are the same question for any kind of
-scaling."""
+"""Scaling label of single-process points of the plain model, which are the same for any kind of scaling."""
 
 NUMBERS = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
 """Quantities of a point for the comparison of studies."""
@@ -236,8 +235,7 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
 
 
 def _smallest_difference(*answers: Answer) -> float:
-    """Returns the larger of the two studies' smallest differences for the baseline of a point; nan if both are
-    unknown."""
+    """Returns the larger smallest difference of two studies for a point's baseline; nan if unknown."""
     found = [floor_of(one.row, one.source.floors) for one in answers]
     return max((float(floor["smallest_difference"]) for floor in found if floor is not None), default=nan)
 

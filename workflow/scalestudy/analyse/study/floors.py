@@ -76,8 +76,7 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
 
 
 def _limited(smallest: Interval, within: Sample) -> Interval:
-    """Removes limits that are not informative: with three repeats they reach from 1/3 to hundreds of times the
-    value."""
+    """Removes uninformative limits: with three repeats they reach from 1/3 to hundreds of times the value."""
     return smallest if within.freedom >= FEWEST_FREEDOM else Interval(smallest.value)
 
 

@@ -158,8 +158,7 @@ def _believed(
 
 
 def _quantity(study: Study, place: Point | Comparison) -> str:
-    """Returns the quantity for which runs of a point continue: `gain` if `measure.gains` compares it, else
-    `speedup`."""
+    """Returns the quantity to decide for a point: `gain` if `measure.gains` compares it, else `speedup`."""
     compared = any(gain.compares(place.workload, place.variant) for gain in study.measure.gains)
     return "gain" if compared else "speedup"
 

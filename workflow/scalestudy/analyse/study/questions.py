@@ -43,8 +43,7 @@ def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -
 
 
 def setting_differences(plans: Sequence[Plan]) -> Differences:
-    """Returns settings of the studies that are not part of a question: host, lengths of measurements, seeds,
-    limits."""
+    """Returns settings outside of questions: host, lengths of measurements, seeds, limits."""
     studies = [plan.study for plan in plans]
     variants, workloads = (
         sorted(set.intersection(*(set(getattr(study, part)) for study in studies)))
@@ -108,8 +107,7 @@ def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:
 
 
 def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -> dict[str, Any]:
-    """Returns settings by their keys, with the environment of these variants and the location of these workloads'
-    data."""
+    """Returns settings by key, with these variants' environment and the location of these workloads' data."""
     environments = {name: {"environment": study.variants[name].environment} for name in variants}
     sources = {name: getattr(study.workloads[name], "data", None) for name in workloads}
     data = {name: {"data": source.model_dump(mode="json")} for name, source in sources.items() if source}

@@ -52,8 +52,7 @@ class CollectiveTime(TimeOf):
     """A collective."""
 
     bytes: float | None
-    """Bytes per step, of the larger of each call's input and output; null if the trace does not have them
-    (gloo)."""
+    """Bytes per step, of the larger of each call's input and output; null if not in the trace (gloo)."""
 
 
 class TraceSummary(Part):
@@ -72,8 +71,7 @@ class TraceSummary(Part):
     other_time_s: float
     """Something else runs: copies on CUDA; on the CPU the autograd engine and calls that only issue work."""
     idle_time_s: float
-    """Nothing runs: on CUDA on no stream, on the CPU no operator on any thread (Python runs, or everything
-    waits)."""
+    """Nothing runs: on CUDA on no stream, on the CPU no operator on any thread (Python, or all wait)."""
     operators: tuple[OperatorTime, ...]
     """The longest first, without collectives."""
     collectives: tuple[CollectiveTime, ...]
