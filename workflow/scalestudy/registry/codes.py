@@ -78,7 +78,8 @@ number of ranks; its operations; its batch, and so its convergence; the model; a
 measured."""
 
 Goal = StrEnum("Goal", "THROUGHPUT TIME_TO_ACCURACY COST_PER_SAMPLE")
-"""Criterion for ranking advice: samples per second of the same training, progress per second, or device-time."""
+"""Criterion for ranking advice: samples per second of an unchanged training, progress per second, or device-time
+per sample."""
 
 Tried = StrEnum("Tried", "CONFIRMED PARTLY REFUTED UNDECIDED")
 """Outcome of tried advice."""
