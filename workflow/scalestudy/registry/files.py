@@ -58,7 +58,7 @@ def _of_a_point() -> tuple[Column, ...]:
         Column("launches_throttled", "runs that became slower because the clock fell"),
         Column("launches_hot", "runs in which heat limited a GPU's clock in most readings"),
         *SLOWDOWNS,
-        Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
+        Column("enqueue_share", "host time to queue steps, divided by their time on the device"),
         Column("launches_of_two_modes", "runs with two modes of step times"),
         Column(
             "interval",
@@ -212,12 +212,14 @@ FILES: dict[str, File] = {
     "figures/FIGURE.csv": File("a point of a figure, drawn or missing", TIDY),
     **{
         f"figures/{'' if figure.of_study else 'WORKLOAD_'}{figure.name}.csv": File(
-            "the columns of every figure, and these in addition", figure.columns
+            "a point of the figure; these columns are in addition to those of every figure", figure.columns
         )
         for figure in FIGURES.values()
         if figure.columns
     },
-    "figures/WORKLOAD_comparison.csv": File("the columns of every figure, and these in addition", COMPARED),
+    "figures/WORKLOAD_comparison.csv": File(
+        "a point of the figure; these columns are in addition to those of every figure", COMPARED
+    ),
     "runs/RUN/steps.parquet": File("a step of a rank", STEPS),
     "runs/RUN/blocks.parquet": File("a block of steps of a rank", BLOCKS),
     "runs/RUN/buckets.parquet": File("a gradient bucket in a step of a rank, in probes with timestamps", BUCKETS),

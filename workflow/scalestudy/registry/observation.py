@@ -4,7 +4,7 @@ from scalestudy.registry.column import Column
 from scalestudy.registry.points import PARTS, SPLIT
 
 _PLACE = (
-    Column("rank", "rank of the measurement, from 0"),
+    Column("rank", "rank, from 0"),
     Column("block", "number of the block of steps, from 0"),
 )
 _STEP = Column("step", "number of the step, from 0; probes follow the training")

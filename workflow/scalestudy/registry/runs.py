@@ -163,12 +163,12 @@ PARTS_OF_A_STEP = tuple(
 ENERGY = (
     Column(
         "energy_per_sample_j",
-        "energy of a sample: of all GPUs of the run, whole boards, between steady blocks",
+        "energy of all GPUs of the run per sample, whole boards, between the first and the last steady block",
         "J",
     ),
     Column(
         "cpu_energy_per_sample_j",
-        "energy of a sample: of all processor packages of its hosts (RAPL), whatever else runs there",
+        "energy of all processor packages of its hosts (RAPL) per sample, including other work on them",
         "J",
     ),
 )
@@ -194,7 +194,7 @@ SPOILED = (
     Column("stolen_share", "share of the time of these CPUs that a hypervisor gave to other machines (steal)"),
     Column("memory_stall_share", "share of the time in which all tasks of the host waited for memory"),
     Column("cpu_throttled_share", "share of the time in which heat throttled a CPU"),
-    Column("clock_jump_s", "change of the clock of the day by being set during the run", "s"),
+    Column("clock_jump_s", "change of the system clock by being set during the run", "s"),
     Column("gpu_others", "other processes on the run's GPUs, maximum over readings"),
     Column("swapped_mib_per_s", "memory that the host swapped in and out", "MiB/s"),
 )

@@ -59,7 +59,7 @@ VERIFIED_COLUMNS: tuple[Column, ...] = (
         for side, said in SIDES.items()
     ),
     ACCURACY_DIFFERENCE,
-    Column("accuracy_kept", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
+    Column("accuracy_kept", "equivalent, lower, higher or not_shown: result of two one-sided tests"),
     Column("ends_before", "outcomes of the runs before the advice"),
     Column("ends_after", "outcomes of the runs after the advice"),
     Column("trial", "name of the study in which the advice was tried"),
