@@ -163,7 +163,8 @@ PARTS_OF_A_STEP = tuple(
 ENERGY = (
     Column(
         "energy_per_sample_j",
-        "energy of all GPUs of the run per sample, whole boards, between the first and the last steady block",
+        "energy of all GPUs of the run per sample, whole boards, from the first to the last reading in steady"
+        " blocks",
         "J",
     ),
     Column(
