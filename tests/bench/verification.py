@@ -310,7 +310,7 @@ def seed_lines(scored: list[Row]) -> list[str]:
     within = sum(row.predicted_low <= row.gain <= row.predicted_high for row in mine)
     share = f" ({within / len(mine):.0%})" if mine else ""
     return [
-        f"Of the {len(mine)} whose limits are as a study prints them now, {within}{share} hold the measured gain."
+        f"Of {len(mine)} rows with limits as a study prints them now, {within}{share} include the measured gain."
     ]
 
 
@@ -318,28 +318,28 @@ def page(rows: list[Row]) -> str:
     """docs/verification.md."""
     scored = [row for row in rows if row.predicted_low is not None and row.gain is not None]
     lines = [
-        "# Advice that was tried",
+        "# Tests of the advice",
         "",
-        "What came of the advice of studies on this kind of machine (two CPU cores, gloo). The table is made by",
-        "`python -m bench.verification` (in `tests/`) from `docs/measurements/verification.csv`;",
-        "[verify.md](verify.md) says how advice is tried and what the verdicts mean.",
+        "The outcome of advice from studies on this kind of machine (two CPU cores, gloo).",
+        "`python -m bench.verification` (in `tests/`) writes the table from `docs/measurements/verification.csv`;",
+        "[verify.md](verify.md) explains how advice is tried and what the verdicts mean.",
         "",
-        "Studies and trials have five launches of each side, and limits at 90 %; those of seed 1 three to five,",
-        "at 95 %. For convnet-deep, convnet-small, decoder and mlp-wide with seed 2 the gain of the larger batch",
-        "was predicted again by the current step model, which was changed because of these rows. All other",
-        "predictions are those that were made before the trial. Those of seed 3 have the half-width between",
-        "studies in their limits, and no row of seed 3 had a part in it. The verdict of convnet-narrow with seed",
-        "3 was judged again: a gain that the limits of its prediction allow is not refuted.",
+        "Studies and trials have five runs of each side, and limits at 90 %; with seed 1 three to five runs,",
+        "and limits at 95 %. For convnet-deep, convnet-small, decoder and mlp-wide with seed 2 the gain of the",
+        "larger batch was predicted again by the current step model, which was changed because of these rows. All",
+        "other predictions were made before the trial. The limits with seed 3 include the half-width between",
+        "studies, which was estimated without any row of seed 3. The verdict of convnet-narrow with seed 3 was",
+        "corrected later: a gain within the limits of its prediction is not refuted.",
         "",
         *seed_lines(scored),
         "",
         *summary(rows, scored),
         "",
-        "| study | put in | scaling | cause | advice | predicted gain | measured gain | verdict |",
+        "| study | fault | scaling | cause | advice | predicted gain | measured gain | verdict |",
         "| --- | --- | --- | --- | --- | --- | --- | --- |",
     ]
     for row in rows:
-        put_in = "a fault" if row.kind == "fault" else "nothing"
+        put_in = "yes" if row.kind == "fault" else "none"
         told = [
             _said(row.predicted, row.predicted_low, row.predicted_high),
             _said(row.gain, row.gain_low, row.gain_high),
@@ -365,8 +365,8 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
     harmful = sum(row.gain_high is not None and row.gain_high < 1 for row in rows)
     lines = [
         f"{len(rows)} pieces of advice over {len({row.study for row in rows})} workloads, {faulty} of them in"
-        f" studies with a fault put in: {told}.",
-        f"Slower for certain after the advice: {harmful}.",
+        f" studies with an inserted fault: {told}.",
+        f"Significantly slower after the advice: {harmful}.",
     ]
     if not scored:
         return lines
@@ -380,7 +380,7 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
         "",
         f"Of {n} with a prediction, {within} measured gains ({within / n:.0%}) are within the predicted limits.",
         f"The median full width of the limits is {width:.0%} of the prediction. Mean interval score of logarithms"
-        f" at {LEVEL:.0%}, less is better: {ours:.2f} for the",
+        f" at {LEVEL:.0%}, lower is better: {ours:.2f} for the",
         f'predictions, {unchanged:.2f} for "nothing changes", {sum(ideals) / max(1, len(ideals)):.2f} for "the'
         ' efficiency becomes 1".',
     ]
@@ -389,11 +389,11 @@ def summary(rows: list[Row], scored: list[Row]) -> list[str]:
         width = median((high - low) / row.predicted for (low, high, _), row in zip(again, scored, strict=True))
         lines += [
             "",
-            "With limits that are recalibrated from the rows of all other studies, each scored with its own left",
+            "With limits recalibrated from the rows of all other studies, leaving each row's own study",
             f"out, {within} of {n} ({within / n:.0%}) are within, and the median full width is {width:.0%}."
             f" Their interval score is {sum(interval_score(*one) for one in again) / n:.2f}.",
-            f"All rows together ask for a half-width of {between(scored):.1%} that is in no limits of one study",
-            f"(in force: {BETWEEN_STUDIES:.1%}; it is added in quadrature).",
+            f"All rows together need an added half-width of {between(scored):.1%} for variation between studies",
+            f"(value in use: {BETWEEN_STUDIES:.1%}; it is added in quadrature).",
         ]
     return lines
 

@@ -30,7 +30,7 @@ def test_all_ranks_leave_after_the_same_step_and_say_why(tmp_path: Path) -> None
     found = run(tmp_path, body, ranks=2, measure=MEASURE)
     assert ended(found) == ("ok", "")
     assert found.record.stopping is not None
-    assert found.record.stopping.reason.startswith(("target reached", "budget of 30 steady steps ended"))
+    assert found.record.stopping.reason.startswith(("goal reached", "stopped at the limit of 30 steady steps"))
     last = found.steps.groupby("rank")["step"].max()
     assert last[0] == last[1]
     log = (next((tmp_path / "results/runs").glob("own-*")) / "log.txt").read_text()

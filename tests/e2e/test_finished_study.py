@@ -163,7 +163,7 @@ def test_snakemake_report_has_captions_labels_and_categories(
     assert sum(name.endswith(".svg") for name in names) == 2 * len(OF_WORKLOAD)
     for words in ("Figures", "Tables", "Findings", "speedup and efficiency", "Scaling study", "ideal"):
         assert words in index, words
-    assert "Speedup and efficiency over the plain model in one process." in index, "a caption, whole"
+    assert "Speedup and efficiency relative to the plain model in one process." in index, "a caption, whole"
     page.open(tmp_path / entrance)
     assert page.problems == []
     # Snakemake brings Tailwind's script for development along, which says so.
@@ -207,7 +207,7 @@ def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:
     lines = finished.run("scalestudy", "summary").stdout.splitlines()
     assert lines[0] == "study tiny: 4 runs (4 ok)"
-    lines = [line for line in lines if "beside other load" not in line]  # said where tests run beside
+    lines = [line for line in lines if "under other load" not in line]  # said where tests run beside
     assert len(lines) <= 10
     for line in lines[3:]:
         assert (finished.root / line.strip()).exists()

@@ -60,7 +60,7 @@ def test_a_launch_without_epochs_stops_by_its_rule(
     record = observations[world_size, 1].record
     assert record.outcome == "ok", record.reason
     assert record.stopping is not None
-    assert record.stopping.reason.startswith("target reached: half-width ")
+    assert record.stopping.reason.startswith("goal reached: step time known to ±")
     assert record.stopping.steps < 200
     assert record.stopping.steps - record.stopping.warmup_steps >= record.spec.measure.min_steps
     assert observations[world_size, 1].epochs.empty
@@ -99,7 +99,7 @@ def test_a_launch_in_reserve_is_made_where_the_others_scatter(results: Path, tmp
     record = read_observation(checkout.root / "results/tiny/runs" / alone).record
     assert record.outcome == "ok"
     assert record.stopping is not None
-    assert record.stopping.reason.startswith("budget of 200 steady steps ended")
+    assert record.stopping.reason.startswith("stopped at the limit of 200 steady steps")
 
 
 def test_probes_are_recorded_and_compared(observations: dict[tuple[int, int], Observation]) -> None:

@@ -124,7 +124,7 @@ def test_a_number_says_what_it_is_and_where_it_is_from(
     assert main(["number", "mlp.ddp.strong.n2.speedup", "--results", str(tmp_path)]) == 0
     text = capsys.readouterr().out
     assert re.match(r"mlp\.ddp\.strong\.n2\.speedup = 1\.2\d+ \[1\.\d+, 1\.\d+\] \(95% confidence\)\n", text)
-    assert "ratio of throughputs to the base case" in text
+    assert "ratio of throughputs to the baseline" in text
     assert "base case    mlp.single.strong.n1\n" in text
     assert text.count("record abcdefabcdef") == 6, "three launches, and three of the base case"
     assert max(map(len, text.splitlines())) <= 80

@@ -328,7 +328,7 @@ def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.Data
 @pytest.mark.parametrize(
     ("columns", "says"),
     [
-        (TWO_MODES, "1 of 2 launches: two modes: 3.1 ms and 5.6 ms .38% of the steps"),
+        (TWO_MODES, "1 of 2 runs: two modes: 3.1 ms and 5.6 ms .38% of the steps"),
         (GROWING, "resident memory of rank 1 grows by 0.012 GiB .0.011, 0.013. in 1000 steps"),
         (DISAGREE, "methods of measuring communication disagree: exposed span .* differ by 0.4 ms .0.3, 0.5."),
         ({"late_rank": 1.0, "late_share": 0.9, "lateness_s": 0.001}, "rank 1 is late: .*90% .* 1.00 ms"),

@@ -41,7 +41,7 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
         (4, "unneeded"): 2,
     }
     reasons = {record.reason for record in found.values() if record.outcome == "unneeded"}
-    assert reasons == {"after 3 repeats no comparison needs it any more"}
+    assert reasons == {"no comparison needs more runs after 3 repeats"}
     summary = pd.read_csv(settled.root / RESULTS / "comprehensive_summary.csv").set_index("variant")
     assert summary.loc["ddp", "stopped_because"] in ("decided", "speedup_known")
     assert summary.loc["single", "stopped_because"] == "serves"
@@ -67,7 +67,7 @@ def test_a_budget_ends_between_repeats(checkout: Checkout) -> None:
     found = records(checkout)
     assert Counter(record.outcome for record in found.values()) == {"ok": 2, "unneeded": 6}
     assert {record.reason for record in found.values() if record.spec.repeat == 2} == {
-        "the budget of 1e-06 device-hours is used up after 1 repeat"
+        "the budget of 1e-06 device-hours is exhausted after 1 repeat"
     }
     (log,) = (path.read_text() for path in checkout.root.glob("**/decide_on_launches/after_1.log"))
     assert "the budget of 1e-06 device-hours allows 1 repeat" in log

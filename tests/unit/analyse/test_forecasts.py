@@ -90,7 +90,7 @@ def test_the_law_that_made_the_times_is_found(law, strong: bool) -> None:
 
 def test_usl_wants_five_sizes() -> None:
     scales = [Scale(n, 0.1 * (1 + 0.05 * (n - 1) + 0.01 * n * (n - 1))) for n in (1, 2, 4, 8, 16)]
-    with pytest.raises(ValueError, match="usl: needs 5 sizes, and 4 were measured"):
+    with pytest.raises(ValueError, match="usl: needs 5 sizes, but 4 were measured"):
         fit_law(USL_WEAK, scales[:4], strong=False)
     fit = fit_law(USL_WEAK, scales, strong=False)
     assert fit.unknowns / fit.unknowns[0] == pytest.approx([1, 0.05, 0.01])

@@ -40,5 +40,5 @@ def test_steady_steps_end_it_early(tmp_path: Path) -> None:
     watch._times = [0.01 + 1e-6 * (step % 2) for step in range(35)]
     watch._judge()
     assert watch.look is not None
-    assert watch.look.reason.startswith("target reached")
+    assert watch.look.reason.startswith("goal reached")
     assert (tmp_path / "attached" / STOP).exists()

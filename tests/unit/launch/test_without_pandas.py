@@ -61,5 +61,5 @@ def test_a_launch_that_is_not_needed_and_totals_of_one_that_was_load_no_pandas(
     assert done.stdout.splitlines()[-1] == "set()"
     directory = tmp_path / "runs" / spec.run_id
     record = read_record(directory)
-    assert (record.outcome, record.reason) == ("unneeded", "after 2 repeats no comparison needs it any more")
+    assert (record.outcome, record.reason) == ("unneeded", "no comparison needs more runs after 2 repeats")
     assert read_observation(directory).steps.empty

@@ -37,7 +37,7 @@ def test_memory_ends_the_search_and_is_bisected() -> None:
     found = search_batch(machine(fits=700, half_at=5000), first=32, unit=1, most=None)
     assert 700 - 700 / 8 <= found.largest <= 700
     assert found.largest == max(trial.batch_per_rank for trial in found.trials if trial.ok)
-    assert "memory ends between" in found.reason
+    assert "the memory limit is between" in found.reason
     assert {trial.outcome for trial in found.trials} == {"ok", "oom"}
 
 
@@ -50,7 +50,7 @@ def test_a_first_batch_that_is_too_large_is_halved() -> None:
 def test_no_batch_fits() -> None:
     found = search_batch(machine(fits=1), first=8, unit=4, most=None)
     assert (found.best, found.largest) == (None, None)
-    assert found.reason == "out of memory with 4 samples a rank already"
+    assert found.reason == "out of memory already with 4 samples per rank"
 
 
 def test_throughput_that_no_longer_grows_ends_it_and_the_smallest_batch_that_has_it_is_looked_for() -> None:
@@ -67,7 +67,7 @@ def test_throughput_that_no_longer_grows_ends_it_and_the_smallest_batch_that_has
 def test_the_data_end_it() -> None:
     found = search_batch(machine(half_at=1e6), first=10, unit=1, most=50)
     assert found.largest == 40
-    assert "more than the 50 that the data give" in found.reason
+    assert "more than the 50 that the data provide" in found.reason
 
 
 @pytest.mark.parametrize("unit", [1, 3, 4])
@@ -81,4 +81,4 @@ def test_batches_are_multiples_of_the_unit_and_none_is_tried_twice(unit: int) ->
 def test_a_failure_that_is_not_memory_ends_it_with_its_reason() -> None:
     found = search_batch(machine(half_at=1e6, fails_at=64), first=16, unit=1, most=None)
     assert found.largest == 32
-    assert found.reason == "64 samples a rank ended as failed: the link is down"
+    assert found.reason == "64 samples per rank ended as failed: the link is down"

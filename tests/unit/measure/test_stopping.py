@@ -27,7 +27,7 @@ def test_a_quiet_launch_stops_at_the_first_look_and_says_so() -> None:
     look = RULE.look(times)
     assert look.enough
     assert look.half_width < 0.01
-    assert look.reason.startswith("target reached: half-width 0.")
+    assert look.reason.startswith("goal reached: step time known to ±0.")
     assert 10 <= look.warmup_steps <= 50
 
 
@@ -36,7 +36,7 @@ def test_a_noisy_launch_goes_on_until_its_budget_and_says_so() -> None:
     assert not RULE.look(times[:100]).enough
     look = RULE.look(times)
     assert look.enough
-    assert look.reason.startswith("budget of 200 steady steps ended: half-width ")
+    assert look.reason.startswith("stopped at the limit of 200 steady steps; step time known to ±")
 
 
 def test_too_few_steps_decide_nothing() -> None:

@@ -41,7 +41,7 @@ def test_what_is_wrong_with_the_steps() -> None:
     assert steadiness(MODES) == "two modes: 3.1 ms and 5.62 ms (38% of the steps)"
     assert steadiness(CHANGED) == "no steady state: the step time changed by +9% after 60 steady steps"
     assert steadiness({"steadiness": "steady"}) == steadiness({"steadiness": "none"}) == ""
-    assert unsteady(MODES | {"launches_unsteady": 1, "launches_ok": 3}) == f"1 of 3 launches: {steadiness(MODES)}"
+    assert unsteady(MODES | {"launches_unsteady": 1, "launches_ok": 3}) == f"1 of 3 runs: {steadiness(MODES)}"
     assert unsteady({"steadiness": "steady", "launches_unsteady": 0, "launches_ok": 3}) == ""
 
 
@@ -90,10 +90,10 @@ def test_every_refusal_has_a_reason_of_what_its_row_has(code: Refused) -> None:
         (NoFitError(Refused.BATCH_TOO_LARGE, value=1024, limit=4.0), "a batch of 1024 is more than 4 times"),
         (
             NoFitError(Refused.TOO_FEW_SAMPLES, value=1438),
-            "the data hold 1438 samples, fewer than a",
+            "the data have 1438 samples, fewer than a",
         ),
-        (NoFitError(Refused.SCALE_UNSTEADY, scale="1x2"), "most launches at 1x2 were unsteady"),
-        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step of nan s at size 2 is no measurement"),
+        (NoFitError(Refused.SCALE_UNSTEADY, scale="1x2"), "most runs at 1x2 were unsteady"),
+        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step of nan s at size 2 is not a valid"),
         (NoFitError(Refused.STEP_DOES_NOT_GROW, value=16.0, limit=32.0), "does not grow from batch 16 to 32"),
     ],
 )

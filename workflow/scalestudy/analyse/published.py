@@ -1,4 +1,4 @@
-"""Speedup and efficiency of a published table, from its own throughputs, with what its rounding leaves open."""
+"""Speedup and efficiency of a published table, from its own throughputs, with the uncertainty of its rounding."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from scalestudy.importers.published import Printed, PublishedRow
 
 @dataclass(frozen=True)
 class Recomputed:
-    """A scale of a table; limits are those of rounding, not of measurement. nan where the table does not tell."""
+    """A scale of a table; limits are those of rounding, not of measurement. nan if the table lacks the inputs."""
 
     row: PublishedRow
     lines: tuple[int, ...]
-    """Of the file; several where a configuration is printed more than once."""
+    """Lines of the file; several if a configuration is printed more than once."""
     throughput: Interval
     speedup: Interval
-    """Over the base case; the printed one where there is no base to compute from."""
+    """Relative to the baseline; the printed one if there is no baseline to compute from."""
     efficiency: Interval
     per_doubling_efficiency: float
     karp_flatt: float
@@ -26,22 +26,22 @@ class Recomputed:
 
 @dataclass(frozen=True)
 class Table:
-    """One case of a file: its base, its scales from small to large, and what could not be used."""
+    """One case of a file: its baseline, its scales from small to large, and unusable rows."""
 
     base: PublishedRow | None
     other_bases: tuple[PublishedRow, ...]
-    """Rows of as few devices as the base, run in another way."""
+    """Rows with the baseline's number of devices and a different configuration."""
     scales: tuple[Recomputed, ...]
     unusable: tuple[PublishedRow, ...]
-    """Their step time or throughput is not above zero."""
+    """Rows whose step time or throughput is not above zero."""
 
 
 def recompute(rows: Sequence[PublishedRow]) -> Table:
-    """All that a case's rows say of its scaling.
+    """Recomputes the scaling of a case from its rows.
 
-    Base case: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
-    strategy `single`, where several are as small. Rows of equal configuration count as launches: their geometric
-    mean.
+    Baseline: the smallest number of devices with a throughput (or a step time and a batch); the plain model,
+    strategy `single`, if there are several. Rows with equal configurations count as runs: their geometric mean is
+    used.
     """
     usable = [row for row in rows if _positive(row)]
     groups: dict[tuple[object, ...], list[PublishedRow]] = {}
@@ -63,12 +63,12 @@ def recompute(rows: Sequence[PublishedRow]) -> Table:
 
 
 def limits_of(printed: Printed) -> Interval:
-    """A printed number with what its rounding leaves open."""
+    """Returns a printed number with the limits of its rounding."""
     return Interval(printed.value, printed.low, printed.high)
 
 
 def rate_of(row: PublishedRow) -> Interval:
-    """Throughput as printed, or global batch over step time; nan where the row has neither."""
+    """Returns the printed throughput, or global batch over step time; nan if the row has neither."""
     if row.throughput is not None:
         return limits_of(row.throughput)
     batch = global_batch(row)
@@ -76,21 +76,21 @@ def rate_of(row: PublishedRow) -> Interval:
 
 
 def global_batch(row: PublishedRow) -> float | None:
-    """Samples a step over all devices, as stated or from the batch of one."""
+    """Returns samples per step over all devices, as stated or from the batch per device."""
     if row.global_batch is not None:
         return row.global_batch
     return None if row.batch_per_gpu is None else row.batch_per_gpu * row.gpus
 
 
 def batch_per_gpu(row: PublishedRow) -> float | None:
-    """Samples a step on each device, as stated or from the global batch."""
+    """Returns samples per step on each device, as stated or from the global batch."""
     if row.batch_per_gpu is not None:
         return row.batch_per_gpu
     return None if row.global_batch is None else row.global_batch / row.gpus
 
 
 def ratio(above: Interval, below: Interval) -> Interval:
-    """Quotient of two ranges of positive numbers."""
+    """Returns the quotient of two ranges of positive numbers."""
     return Interval(above.value / below.value, above.low / below.high, above.high / below.low)
 
 
@@ -121,7 +121,7 @@ def _positive(row: PublishedRow) -> bool:
 
 
 def _mean(rates: list[Interval]) -> Interval:
-    """Geometric mean of rates and of their limits."""
+    """Returns the geometric mean of rates and of their limits."""
     return Interval(
         *(
             exp(sum(log(value) for value in values) / len(values)) if min(values) > 0 else nan

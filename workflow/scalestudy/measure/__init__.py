@@ -1,4 +1,4 @@
-"""When enough was measured: steady state, batch means, stopping. Arrays in, decisions out.
+"""Rules for sufficient measurements: steady state, batch means, stopping. Arrays in, decisions out.
 
-Used while a launch is under way and by the analysis after it, so it stands below both.
+Used during a run and by the analysis after it, so neither of them is imported here.
 """

@@ -1,4 +1,4 @@
-"""What means of batches of steps tell: how well a mean over correlated steps is known, and when a run is warm."""
+"""Means of batches of steps: the precision of a mean over correlated steps, and the end of the warm-up."""
 
 from dataclasses import dataclass
 from math import ceil, inf, sqrt
@@ -7,12 +7,12 @@ import numpy as np
 from scipy.special import stdtrit
 
 TIMES_CORRELATION = 10  # a batch is at least this many autocorrelation times long
-FEWEST = 5  # batches; with fewer, Student's factor grows faster than the batches get independent
+FEWEST = 5  # batches; with fewer, Student's factor grows faster than the batches become independent
 
 
 @dataclass(frozen=True)
 class MeanOfSteps:
-    """Mean of a series with the relative half-width of its interval; infinite where it cannot be told."""
+    """Mean of a series with the relative half-width of its interval; inf if it is unknown."""
 
     mean: float
     half_width: float
@@ -21,10 +21,10 @@ class MeanOfSteps:
 
 
 def autocorrelation_time(values: np.ndarray) -> float:
-    """Integrated autocorrelation time in steps, 1 + 2 sum of rho_k, at least 1; 1 for white noise.
+    """Returns the integrated autocorrelation time in steps, 1 + 2 sum of rho_k, at least 1; 1 for white noise.
 
     1. autocorrelation by FFT; 2. summed up to the smallest window M >= 5 tau(M). Source: Sokal (1997), "Monte
-    Carlo methods in statistical mechanics", section 3.
+       Carlo methods in statistical mechanics", section 3.
     """
     series = np.asarray(values, dtype=float)
     series = series - series.mean()
@@ -40,11 +40,11 @@ def autocorrelation_time(values: np.ndarray) -> float:
 
 
 def batch_means(values: np.ndarray, *, confidence: float) -> MeanOfSteps:
-    """Mean of correlated values with Student's interval over the means of consecutive batches.
+    """Returns the mean of correlated values with Student's interval over the means of consecutive batches.
 
-    A batch is TIMES_CORRELATION autocorrelation times long, or a FEWEST-th of the series where that leaves too
-    few. In the second case the batches may be correlated; the series is too short to tell.
-    Source: Law & Kelton, "Simulation Modeling and Analysis", section 9.5.3.
+    A batch is TIMES_CORRELATION autocorrelation times long, or 1 / FEWEST of the series if there would be too few
+    batches. In the second case the batches may be correlated; the series is too short to show it. Source: Law &
+    Kelton, "Simulation Modeling and Analysis", section 9.5.3.
     """
     series = np.asarray(values, dtype=float)
     mean = float(series.mean()) if len(series) else inf
@@ -59,12 +59,12 @@ def batch_means(values: np.ndarray, *, confidence: float) -> MeanOfSteps:
 
 
 def mser5(values: np.ndarray, *, batch: int = 5) -> int:
-    """Number of leading values to drop so that the rest is steady.
+    """Returns the number of leading values to drop so that the rest is steady.
 
-    1. means of `batch` consecutive values; 2. for every cut d in the first half, the squared standard error of
-    the mean of what remains, sum((y - mean)^2) / (m - d)^2; 3. the cut with the smallest.
-    Returns 0 for fewer than four batches. Source: White (1997), "An effective truncation heuristic for bias
-    reduction in simulation output", Simulation 69(6).
+    1. means of `batch` consecutive values; 2. for every cut d in the first half, the squared standard error of the
+       mean of the rest, sum((y - mean)^2) / (m - d)^2; 3. the cut with the smallest. Returns 0 for fewer than four
+       batches. Source: White (1997), "An effective truncation heuristic for bias reduction in simulation output",
+       Simulation 69(6).
     """
     batches = len(values) // batch
     if batches < 4:

@@ -1,4 +1,4 @@
-"""Which batch per rank is enough, and which one is too much: a search that asks for as few trials as it can."""
+"""Search for the smallest sufficient and the largest possible batch per rank, with few trials."""
 
 from collections.abc import Callable
 from math import nan
@@ -7,21 +7,21 @@ from typing import ClassVar, Literal
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.record.observation import Outcome
 
-GAIN = 0.05  # a doubling that brings less throughput than this has brought none
-FINENESS = 8  # a bisection ends where it is known to an eighth
+GAIN = 0.05  # a doubling with a smaller gain in throughput counts as no gain
+FINENESS = 8  # a bisection ends when the batch is known to 1/8
 
 
 class BatchTrial(Part):
-    """A launch at one batch."""
+    """A run at one batch."""
 
     run_id: str
     batch_per_rank: int
     outcome: Outcome
     reason: str
     throughput_samples_per_s: Real
-    """Over all ranks; null where the trial did not come to its end."""
+    """Total of all ranks; null if the trial did not complete."""
     peak_gib: Real
-    """Peak memory, the largest over ranks: allocated on a GPU, resident on a CPU."""
+    """Peak memory, maximum over ranks: allocated on a GPU, resident on a CPU."""
 
     @property
     def ok(self) -> bool:
@@ -29,28 +29,28 @@ class BatchTrial(Part):
 
 
 class BatchSearchFile(Document):
-    """What `scalestudy find-batch` keeps. Batches are samples per rank."""
+    """The result of `scalestudy find-batch`. Batches are samples per rank."""
 
     made_by: ClassVar[str] = "scalestudy find-batch"
     schema_version: Literal[2] = 2
     best: int | None
-    """Smallest batch tried whose throughput is within 5 % of the largest; null where none came to its end."""
+    """Smallest batch tried whose throughput is within 5 % of the largest; null if no trial completed."""
     largest: int | None
-    """Largest batch tried that came to its end."""
+    """Largest batch tried that completed."""
     reason: str
     """Why the search ended."""
     trials: tuple[BatchTrial, ...]
-    """In the order they were made."""
+    """In the order in which they ran."""
 
 
 def search_batch(
     try_batch: Callable[[int], BatchTrial], *, first: int, unit: int, most: int | None
 ) -> BatchSearchFile:
-    """Double from `first` until memory ends, throughput stops growing or `most` is reached; then bisect.
+    """Doubles the batch from `first` until memory is exhausted, throughput stops growing or `most` is reached.
 
-    unit: batches are multiples of it. most: None where the data do not limit it. Where memory ended, the largest
-    batch that fits is bisected; where throughput stopped growing, the smallest that has it. A trial that ends in
-    anything but `ok` and `oom` ends the search.
+    Then it bisects: for the largest batch that fits if memory was exhausted, or for the smallest batch with the
+    largest throughput if that stopped growing. unit: batches are multiples of it. most: None if the data set no
+    limit. A trial that ends in anything other than `ok` or `oom` ends the search.
     """
     search = _Search(try_batch, unit)
     batch, reason = first, ""
@@ -60,11 +60,11 @@ def search_batch(
         if trial.outcome == "oom":
             reason = search.bisect_memory(too_large=batch)
         elif not trial.ok:
-            reason = f"{batch} samples a rank ended as {trial.outcome}: {trial.reason}"
+            reason = f"{batch} samples per rank ended as {trial.outcome}: {trial.reason}"
         elif trial.throughput_samples_per_s < before * (1 + GAIN):
             reason = search.bisect_throughput(batch // 4, batch // 2)
         elif most is not None and 2 * batch > most:
-            reason = f"{2 * batch} samples a rank are more than the {most} that the data give"
+            reason = f"{2 * batch} samples per rank are more than the {most} that the data provide"
         batch *= 2
     good = [trial for trial in search.trials.values() if trial.ok]
     top = max((trial.throughput_samples_per_s for trial in good), default=nan)
@@ -78,7 +78,7 @@ def search_batch(
 
 
 class _Search:
-    """Trials by batch; none is made twice."""
+    """Trials by batch; no batch is tried twice."""
 
     def __init__(self, try_batch: Callable[[int], BatchTrial], unit: int) -> None:
         self.trials: dict[int, BatchTrial] = {}
@@ -90,23 +90,23 @@ class _Search:
         return self.trials[batch]
 
     def throughput(self, batch: int) -> float:
-        """That of a trial that was made; 0 where none was."""
+        """Returns the throughput of a trial; 0 if the batch was not tried."""
         trial = self.trials.get(batch)
         return trial.throughput_samples_per_s if trial and trial.ok else 0.0
 
     def bisect_memory(self, *, too_large: int) -> str:
-        """Largest batch that fits below one that does not; down from the first one where that is too large."""
+        """Finds the largest batch that fits below one that does not, also below the first one."""
         fits = too_large // 2
         while fits >= self._unit and not self.make(fits // self._unit * self._unit).ok:
             too_large, fits = fits, fits // 2
         if fits < self._unit:
-            return f"out of memory with {self._unit} samples a rank already"
+            return f"out of memory already with {self._unit} samples per rank"
         fits = fits // self._unit * self._unit
         fits, too_large = self._bisect(fits, too_large, is_low=lambda trial: trial.ok)
-        return f"memory ends between {fits} and {too_large} samples a rank"
+        return f"the memory limit is between {fits} and {too_large} samples per rank"
 
     def bisect_throughput(self, low: int, high: int) -> str:
-        """Smallest batch with the throughput of the largest ones, between one that lacks it and one that has."""
+        """Finds the smallest batch with the largest throughput, between one without and one with it."""
         top = max(trial.throughput_samples_per_s for trial in self.trials.values() if trial.ok)
 
         def too_small(trial: BatchTrial) -> bool:
@@ -114,7 +114,7 @@ class _Search:
 
         if low in self.trials and too_small(self.trials[low]):
             self._bisect(low, high, is_low=too_small)
-        return f"throughput grows by less than {GAIN:.0%} from {high} to {2 * high} samples a rank"
+        return f"throughput grows by less than {GAIN:.0%} from {high} to {2 * high} samples per rank"
 
     def _bisect(self, low: int, high: int, *, is_low: Callable[[BatchTrial], bool]) -> tuple[int, int]:
         while high - low > max(self._unit, low // FINENESS):

@@ -1,8 +1,8 @@
-"""When to stop: steps within a launch, rounds of its probes, and launches of a configuration.
+"""Stopping rules: for steps within a run, rounds of its probes, and runs of a configuration.
 
-Looking at an interval until it happens to be narrow makes it too narrow. So a launch looks on a geometric schedule
-and spends its error probability over the looks; and the number of launches is decided once, from the spread of the
-first ones, whose estimate of the spread is then kept (Stein's two stages).
+Checking an interval repeatedly until it happens to be narrow makes it too narrow. So a run has looks on a
+geometric schedule and shares its error probability among them; and the number of runs is determined once, from the
+spread of the first ones, and this estimate of the spread is then kept (Stein's two stages).
 """
 
 from collections.abc import Sequence
@@ -15,24 +15,24 @@ from scipy.special import stdtrit
 from scalestudy.measure.batch_means import batch_means, mser5
 
 LOOK_GROWTH = sqrt(2)
-FEWEST_ROUNDS = 3  # of probes; the spread of two is hardly known
+FEWEST_ROUNDS = 3  # of probes; the spread of two is too uncertain
 
 
 @dataclass(frozen=True)
 class Look:
-    """What was known when the steps of a launch were looked at."""
+    """The result of one look at the steps of a run."""
 
     steps: int
     warmup_steps: int
     half_width: float
-    """Relative half-width of the launch's mean step time at the look's own confidence; inf if not known."""
+    """Relative half-width of the run's mean step time at the look's own confidence; inf if unknown."""
     enough: bool
     reason: str
 
 
 @dataclass(frozen=True)
 class StepRule:
-    """When a launch has enough steps. All counts are of steps; half_width is relative (0.01 = 1 %)."""
+    """When a run has enough steps. All counts are of steps; half_width is relative (0.01 = 1 %)."""
 
     half_width: float
     min_warmup_steps: int
@@ -42,52 +42,52 @@ class StepRule:
     confidence: float = 0.95
 
     def looks(self) -> list[int]:
-        """Numbers of steady steps at which it is looked: min_steps, growing by sqrt(2), up to max_steps."""
+        """Returns the numbers of steady steps of the looks: min_steps, growing by sqrt(2), up to max_steps."""
         looks = [self.min_steps]
         while looks[-1] < self.max_steps:
             looks.append(min(ceil(looks[-1] * LOOK_GROWTH), self.max_steps))
         return looks
 
     def warmup(self, step_times_s: np.ndarray) -> int:
-        """Steps to drop: what MSER-5 says, between the least and the most."""
+        """Returns the steps to drop: the result of MSER-5, limited to between the minimum and the maximum."""
         found = mser5(step_times_s)
         return min(max(found, self.min_warmup_steps), max(self.max_warmup_steps, self.min_warmup_steps))
 
     def look(self, step_times_s: np.ndarray) -> Look:
-        """Judge the step times so far, the largest over ranks.
+        """Judges the step times so far, maximum over ranks.
 
         1. drop the warm-up; 2. half-width of the mean by batch means, at an error probability of 1 - confidence
-        shared evenly among all looks of the schedule; 3. enough if it is at most the target, or if max_steps were
-        measured.
+           shared evenly among all looks of the schedule; 3. enough if it is at most the target, or if max_steps
+           were measured.
         """
         series = np.asarray(step_times_s, dtype=float)
         warmup = self.warmup(series)
         steady = series[warmup:]
         shared = 1 - (1 - self.confidence) / len(self.looks())
         width = batch_means(steady, confidence=shared).half_width if len(steady) else inf
-        enough, reason = False, f"half-width {width:.2%} of the step time, target {self.half_width:.2%}"
+        enough, reason = False, f"step time known to ±{width:.2%} (goal ±{self.half_width:.2%})"
         if len(steady) < self.min_steps:
             reason = f"{len(steady)} of at least {self.min_steps} steady steps"
         elif width <= self.half_width:
-            enough, reason = True, f"target reached: {reason}"
+            enough, reason = True, f"goal reached: {reason}"
         elif len(steady) >= self.max_steps:
-            enough, reason = True, f"budget of {self.max_steps} steady steps ended: {reason}"
+            enough, reason = True, f"stopped at the limit of {self.max_steps} steady steps; {reason}"
         return Look(len(series), warmup, width, enough, reason)
 
 
 def probe_looks(most: int) -> int:
-    """How often a launch looks at its rounds of probes: after FEWEST_ROUNDS and each one more, up to `most`."""
+    """Returns the number of looks at the rounds of probes: after FEWEST_ROUNDS and each one up to `most`."""
     return max(1, most - FEWEST_ROUNDS + 1)
 
 
 def rounds_suffice(
     first_s: np.ndarray, second_s: np.ndarray, *, half_width: float, most: int, confidence: float = 0.95
 ) -> bool:
-    """Whether the difference of two kinds of blocks is known to `half_width` of a step of the first kind.
+    """Returns whether the difference of two kinds of blocks is known to `half_width` of a step of the first kind.
 
-    first_s, second_s: mean step times of the blocks of each round, in seconds; most: rounds that may be made.
+    first_s, second_s: mean step times of the blocks of each round, in seconds; most: maximum number of rounds.
     Student's t on the differences within rounds, at an error probability shared evenly among all looks. Intervals
-    over the rounds of a launch have to be at that level too.
+    over the rounds of a run must be at that level too.
     """
     rounds = len(first_s)
     if not FEWEST_ROUNDS <= rounds < most:
@@ -100,12 +100,13 @@ def rounds_suffice(
 def launches_needed(
     step_times_s: Sequence[float], *, half_width: float, confidence: float, most: int
 ) -> tuple[int, float]:
-    """(launches to make in all, relative half-width after the first ones) from the step times of the first ones.
+    """Returns (total number of runs, relative half-width after the first ones) from the step times of the first
+    ones.
 
-    Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first launches
-    and t at their degrees of freedom, never fewer than were made and at most `most`. Intervals have to keep this s
-    and its degrees of freedom (analyse/statistics/intervals.py); then their coverage is exact for
-    normal logarithms however many follow. Source: Stein (1945), Annals of Mathematical Statistics 16.
+    Stein's second stage: n = (t s / d)^2 with s the standard deviation of the logarithms over the first runs and t
+    at their degrees of freedom, at least the number of existing runs and at most `most`. Intervals must keep this
+    s and its degrees of freedom (analyse/statistics/intervals.py); then their coverage is exact for normal
+    logarithms with any number of runs. Source: Stein (1945), Annals of Mathematical Statistics 16.
     """
     first = len(step_times_s)
     if first < 2:

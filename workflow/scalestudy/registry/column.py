@@ -1,10 +1,10 @@
-"""What a column of our tables is. Keys of numbers, headers, rounding and docs/columns.md follow from it."""
+"""Descriptions of the columns of our tables: keys of numbers, headers, rounding and docs/columns.md use them."""
 
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 Limits = Literal["none", "interval", "range"]
-"""Columns X_low and X_high at the study's confidence, X_min and X_max of the launches, or none."""
+"""Columns X_low and X_high at the study's confidence, X_min and X_max of the runs, or none."""
 Rounding = Literal["measured", "share", "count", "scaled"]
 """`measured`: as many digits as the interval supports. `share`: one decimal of a percentage. `scaled`: three
 digits and a prefix of the SI."""
@@ -24,9 +24,9 @@ class Printed:
     """From the column's unit to the printed one."""
     rounding: Rounding = "measured"
     header: str = ""
-    """Over a column of a LaTeX table; '' for what no table has."""
+    """Header in a LaTeX table; '' if no table has the column."""
     with_limits: bool = False
-    """Whether tables print its limits; where they do not, the limits follow from those of another column."""
+    """Whether tables print its limits. If not, they follow from the limits of another column."""
 
 
 @dataclass(frozen=True)
@@ -35,19 +35,19 @@ class Column:
 
     name: str
     meaning: str
-    """With the statistic over steps, ranks and launches."""
+    """With the statistic over steps, ranks and runs."""
     unit: str = ""
     limits: Limits = "none"
     printed: Printed | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Its own name, and those of its limits."""
+        """The name of the column, and the names of its limits."""
         return self.name, *(f"{self.name}{end}" for end in ENDS[self.limits])
 
 
 class Row(Protocol):
-    """A row of a table by the names of its columns: of a frame, or a dictionary."""
+    """A row of a table, indexed by column name: a row of a data frame, or a dictionary."""
 
     def __getitem__(self, column: str, /) -> Any: ...
 

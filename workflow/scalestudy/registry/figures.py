@@ -1,4 +1,4 @@
-"""The figures of a study: their files, what draws them, and what every document says of them."""
+"""The figures of a study: their files, the functions that draw them, and their captions in all documents."""
 
 from dataclasses import dataclass
 
@@ -8,36 +8,36 @@ from scalestudy.registry.column import Column
 
 @dataclass(frozen=True)
 class FigureEntry:
-    """A figure of every workload, or, with `strategies`, one of the study as a whole."""
+    """A figure of every workload, or, with `strategies` or `of_advice`, of the study as a whole."""
 
     name: str
-    """Its files are called so; a workload's own name stands before it."""
+    """Name of its files, after the name of the workload for a figure of a workload."""
     drawer: str
-    """The module in publish/figures/drawers, and what draws it there."""
+    """The module in publish/figures/drawers, and the function there that draws it."""
     title: str
     """In Snakemake's report."""
     caption: str
-    """What is shown, in sentences."""
+    """Its content, in sentences."""
     if_forecast: str = ""
-    """What is said of forecasts, where the figure has some."""
+    """Addition to the caption if the figure has forecasts."""
     if_larger_batches: str = ""
-    """What is said of forecasts at larger batches, where the figure has some."""
+    """Addition to the caption if the figure has forecasts at larger batches."""
     intervals: bool = False
-    """Whether it has bars that are intervals over launches."""
+    """Whether it has bars that are intervals over runs."""
     has_base: bool = True
-    """Whether the base case is among what is drawn, or what it is held against."""
+    """Whether the figure shows the baseline, or values relative to it."""
     wide: bool = True
-    """It stands alone over the page. Two that follow each other and are not wide stand side by side."""
+    """Whether it takes the width of the page. Two consecutive figures that do not are placed side by side."""
     strategies: tuple[str, ...] = ()
     """Only a study that gives all of these the same work has this figure."""
     of_advice: bool = False
     """Only a study whose advice was tried has this figure."""
     columns: tuple[Column, ...] = ()
-    """Of its CSV, beside those of every figure."""
+    """Columns of its CSV in addition to those of every figure."""
 
     @property
     def of_study(self) -> bool:
-        """Whether it is of the study as a whole."""
+        """Whether it is a figure of the study as a whole."""
         return bool(self.strategies) or self.of_advice
 
 
@@ -46,10 +46,10 @@ _ENTRIES = (
         "speedup_efficiency",
         "scaling.speedup",
         "speedup and efficiency",
-        "Speedup and efficiency over {base}. Dashed: ideal. Dotted: the study's target of"
+        "Speedup and efficiency relative to {base}. Dashed: ideal. Dotted: the study's target of"
         " efficiency per doubling of ranks.",
-        if_forecast="Hollow: forecasts, no measurements.",
-        if_larger_batches="Last panel: efficiency forecast at larger batches of a rank.",
+        if_forecast="Hollow: forecasts, not measurements.",
+        if_larger_batches="Last panel: efficiency forecast at larger batches per rank.",
         intervals=True,
         columns=(drawn.RANKS,),
     ),
@@ -57,15 +57,15 @@ _ENTRIES = (
         "step_breakdown",
         "bars.breakdown",
         "parts of a step",
-        "Where a step's time goes, in the order of a step: means over steady steps, ranks and launches. Where"
-        " communication was probed, the backward pass is shown as computation and exposed communication.",
+        "Parts of the step time, in the order of a step: means over steady steps, ranks and runs. Where"
+        " communication was probed, the backward pass is split into computation and exposed communication.",
         columns=(drawn.TICK,),
     ),
     FigureEntry(
         "throughput",
         "scaling.throughput",
         "throughput",
-        "Samples a second of all ranks, by batch per rank. Dashed: ideal scaling from the base case.",
+        "Samples per second of all ranks, by batch per rank. Dashed: ideal scaling from the baseline.",
         intervals=True,
         wide=False,
         columns=(drawn.IDEAL,),
@@ -74,8 +74,8 @@ _ENTRIES = (
         "memory",
         "bars.memory",
         "memory",
-        "Peak memory of the rank that has most, the largest of all launches: on the device where it counts its"
-        " own, and resident on the host. What did not fit has its outcome there.",
+        "Peak memory per rank (maximum over ranks and runs): on the device, if it reports its memory, and"
+        " resident on the host. Points that did not fit have their outcome instead.",
         wide=False,
         columns=(drawn.TICK,),
     ),
@@ -83,9 +83,8 @@ _ENTRIES = (
         "communication",
         "communication.communication",
         "communication",
-        "What a collective costs by its message size, with nothing else on the network: median over launches of"
-        " the largest time over ranks. Bars: range of the launches. Dashed: latency plus size over bandwidth,"
-        " fitted to the all-reduce.",
+        "Time of collectives by message size on the idle network: median over runs of the maximum over ranks."
+        " Bars: range of the runs. Dashed: latency plus size over bandwidth, fitted to the all-reduce.",
         has_base=False,
         wide=False,
         columns=drawn.FIT,
@@ -94,38 +93,38 @@ _ENTRIES = (
         "step_time_distribution",
         "runs.distribution",
         "distribution of step times",
-        "Share of the steady steps that took no longer, by the time of the slowest rank; a line a launch. Dotted:"
-        " the median and 95%.",
+        "Cumulative distribution of the steady steps' times (slowest rank), one line per run. Dotted: the median"
+        " and the 95th percentile.",
         wide=False,
     ),
     FigureEntry(
         "measured_forecast",
         "held_out.held_out",
         "measured against forecast",
-        "Each measured scale as the smaller scales alone would have had it forecast. Left: forecast against"
-        " measured speedup; right: their ratio. Bars: limits of the forecast; lying ones: interval of the"
+        "Back-test: each measured scale predicted from the smaller ones. Left: forecast against measured speedup;"
+        " right: their ratio. Vertical bars: limits of the forecast. Horizontal bars: interval of the"
         " measurement.",
     ),
     FigureEntry(
         "epoch_time_detailed",
         "runs.epoch_time",
         "epoch time",
-        "Training time of every epoch, validation excluded; a line a launch.",
+        "Training time of every epoch, validation excluded, one line per run.",
         wide=False,
     ),
     FigureEntry(
         "accuracy",
         "runs.accuracy",
         "accuracy",
-        "Validation accuracy against epoch and against training time; a line a launch.",
+        "Validation accuracy against epoch and against training time, one line per run.",
     ),
     FigureEntry(
         "ddp_fsdp_crossover",
         "crossover.crossover",
         "DDP against FSDP",
-        "DDP against FSDP by the number of parameters, at the same work and place. Left: throughput of each FSDP"
-        " variant over that of DDP; shaded: where the limits show that FSDP overtakes. Right: peak memory of the"
-        " rank that has most. What has no good launch has its outcome there.",
+        "DDP against FSDP by the number of parameters, with the same work at the same place. Left: throughput of"
+        " each FSDP variant relative to DDP; shaded: the range in which the intervals show that FSDP overtakes."
+        " Right: peak memory per rank (maximum over ranks). Points without a good run have their outcome instead.",
         intervals=True,
         strategies=("ddp", "fsdp"),
         columns=drawn.OVERTAKES,
@@ -134,9 +133,9 @@ _ENTRIES = (
         "before_after",
         "before_after.before_after",
         "before and after advice",
-        "Advice that was tried: each quantity before it, as predicted (hollow), and after it. Before and after are"
-        " measured in launches of their own. Bars of the accuracy: range of the launches. What was not measured or"
-        " not predicted is left out.",
+        "Tried advice: each quantity before it, as predicted (hollow), and after it. Before and after are"
+        " measured in separate runs. Bars of the accuracy: range of the runs. Quantities that were not measured or"
+        " not predicted are left out.",
         intervals=True,
         of_advice=True,
     ),

@@ -1,4 +1,4 @@
-"""Every table that a study writes: its file, what a row is, and its columns. docs/columns.md is made from this."""
+"""Every table that a study writes: its file, the meaning of a row, and its columns, as in docs/columns.md."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -27,58 +27,60 @@ from scalestudy.registry.verified import VERIFIED_COLUMNS
 
 _RUN_ID = RUNS[0]
 _SCALING = Column(
-    "scaling", "strong, weak, or reference for one process at a batch that strong scaling gives a rank"
+    "scaling", "strong, weak, or reference: one process at the batch that a rank has in strong scaling"
 )
 _WITH_LIMITS = ("lateness_s", "checkpoint_apart_s", "all_reduce_latency_s", "buffer_broadcast_s")
-"""Times that have an interval over launches, and none in a launch."""
+"""Times that have an interval over runs but no interval within a run."""
 
 
 def _of_a_point() -> tuple[Column, ...]:
-    """The columns of a point: printed ones as they are declared, the others as in runs.csv."""
+    """Returns the columns of a point: printed columns as declared, the others as in runs.csv."""
     others = (
         *WHERE,
         _SCALING,
         *KNOBS,
-        Column("is_base", "whether the point is the base case of its workload and way of scaling"),
-        Column("protocol", "newest measurement protocol of the launches"),
+        Column("is_base", "whether the point is the baseline of its workload and kind of scaling"),
+        Column("protocol", "newest measurement protocol of the runs"),
         Column("base_variant", "variant that the point is compared with"),
         *(
-            Column(f"launches_{end}", f"launches that ended as {end}")
+            Column(f"launches_{end}", f"runs that ended as {end}")
             for end in ("diverged", "failed", "too_short", "oom", "preempted", "timeout")
         ),
-        Column("half_width_target", "half-width that the study asks for, over the step time"),
+        Column("half_width_target", "relative half-width of the step time that the study aims for"),
         Column(
             "stopped_because",
-            "why no more launches were made: target_reached, budget_ended (of launches), one_launch; with"
-            " `until: decided` also decided, speedup_known, launches_ended, hours_ended, and serves, where"
-            " others are compared with it",
+            "why there are no more runs: target_reached, budget_ended (limit of runs), one_launch; with"
+            " `until: decided` also decided, speedup_known, launches_ended, hours_ended, and serves, for a point"
+            " that others are compared with",
         ),
         *STEADINESS,
-        Column("launches_unsteady", "launches that no single step time describes"),
-        Column("launches_throttled", "launches that became slower with a clock that fell"),
-        Column("launches_hot", "launches in which heat held a GPU's clock back in most readings"),
+        Column("launches_unsteady", "runs that a single step time does not describe"),
+        Column("launches_throttled", "runs that became slower because the clock fell"),
+        Column("launches_hot", "runs in which heat limited a GPU's clock in most readings"),
         *SLOWDOWNS,
-        Column("enqueue_share", "time that the host takes to queue steps, over their time on the device"),
-        Column("launches_of_two_modes", "launches with two modes of step times"),
+        Column("enqueue_share", "host time to queue steps, divided by their time on the device"),
+        Column("launches_of_two_modes", "runs with two modes of step times"),
         Column(
             "interval",
             "t_within_repeats, t_within_launches or hierarchical_bootstrap: how the limits of the speedup were"
             " calculated",
         ),
-        Column("launches_without_turns", "launches without memory for the base case that was to take turns"),
-        Column("launches_contended", "launches in which others had the cores in every round of turns"),
-        Column("launches_not_watched", "launches whose host was not watched, as in records of earlier releases"),
+        Column("launches_without_turns", "runs without memory for the turns of the baseline"),
+        Column("launches_contended", "runs in which other processes used the cores in every round of turns"),
+        Column("launches_not_watched", "runs whose host was not monitored, as in records of earlier releases"),
         Column(
-            "spoiled_by", "none, or what spoiled launches of this and of the base case, the most frequent first"
+            "spoiled_by", "none, or what disturbed runs of this point and of the baseline, the most frequent first"
         ),
-        Column("beside_variant", "first variant of the study with the same work at the same place"),
+        Column(
+            "beside_variant", "first variant of the study with the same work at the same place, for comparison"
+        ),
         *COMMUNICATION,
-        Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a launch", "GiB/s"),
+        Column("all_reduce_bus_gib_per_s_max", "largest bus bandwidth of a run", "GiB/s"),
         *MEMORY,
-        Column("launches_growing", "launches whose memory grows"),
-        Column("launches_memory_read", "launches whose memory was read often enough to tell"),
-        Column("accuracy_kept", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
-        Column("launches_at_accuracy", "launches that reached the target accuracy"),
+        Column("launches_growing", "runs whose memory grows"),
+        Column("launches_memory_read", "runs with enough readings of memory to detect growth"),
+        Column("accuracy_kept", "equivalent, lower, higher or not_shown: result of two one-sided tests"),
+        Column("launches_at_accuracy", "runs that reached the target accuracy"),
         *MODEL,
         *RANKS,
         *SCRIPT,
@@ -101,7 +103,7 @@ class File:
     """A table on disk."""
 
     about: str
-    """What a row is."""
+    """The meaning of a row."""
     columns: tuple[Column, ...]
 
 
@@ -111,13 +113,13 @@ _FORECAST = (
     Column("forecast_of", "scale, or batch at a scale that was measured"),
     *_named(POINTS, "nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch"),
     *_named(POINTS, "step_time_s", "throughput_samples_per_s", "speedup", "efficiency"),
-    Column("from_scales", "scales that the forecast rests on, as a JSON list"),
-    Column("from_batches", "batches of one process that the forecast rests on, as a JSON list"),
+    Column("from_scales", "scales that the forecast is based on, as a JSON list"),
+    Column("from_batches", "batches of one process that the forecast is based on, as a JSON list"),
     Column(
         "overhead_model", "laws, laws_alike, as_measured or bucket_pipeline: how the overhead was extrapolated"
     ),
     *(
-        Column(f"law_{law}_weight", f"weight of the law that the overhead {grows}")
+        Column(f"law_{law}_weight", f"weight of the growth model in which the overhead {grows}")
         for law, grows in {
             "constant": "is constant",
             "share": "grows as 1 - 1/n, where n is the number of ranks",
@@ -126,10 +128,10 @@ _FORECAST = (
             "usl": "follows the universal scalability law",
         }.items()
     ),
-    Column("refused", "why there is no forecast; none where there is one"),
-    Column("refused_value", "number that the refusal names"),
-    Column("refused_limit", "limit that the refusal names"),
-    Column("refused_scale", "scale that the refusal names"),
+    Column("refused", "why there is no forecast; none if there is one"),
+    Column("refused_value", "number in that reason"),
+    Column("refused_limit", "limit in that reason"),
+    Column("refused_scale", "scale in that reason"),
 )
 _COMPARED = (
     Column("study", "letter of the study: A is the first"),
@@ -141,84 +143,86 @@ _COMPARED = (
     *_named(POINTS, "step_time_s", "throughput_samples_per_s", "efficiency"),
     *_named(POINTS, "validation_accuracy"),
     *_named(POINTS, "launches_unsteady", *(column.name for column in STEADINESS), "parameters"),
-    Column("throughput_ratio", "throughput over that of the first study", limits="interval"),
-    Column("throughput_shows", "faster, slower or no_difference: what that interval shows"),
-    Column("efficiency_difference", "efficiency less that of the first study", limits="interval"),
-    Column("efficiency_shows", "higher, lower or no_difference: what that interval shows"),
-    Column("accuracy_difference", "accuracy less that of the first study, by seed", limits="interval"),
-    Column("accuracy_shows", "equivalent, lower, higher or not_shown: what two one-sided tests show"),
-    Column("pairs", "launches of one seed in both studies"),
+    Column("throughput_ratio", "throughput divided by the first study's", limits="interval"),
+    Column("throughput_shows", "faster, slower or no_difference: conclusion from that interval"),
+    Column("efficiency_difference", "efficiency minus the first study's", limits="interval"),
+    Column("efficiency_shows", "higher, lower or no_difference: conclusion from that interval"),
+    Column("accuracy_difference", "accuracy minus the first study's, by seed", limits="interval"),
+    Column("accuracy_shows", "equivalent, lower, higher or not_shown: result of two one-sided tests"),
+    Column("pairs", "pairs of runs with the same seed in both studies"),
     Column(
         "smallest_difference",
-        "the larger of those that the two studies show of their base cases (`measure.floor`)",
+        "the larger of the two studies' smallest differences (`measure.floor`)",
     ),
-    Column("not_compared", "why there is no ratio; none where there is one"),
-    Column("is_reference", "whether it is one process at a batch that is nobody's base case"),
+    Column("not_compared", "why there is no ratio; none if there is one"),
+    Column("is_reference", "whether the point is one process at a batch that is not a baseline"),
 )
 
 FILES: dict[str, File] = {
     "comprehensive_summary.csv": File(
-        "a point: the launches of a variant at a scale, against its base case", POINTS
+        "a point: the runs of a variant at a scale, compared with its baseline", POINTS
     ),
-    "runs.csv": File("a launch", RUNS),
+    "runs.csv": File("a run", RUNS),
     "epochs.csv": File(
-        "a launch and epoch",
+        "an epoch of a run",
         (*_named(RUNS, "run_id", "workload", "variant", "world_size", "global_batch", "repeat"), *EPOCHS),
     ),
     "forecasts.csv": File("a scale or batch that was not measured", _FORECAST),
     "held_out_forecasts.csv": File(
-        "a measured scale, forecast from the smaller ones alone",
+        "a measured scale, predicted only from the smaller ones",
         (
             *_FORECAST,
-            Column("measured_step_time_s", "step time that was measured there", "s", "interval"),
-            Column("measured_speedup", "speedup that was measured there", limits="interval"),
+            Column("measured_step_time_s", "measured step time at this scale", "s", "interval"),
+            Column("measured_speedup", "measured speedup at this scale", limits="interval"),
         ),
     ),
-    "floors.csv": File("a base case that was launched twice in each repeat (`measure.floor`)", FLOOR_COLUMNS),
+    "floors.csv": File("a baseline that is run twice in each repeat (`measure.floor`)", FLOOR_COLUMNS),
     "efficiency_factors.csv": File(
         "a factor of the efficiency of a distributed point",
         (
             *_named(POINTS, "workload", "variant", "scaling", "nodes", "world_size", "batch_per_rank"),
             Column("factor", "name of the factor"),
-            Column("level", "depth in the tree; factors of a level multiply to the one above"),
-            Column("share", "share of the time that is kept", limits="interval"),
+            Column("level", "depth in the tree; factors of a level multiply to the factor above"),
+            Column("share", "value of the factor: share of the time that remains", limits="interval"),
         ),
     ),
     "collectives.csv": File(
-        "a launch, collective and message size on the idle network",
+        "a collective and message size of a run, on the idle network",
         (
             Column("collective", "all-reduce, all-gather, reduce-scatter or broadcast"),
             Column("bytes", "size of the message", "bytes"),
-            Column("calls", "calls that were measured"),
+            Column("calls", "number of measured calls"),
             Column("time_s", "median over calls of the maximum over ranks", "s"),
             Column("time_p95_s", "95th percentile over calls of the maximum over ranks", "s"),
-            Column("bandwidth_gib_per_s", "bytes over time", "GiB/s"),
+            Column("bandwidth_gib_per_s", "bytes divided by time", "GiB/s"),
             Column("bus_bandwidth_gib_per_s", "bandwidth times the bus factor of nccl-tests", "GiB/s"),
             _RUN_ID,
         ),
     ),
     "step_quantiles.csv": File(
-        "a launch and quantile of its steady steps",
+        "a quantile of the steady steps of a run",
         (
-            Column("quantile", "share of the steps that took no longer"),
+            Column("quantile", "share of the steps that took at most step_time_s"),
             Column("step_time_s", "step time of the slowest rank at this quantile", "s"),
             _RUN_ID,
         ),
     ),
-    "verification.csv": File("a piece of advice that was tried (`scalestudy verify`)", VERIFIED_COLUMNS),
-    "comparison.csv": File("a point and study that has it, of `scalestudy compare`", _COMPARED),
+    "verification.csv": File("a piece of tried advice (`scalestudy verify`)", VERIFIED_COLUMNS),
+    "comparison.csv": File("a point in a study, of `scalestudy compare`", _COMPARED),
     "figures/FIGURE.csv": File("a point of a figure, drawn or missing", TIDY),
     **{
         f"figures/{'' if figure.of_study else 'WORKLOAD_'}{figure.name}.csv": File(
-            "the same as of every figure, with these columns on top", figure.columns
+            "a point of the figure; these columns are in addition to those of every figure", figure.columns
         )
         for figure in FIGURES.values()
         if figure.columns
     },
-    "figures/WORKLOAD_comparison.csv": File("the same as of every figure, with these columns on top", COMPARED),
-    "runs/RUN/steps.parquet": File("a rank and step", STEPS),
-    "runs/RUN/blocks.parquet": File("a rank and block of steps", BLOCKS),
-    "runs/RUN/buckets.parquet": File("a rank, step and gradient bucket, in probes with timestamps", BUCKETS),
-    "runs/RUN/collectives.parquet": File("a rank and call of the collectives' micro-benchmark", CALLS),
+    "figures/WORKLOAD_comparison.csv": File(
+        "a point of the figure; these columns are in addition to those of every figure", COMPARED
+    ),
+    "runs/RUN/steps.parquet": File("a step of a rank", STEPS),
+    "runs/RUN/blocks.parquet": File("a block of steps of a rank", BLOCKS),
+    "runs/RUN/buckets.parquet": File("a gradient bucket in a step of a rank, in probes with timestamps", BUCKETS),
+    "runs/RUN/collectives.parquet": File("a call of a rank in the micro-benchmark of the collectives", CALLS),
     "runs/RUN/epochs.csv": File("an epoch", EPOCHS),
 }

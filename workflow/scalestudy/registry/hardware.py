@@ -1,4 +1,4 @@
-"""The facts of environment.json that the table of the hardware has, in its order, with their names there."""
+"""The entries of environment.json in the table of the hardware, in its order, with their names there."""
 
 GPU_COUNT = "hardware gpu count"
 IN_SHORT = (
@@ -10,7 +10,7 @@ IN_SHORT = (
     "interconnect",
     "backend",
 )
-"""What a document names that has no room for all."""
+"""Entries in documents without room for all."""
 HARDWARE_NAMES = {
     "device": "device of the ranks",
     "hardware cpu model": "processor",
@@ -20,11 +20,11 @@ HARDWARE_NAMES = {
     "hardware cpu numa nodes": "NUMA nodes",
     "hardware cpu cpus of numa nodes": "CPUs of NUMA nodes",
     "hardware cpu cpus of sockets": "CPUs of sockets",
-    "hardware cpu max clock mhz": "CPU clock, largest (MHz)",
-    "hardware cpu current clock mhz": "CPU clock before launch (MHz)",
+    "hardware cpu max clock mhz": "CPU clock, maximum (MHz)",
+    "hardware cpu current clock mhz": "CPU clock before run (MHz)",
     "hardware cpu governor": "CPU governor",
     "hardware cpu quota cores": "CPU quota (cores)",
-    "cores_available": "CPUs a launch may use",
+    "cores_available": "CPUs available to a run",
     "threads_per_rank": "threads per rank",
     "hardware memory total gib": "memory (GiB)",
     "hardware memory limit gib": "memory limit (GiB)",
@@ -43,10 +43,10 @@ HARDWARE_NAMES = {
     "hardware gpu pcie width": "PCIe width",
     "hardware gpu cpus": "CPUs near the GPUs",
     "hardware gpu power limit w": "GPU power limit (W)",
-    "hardware gpu max sm clock mhz": "SM clock, largest (MHz)",
-    "hardware gpu max memory clock mhz": "memory clock, largest (MHz)",
-    "hardware gpu current sm clock mhz": "SM clock before launch (MHz)",
-    "hardware gpu current temperature c": "GPU before launch (°C)",
+    "hardware gpu max sm clock mhz": "SM clock, maximum (MHz)",
+    "hardware gpu max memory clock mhz": "memory clock, maximum (MHz)",
+    "hardware gpu current sm clock mhz": "SM clock before run (MHz)",
+    "hardware gpu current temperature c": "GPU before run (°C)",
     "hardware gpu persistence mode": "persistence mode",
     "hardware gpu ecc mode": "ECC",
     "hardware gpu mig mode": "MIG",

@@ -1,4 +1,4 @@
-"""Names of the files in the results folder of a study, by what they hold; rules and commands share them."""
+"""Names of the files in the results folder of a study, by content; rules and commands share them."""
 
 from pathlib import Path
 
@@ -26,13 +26,13 @@ RESULTS = {
 }
 
 DOCUMENTED = ("plan", "summary", "runs", "floors", "forecasts", "factors", "findings", "environment", "traces")
-"""What every document is made from: text report, page, numbers and LaTeX documents."""
+"""The inputs of every document: text report, page, numbers and LaTeX documents."""
 
 TRIALS = "verification"
 """Folder of the studies that try the advice of a study."""
 
 DECISIONS = "decisions/after_{repeats}.json"
-"""Which launches are made after so many repeats, with `measure.until: decided`."""
+"""The runs that follow after this number of repeats, with `measure.until: decided`."""
 
 DATA = Path("resources/data")
-"""Where prepared data are, unless a command is told otherwise."""
+"""Default folder of prepared data."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     Column = str
 else:
     Column = Literal[tuple(name for name, column in QUANTITIES.items() if column.printed.header)]
-"""A quantity that a table may have a column of; its unit stands in its name."""
+"""A quantity that a table can have as a column; its name includes the unit."""
 
 Table = Literal[
     "summary", "strong_scaling", "weak_scaling", "step_breakdown", "memory", "variants", "ddp_fsdp", "proposal"
@@ -25,11 +25,11 @@ class TableEntry:
     about: str
     """The beginning of its caption."""
     columns: tuple[Column, ...]
-    """Unless the study asks for others. One that no row has a number for is left out."""
+    """Default columns. A column without any number is left out."""
     file: str = ""
-    """Without its suffix, where it is not the table's name."""
+    """File name without its suffix, if it differs from the table's name."""
     names_scaling: bool = True
-    """Whether a row says how it was scaled."""
+    """Whether rows have the kind of scaling."""
 
 
 _MEASURED: tuple[Column, ...] = (
@@ -50,22 +50,22 @@ TABLES: dict[Table, TableEntry] = {
         file="summary_table",
     ),
     "strong_scaling": TableEntry(
-        "Strong scaling of study {study}: the global batch is held.",
+        "Strong scaling of study {study}: fixed global batch.",
         (*_MEASURED, "per_doubling_efficiency_percent"),
         names_scaling=False,
     ),
     "weak_scaling": TableEntry(
-        "Weak scaling of study {study}: the batch per rank is held.",
+        "Weak scaling of study {study}: fixed batch per rank.",
         (*_MEASURED, "per_doubling_efficiency_percent"),
         names_scaling=False,
     ),
     "step_breakdown": TableEntry(
-        "Where a step's time goes in study {study}: means over steady steps, ranks and launches, in the order of"
+        "Parts of the step time in study {study}: means over steady steps, ranks and runs, in the order of"
         " a step; exposed communication is part of the backward pass.",
         ("ranks", *(f"{part}_ms" for part in PARTS if part != SPLIT[0])),
     ),
     "memory": TableEntry(
-        "Memory of the rank that has most in study {study}.",
+        "Peak memory per rank (maximum over ranks) in study {study}.",
         (
             "ranks",
             "batch_per_rank",
@@ -76,15 +76,16 @@ TABLES: dict[Table, TableEntry] = {
         ),
     ),
     "variants": TableEntry(
-        "Variants of study {study} at the same work and place, each against the first of its group.",
+        "Variants of study {study} with the same work at the same place, each relative to the first of its group.",
         (*_BESIDE, "accuracy_percent"),
     ),
     "ddp_fsdp": TableEntry(
-        "Strategies of study {study} at the same work and place, each against the first of its group.",
+        "Strategies of study {study} with the same work at the same place, each relative to the first of its"
+        " group.",
         (*_BESIDE, "peak_allocated_gib", "peak_resident_gib"),
     ),
     "proposal": TableEntry(
-        "Scaling of study {study}, and what a million samples cost in hours of all devices.",
+        "Scaling of study {study}, with the cost of a million samples in device-hours.",
         (
             "nodes",
             "ranks",
@@ -105,6 +106,6 @@ FILES: dict[Table, str] = {name: entry.file or name for name, entry in TABLES.it
 """The file of a table, without its suffix."""
 
 VERIFICATION = "verification"
-"""The table of advice that was tried; only a study whose advice was tried has it."""
+"""The table of tried advice; only a study whose advice was tried has it."""
 NAMES = (*FILES.values(), "environment", "provenance")
-"""All files of tables/: also those that are no table of numbers."""
+"""All files of tables/, also those that are not tables of numbers."""

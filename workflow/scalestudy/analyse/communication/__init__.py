@@ -1,1 +1,1 @@
-"""What communication costs: probes of synchronisation, arrival of buckets, collectives by size."""
+"""Cost of communication: probes of synchronisation, arrival of buckets, collectives by size."""

@@ -1,9 +1,9 @@
-"""Who waits for whom: gradient buckets as they became ready on each rank, and as they were summed.
+"""Waiting between ranks, from the times at which gradient buckets were ready on each rank and summed.
 
-A collective starts when its last rank is there. So for each bucket and step, with ready times r and end e:
-waiting of a rank is max(r) - r, transfer is e - max(r), and the late rank is the one with the largest r.
-Wall times cannot tell: all ranks of a synchronous step are equally slow. Ready times of ranks of one host share a
-clock; between hosts they say nothing.
+A collective starts when its last rank is ready. For each bucket and step, with ready times r and end e: the
+waiting time of a rank is max(r) - r, the transfer time is e - max(r), and the late rank has the largest r. Wall
+times cannot show this, because all ranks of a synchronous step are equally slow. Ready times are comparable only
+between ranks of one host, which share a clock.
 """
 
 from math import nan
@@ -16,20 +16,20 @@ from scalestudy.record.tables import Table
 
 WAITS = ("exposed_hook", "wait_time", "transfer_time")
 LATE = ("late_rank", "late_share", "lateness_s")
-"""Columns of a run; over launches the last has limits."""
+"""Columns of a run; over runs, the last one has limits."""
 NOBODY_LATE: dict[str, Any] = dict.fromkeys(LATE, nan)
 
 
 def buckets_grid(buckets: Table | Grid) -> Grid:
-    """Buckets of one run as a rectangle: an entry a step and bucket."""
+    """Returns the buckets of one run as a grid: an entry per step and bucket."""
     return buckets if isinstance(buckets, Grid) else Grid.of(buckets, along=("step", "bucket"))
 
 
 def waits_by_round(buckets: Table | Grid) -> dict[str, np.ndarray]:
-    """WAITS in seconds per step, means over ranks and steps, a value a round.
+    """Returns WAITS in seconds per step, means over ranks and steps, one value per round.
 
-    exposed_hook: from the last gradient of a rank to the end of the last bucket: the logger's exposed span,
-    measured another way. Of it wait_time is waiting for the latest rank, and transfer_time the rest.
+    exposed_hook: from the last gradient of a rank to the end of the last bucket, an independent reading of the
+    logger's exposed span. It is the sum of wait_time, the waiting for the latest rank, and transfer_time.
     """
     grid = buckets_grid(buckets)
     if not len(grid):
@@ -42,10 +42,10 @@ def waits_by_round(buckets: Table | Grid) -> dict[str, np.ndarray]:
 
 
 def late_rank(buckets: Table | Grid) -> dict[str, Any]:
-    """Columns of runs.csv: the rank that was last for most buckets; nan where there are none.
+    """Returns columns of runs.csv for the rank that was last for most buckets; nan if there are no buckets.
 
-    late_share: of the buckets. lateness_s: how much later its last gradient was than the mean of the others', over
-    steps.
+    late_share: share of the buckets. lateness_s: delay of its last gradient relative to the mean of the others',
+    mean over steps.
     """
     grid = buckets_grid(buckets)
     if not len(grid):
@@ -54,16 +54,18 @@ def late_rank(buckets: Table | Grid) -> dict[str, Any]:
 
 
 def late_of_blocks(grid: Grid, own_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-    """LATE, from what ranks take when none waits for another. own_s: (ranks, steps). numbers: of blocks.
+    """Returns LATE from times in which ranks do not wait for each other. own_s: (ranks, steps). numbers: of
+    blocks.
 
-    late_share: of the blocks. lateness_s: how much longer a step of that rank takes than the mean of the others'.
+    late_share: share of the blocks. lateness_s: how much longer a step of that rank takes than the mean of the
+    others'.
     """
     of_blocks_s = means(own_s, firsts(numbers))
     return _last(grid["rank"], of_blocks_s, of_blocks_s)
 
 
 def _last(rank: np.ndarray, often: np.ndarray, late_s: np.ndarray) -> dict[str, Any]:
-    """LATE. often, late_s: (ranks, times), by which is told how often a rank is last, and by how much."""
+    """Returns LATE. often, late_s: (ranks, times), for how often a rank is last, and by how much."""
     last_for = np.bincount(often.argmax(axis=0))
     late = int(last_for.argmax())
     lateness_s = late_s[late] - np.delete(late_s, late, axis=0).mean(axis=0)
@@ -75,5 +77,5 @@ def _last(rank: np.ndarray, often: np.ndarray, late_s: np.ndarray) -> dict[str, 
 
 
 def _at_end(buckets: Grid, stamp: str) -> np.ndarray:
-    """(ranks, steps): when the last bucket of a step was ready, or done."""
+    """Returns (ranks, steps): when the last bucket of a step was ready, or done."""
     return np.maximum.reduceat(buckets[stamp], firsts(buckets.of_step("step")), axis=1)

@@ -1,4 +1,4 @@
-"""Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and the line through them."""
+"""Collectives on an idle network: time, bandwidth and bus bandwidth by message size, and a linear fit."""
 
 from collections.abc import Mapping
 from math import nan
@@ -25,7 +25,7 @@ COLUMNS = (
 
 
 def bus_factor(collective: str, ranks: int) -> float:
-    """Bytes over each link for a byte of message, so that bandwidths of different ranks compare.
+    """Returns the bytes over each link per byte of message, which makes bandwidths at different ranks comparable.
 
     All-reduce 2 (n - 1) / n, all-gather and reduce-scatter (n - 1) / n, broadcast 1. Source: nccl-tests,
     PERFORMANCE.md.
@@ -34,14 +34,15 @@ def bus_factor(collective: str, ranks: int) -> float:
 
 
 def collectives_frame(calls: Table) -> pd.DataFrame:
-    """A row a collective and size: COLUMNS, as `collectives_of` has them."""
+    """Returns a row per collective and size: COLUMNS, as in `collectives_of`."""
     return pd.DataFrame(collectives_of(calls), columns=list(COLUMNS))
 
 
 def collectives_of(calls: Table) -> dict[str, np.ndarray]:
-    """COLUMNS, an entry a collective and size: median and p95 over calls of the largest time over ranks.
+    """Returns COLUMNS, an entry per collective and size: median and p95 over calls of the maximum over ranks.
 
-    calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth that times bus_factor; GiB/s.
+    calls: rows of collectives.parquet. bandwidth is bytes / time, bus_bandwidth is bandwidth times bus_factor;
+    GiB/s.
     """
     if not len(calls):
         return {name: np.empty(0, dtype=object if name == "collective" else float) for name in COLUMNS}
@@ -54,7 +55,7 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
     begins = np.union1d(firsts(kinds), firsts(sizes))
     counts = np.diff(begins, append=len(sizes))
     time_s, time_p95_s = np.empty(len(begins)), np.empty(len(begins))
-    for count in np.unique(counts):  # of all that have as many calls at once
+    for count in np.unique(counts):  # of all sizes with the same number of calls at once
         mine = counts == count
         times_s = slowest_s[begins[mine][:, None] + np.arange(count)]
         time_s[mine], time_p95_s[mine] = np.median(times_s, axis=1), np.quantile(times_s, 0.95, axis=1)
@@ -72,13 +73,13 @@ def collectives_of(calls: Table) -> dict[str, np.ndarray]:
 
 
 def enqueue_of(calls: Table) -> float:
-    """Seconds in which the host launches an all-reduce of the smallest message: median over calls of the largest
-    over ranks; nan where the device's time includes it, as on a CPU and in older records.
+    """Returns the host's seconds for an all-reduce of the smallest message: median over calls of the maximum over
+    ranks; nan if the device's time includes it, as on a CPU and in older records.
 
-    calls: rows of collectives.parquet. It is no part of the latency that the fit over sizes gives on a GPU.
+    calls: rows of collectives.parquet. On a GPU it is not part of the latency from the fit over sizes.
     """
     if not Columns(calls).has("enqueue_s") or pd.isna(Columns(calls)["enqueue_s"]).all():
-        return nan  # without a frame, which takes as long to make as the rest of a run does
+        return nan  # without a frame, whose construction takes as long as the rest of a run
     frame = calls if isinstance(calls, pd.DataFrame) else calls.to_pandas()
     mine = frame[(frame["collective"] == "all-reduce") & frame["enqueue_s"].notna()]
     smallest = mine[mine["bytes"] == mine["bytes"].min()]
@@ -86,10 +87,10 @@ def enqueue_of(calls: Table) -> float:
 
 
 def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float, float]:
-    """(latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of relative
-    errors.
+    """Returns (latency in s, bandwidth in bytes/s) of t = latency + bytes / bandwidth, by least squares of
+    relative errors.
 
-    nan where there are fewer than three sizes or the time does not grow with them. Source: Hockney (1994), "The
+    nan with fewer than three sizes, or if the time does not grow with the size. Source: Hockney (1994), "The
     communication challenge for MPP", Parallel Computing 20.
     """
     if len(sizes) < 3:
@@ -101,9 +102,9 @@ def latency_and_bandwidth(sizes: np.ndarray, times_s: np.ndarray) -> tuple[float
 
 
 def network_of(found: Mapping[str, np.ndarray] | pd.DataFrame) -> dict[str, float]:
-    """Columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message, what a
-    small message takes of the time of the largest, and what the broadcast of the model's buffers takes, where DDP
-    makes one.
+    """Returns columns of runs.csv: latency, bandwidth and bus bandwidth of the all-reduce at the largest message,
+    the time of a small message relative to the largest, and the time of the broadcast of the model's buffers, if
+    DDP makes one.
 
     found: from collectives_of or collectives_frame.
     """

@@ -1,4 +1,5 @@
-"""What the links between the GPUs of a launch should give an all-reduce of NCCL, and what NCCL says it took.
+"""The bus bandwidth that the links between the GPUs of a run should give NCCL, and the transport that NCCL
+reports.
 
 A ring sends each byte over every hop, so its slowest hop limits it. The bus bandwidth of nccl-tests is the
 bandwidth of that hop (nccl-tests, doc/PERFORMANCE.md).
@@ -16,16 +17,17 @@ from scalestudy.record.observation import NCCL_INTERFACES, NCCL_TRANSPORT, RunRe
 from scalestudy.registry.codes import NcclTransport, SlowestLink
 
 NVLINK_GB_PER_S = {"1.0": 18.0, "2.0": 20.0, "2.2": 20.0, "3.0": 20.0, "3.1": 12.0, "4.0": 20.6, "5.0": 40.1}
-"""Per link and direction, by version of NVLink: what NCCL counts on, after the overhead of the protocol. The lines
-of the links are faster: 20, 25, 25, 25, 14, 25 and 50. Source: NVIDIA/nccl, src/graph/topo.h (SM60 to SM100)."""
+"""Per link and direction, by version of NVLink: the value that NCCL assumes, after the overhead of the protocol.
+The line rates of the links are higher: 20, 25, 25, 25, 14, 25 and 50. Source: NVIDIA/nccl, src/graph/topo.h (SM60
+to SM100)."""
 PCIE_LANE_GB_PER_S = {3: 0.75, 4: 1.5, 5: 3.0, 6: 6.0}
-"""Per lane and direction, by generation: 12 GB/s for 16 lanes of PCIe 3.0, and double with each generation.
-Source: NVIDIA/nccl, src/graph/topo.h (PCI_BW)."""
+"""Per lane and direction, by generation: 12 GB/s for 16 lanes of PCIe 3.0, doubled with each generation. Source:
+NVIDIA/nccl, src/graph/topo.h (PCI_BW)."""
 NUMA_GB_PER_S = 6.0
-"""Between sockets: the slowest of those that NCCL knows (QPI of Broadwell, ZPI, ARM). Source: the same."""
+"""Between sockets: the slowest that NCCL lists (QPI of Broadwell, ZPI, ARM). Source: the same."""
 SYSTEM = "SYS"
 MOST_SEARCHED = 10
-"""GPUs through which a ring is searched for; of more, all pairs have to be joined alike."""
+"""Largest number of GPUs for which a ring is searched; with more, all pairs must have the same link."""
 GB, GIB = 1e9, 2**30
 TRANSPORTS = {
     "P2P": NcclTransport.P2P,
@@ -43,19 +45,19 @@ class Hop(NamedTuple):
     """The link between two neighbours of a ring."""
 
     order: float
-    """By which hops are ranked, in GB/s; a lower bound where the bandwidth is not known."""
+    """Value in GB/s that ranks the hops; a lower bound if the bandwidth is unknown."""
     kind: SlowestLink
     name: str
     """'18 NVLinks 4.0', 'PCIe 4.0 x16', 'PCIe 4.0 x16 between NUMA nodes'."""
     gb_per_s: float
-    """Per direction; nan where it is not known."""
+    """Per direction; nan if unknown."""
 
 
 def slowest_hop(devices: Sequence[Mapping[str, Any]], links: Mapping[str, str], count: int) -> Hop | None:
-    """The slowest hop of the best ring through the first `count` devices: local rank r has device r.
+    """Returns the slowest hop of the best ring through the first `count` devices: local rank r has device r.
 
-    devices, links: as record/host/gpus.py has them. None where nothing can be said: too few devices are known, the
-    link of a pair is not, MIG is on, or there are too many GPUs to search.
+    devices, links: as in record/host/gpus.py. None if it is unknown: too few devices are known, the link of a pair
+    is unknown, MIG is on, or there are too many GPUs to search.
     """
     used = devices[:count]
     if count < 2 or len(used) < count or any(device.get("mig_mode") == "on" for device in used):
@@ -91,9 +93,9 @@ def _hop(link: Link, devices: Sequence[Mapping[str, Any]]) -> Hop:
 
 
 def has_ring(count: int, joined: set[tuple[int, int]]) -> bool:
-    """Whether a ring goes through all of 0 ... count - 1 over these pairs (lower number first).
+    """Returns whether a ring through all of 0 ... count - 1 exists over these pairs (lower number first).
 
-    Two make a ring by their one link. By the sets that paths from 0 may visit (Held and Karp).
+    Two form a ring by their one link. By the sets that paths from 0 may visit (Held and Karp).
     """
     beside = [{b for b in range(count) if (min(a, b), max(a, b)) in joined} for a in range(count)]
     if count == 2:
@@ -111,9 +113,9 @@ def has_ring(count: int, joined: set[tuple[int, int]]) -> bool:
 
 
 def links_of(record: RunRecord) -> dict[str, Any]:
-    """Columns of runs.csv: the slowest hop, the bus bandwidth that it gives, the transport that NCCL says it took.
+    """Returns columns of runs.csv: the slowest hop, its bus bandwidth, and the transport that NCCL reported.
 
-    Only of launches over NCCL. The hop only inside a node: of the network between nodes nothing is known.
+    Only for runs over NCCL. The hop is known only inside a node, not for the network between nodes.
     """
     environment, spec = record.environment, record.spec
     if environment.get("backend") != "nccl" or spec.world_size == 1:

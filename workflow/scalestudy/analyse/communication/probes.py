@@ -1,16 +1,18 @@
-"""What communication costs a step of one launch, by methods that do not depend on each other.
+"""Cost of communication in a step of one run, by independent methods.
 
-differential  block with synchronisation of gradients minus block without, neighbours in shuffled rounds: what it
-              really costs, waiting and interference included.
-exposed span  what DDP's logger sees of communication after the backward computation is over.
-interference  how much longer the backward computation takes while communication is under way. A cost that users
-              pay and that no span shows.
-remainder     differential - exposed span - interference. Not distinguishable from zero if the methods agree.
+differential  block with gradient synchronisation minus block without, neighbours in shuffled rounds: the total
+              cost, waiting and interference included.
+exposed span  communication after the end of the backward computation, by DDP's logger.
+interference  slowdown of the backward computation while communication is under way. Users pay this cost, but
+              no span shows it.
+remainder     differential - exposed span - interference. It does not differ significantly from zero if the
+              methods agree.
 
-exposed hook  the exposed span again, by stamps of the buckets in a communication hook; waiting and transfer apart.
-hook cost     the differential of the blocks with the hook, less the differential: the price of looking.
+exposed hook  the exposed span again, from timestamps of the buckets in a communication hook; split into waiting
+              and transfer.
+hook cost     the differential of the blocks with the hook, minus the differential: the overhead of the hook.
 
-All are means over ranks, so that they add up; `imbalance` is what the slowest rank's own work adds to that.
+All are means over ranks, so that they add up; `imbalance` is the excess of the slowest rank's own work.
 """
 
 from math import nan
@@ -35,7 +37,7 @@ LIMITS = ("", "_low", "_high")
 
 
 def probe_rounds(steps: Table | Columns, buckets: Table | Grid, *, strategy: str = "ddp") -> dict[str, np.ndarray]:
-    """QUANTITIES in seconds per step, a value a round of probes; nan where a kind of block is missing.
+    """Returns QUANTITIES in seconds per step, one value per round of probes; nan if a kind of block is missing.
 
     steps, buckets: of one run. The n-th block of each kind belongs to the n-th round.
     """
@@ -49,7 +51,7 @@ def probe_rounds(steps: Table | Columns, buckets: Table | Grid, *, strategy: str
     rounds = max(map(len, places.values()))
 
     def by_round(times_s: np.ndarray) -> dict[str, np.ndarray]:
-        """Values of blocks by their kind: a value a round, nan where there is none."""
+        """Returns values of blocks by their kind: one value per round, nan if there is none."""
         return {kind: np.append(times_s[at], np.full(rounds - len(at), nan)) for kind, at in places.items()}
 
     def rounds_of(times_s: np.ndarray) -> dict[str, np.ndarray]:
@@ -77,10 +79,10 @@ def probe_rounds(steps: Table | Columns, buckets: Table | Grid, *, strategy: str
 def communication_of(
     observation: Observation, *, confidence: float, steps: Columns | None = None, buckets: Grid | None = None
 ) -> dict[str, Any]:
-    """Columns of runs.csv: each quantity with its interval over rounds, and how the methods compare.
+    """Returns columns of runs.csv: each quantity with its interval over rounds, and how the methods compare.
 
-    A launch looks several times whether its rounds suffice; the error probability is shared among these looks.
-    steps, buckets: of the observation, where they were taken before.
+    A run checks several times whether it has enough rounds; the error probability is shared among these looks.
+    steps, buckets: of the observation, if they were read before.
     """
     rounds = probe_rounds(
         observation.tables["steps"] if steps is None else steps,
@@ -93,9 +95,9 @@ def communication_of(
 
 
 def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
-    """Columns of the summary: each quantity over the launches of a point, the comparison, and who was late.
+    """Returns columns of the summary: each quantity over the runs of a point, the comparison, and the late rank.
 
-    good: rows of runs.csv. With one launch the interval over its rounds stands, since there is none over launches.
+    good: rows of runs.csv. A single run has the interval over its rounds, since there is no interval over runs.
     """
     if len(good) == 1:
         first = good.iloc[0]
@@ -109,7 +111,7 @@ def communication_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any
 
 
 def _columns(values: dict[str, np.ndarray], confidence: float) -> dict[str, Any]:
-    """Each quantity with its interval over rounds or launches, and how the methods compare."""
+    """Returns each quantity with its interval over rounds or runs, and how the methods compare."""
     columns: dict[str, Any] = {}
     for name, found in values.items():
         columns |= mean(found, confidence=confidence).columns(f"{name}_s")
@@ -117,10 +119,10 @@ def _columns(values: dict[str, np.ndarray], confidence: float) -> dict[str, Any]
 
 
 def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """LATE of the rank that was last most often over all launches.
+    """Returns LATE of the rank that was last most often over all runs.
 
-    A launch in which it was another one counts as none of it: a rank that is late in one launch is that launch's
-    chance, or that of its place.
+    Runs in which another rank was last count as zero for it: a rank that is late in only one run is an effect of
+    chance, or of the place of that run.
     """
     known = good.dropna(subset=["late_rank", "late_share"])
     if known.empty:
@@ -134,9 +136,11 @@ def _lateness(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
-    """Of the idle network over launches: times by their mean with its interval, the rest by its median.
+    """Returns results of the idle network over runs: times by their mean with its interval, the others by the
+    median.
 
-    The largest bus bandwidth of a launch too: other work on a host takes from a link, and nothing adds to it.
+    It includes the largest bus bandwidth of a run, because other work on a host can only reduce a link's
+    bandwidth.
     """
     columns: dict[str, Any] = {name: good[name].median() for name in (*BANDWIDTHS, LARGEST, SMALL_SHARE)}
     columns[f"{BUS_BANDWIDTH}_max"] = good[BUS_BANDWIDTH].max()
@@ -146,14 +150,14 @@ def _network(good: pd.DataFrame, confidence: float) -> dict[str, Any]:
 
 
 def compare_methods(values: dict[str, np.ndarray], *, confidence: float) -> dict[str, Any]:
-    """What the methods say of each other, from QUANTITIES of rounds or of launches: `methods`, hook_difference_s.
+    """Returns whether the methods agree, from QUANTITIES of rounds or of runs: `methods`, hook_difference_s.
 
-    FSDP has the differential only, and that of the reduce-scatter alone: its all-gathers are in both kinds of
-    block.
+    FSDP has only the differential, which is the cost of the reduce-scatter alone: the all-gathers are in both
+    kinds of block.
 
-    Two checks, each independent of the other: the remainder of the identity, and the exposed span by logger
-    against that by hook, less what the hook itself costs (hook_difference). They disagree where the interval of
-    one leaves out zero.
+    There are two independent checks: the remainder, and the difference between the exposed span by hook, less the
+    hook's own overhead, and by logger (hook_difference). The methods disagree if the interval of either excludes
+    zero.
     """
     nothing = NOTHING.columns(f"{HOOK_DIFFERENCE}_s")
     if not len(values["differential"]):

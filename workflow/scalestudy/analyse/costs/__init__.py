@@ -1,1 +1,1 @@
-"""What communication costs before it is measured: links, collectives, buckets, strategies. No files, no torch."""
+"""Cost of communication before it is measured: links, collectives, buckets, strategies. No files, no torch."""

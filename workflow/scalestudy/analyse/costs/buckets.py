@@ -1,12 +1,13 @@
-"""How DDP's gradients travel: in buckets, as backward makes them ready, behind what is still computed.
+"""Communication of DDP's gradients: in buckets, as the backward pass completes them, overlapping with the rest of
+it.
 
 The pipeline: a bucket starts when it is ready and the one before it has ended,
 
     end_k = max(ready_k, end_{k-1}) + cost_k,   exposed = max(0, end_K - backward),   T = compute + exposed,
 
-with one collective at a time, as NCCL and gloo have it on one communicator. Source: Li et al. (2020), "PyTorch
-Distributed", VLDB 13, section 3.2; METHOD, "Models". It holds no interference: where communication slows the
-computation that it overlaps with, as on hosts whose cores do both, the step is longer than this.
+with one collective at a time, as in NCCL and gloo on one communicator. Source: Li et al. (2020), "PyTorch
+Distributed", VLDB 13, section 3.2; METHOD, "Models". It does not include interference: where communication slows
+the computation that it overlaps with, as on hosts whose cores do both, the step is longer.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from scalestudy.analyse.costs.collectives import RING, Link
 
 MIB = 2**20
 FIRST_BUCKET_BYTES = MIB
-"""DDP's first bucket, so that communication begins early (torch.distributed._DEFAULT_FIRST_BUCKET_BYTES)."""
+"""DDP's first bucket, small so that communication begins early (torch.distributed._DEFAULT_FIRST_BUCKET_BYTES)."""
 BUCKET_CAP_MIB = 25.0
 """DDP's default of bucket_cap_mb."""
 
@@ -26,7 +27,7 @@ BUCKET_CAP_MIB = 25.0
 class Bucket:
     """Gradients that are reduced together.
 
-    How large, and when the last of them is ready after backward's start.
+    Their size, and the time from the start of the backward pass until the last of them is ready.
     """
 
     size: float
@@ -34,7 +35,7 @@ class Bucket:
 
 
 def bucket_sizes(total: float) -> list[float]:
-    """Bytes of each of torch's own buckets of so many bytes of gradients."""
+    """Returns the bytes of each of torch's buckets for this number of bytes of gradients."""
     if total <= FIRST_BUCKET_BYTES:
         return [total]
     cap = BUCKET_CAP_MIB * MIB
@@ -44,7 +45,7 @@ def bucket_sizes(total: float) -> list[float]:
 
 
 def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[float], float]) -> float:
-    """Seconds that communication lasts beyond backward; cost_s gives the seconds of a bucket of so many bytes."""
+    """Returns the exposed seconds of communication; cost_s: seconds of a bucket by its bytes."""
     end = 0.0
     for bucket in buckets:
         end = max(bucket.ready_s, end) + cost_s(bucket.size)
@@ -54,24 +55,24 @@ def exposed_s(buckets: Sequence[Bucket], backward_s: float, cost_s: Callable[[fl
 def bandwidth_from_exposed(
     exposed: float, buckets: Sequence[Bucket], backward_s: float, *, ranks: int, latency_s: float = 0.0
 ) -> float:
-    """Bandwidth in bytes/s of the link at which a ring leaves so many seconds exposed: a link fitted to one step.
+    """Bandwidth in bytes/s of the link at which a ring all-reduce has this exposed time, fitted to one step.
 
-    Raises ValueError where nothing is exposed, or latency alone exposes more.
+    Raises ValueError if nothing is exposed, or if latency alone exceeds the exposed time.
     """
     if not exposed > 0:
         raise ValueError(
-            f"{exposed:g} s are exposed: a link that hides everything cannot be told from a faster one"
+            f"the exposed time is {exposed:g} s: the bandwidth is unknown if all communication is hidden"
         )
 
     def too_much(log10_bandwidth: float) -> float:
         link = Link(latency_s, 10**log10_bandwidth)
         return exposed_s(buckets, backward_s, lambda size: RING.time_s(size, ranks, link)) - exposed
 
-    slowest, fastest = 3.0, 15.0  # a kilobyte and a petabyte a second
+    slowest, fastest = 3.0, 15.0  # one kilobyte and one petabyte per second
     if too_much(fastest) > 0 or too_much(slowest) < 0:
         raise ValueError(
-            f"no bandwidth leaves {exposed:g} s exposed: {ranks} ranks, {latency_s:g} s a message,"
-            f" {backward_s:g} s of backward"
+            f"no bandwidth gives {exposed:g} s of exposed communication: {ranks} ranks, latency {latency_s:g} s"
+            f" per message, backward pass {backward_s:g} s"
         )
     from scipy.optimize import brentq
 

@@ -1,8 +1,8 @@
-"""What a step of DDP or FSDP communicates, and how long that takes at least and at most: no run needed.
+"""Communication of a DDP or FSDP step, with bounds on its time; no run is needed.
 
-Bytes as study/traffic.py has them for the runs of a study. Overlap is not known before it is measured, so a step
-has two limits: all of it hidden behind computation but what nothing can hide, and none of it. Sources: Li et al.
-(2020), VLDB 13; Zhao et al. (2023), VLDB 16.
+Bytes are as in study/traffic.py for the runs of a study. The overlap is unknown before it is measured, so a step
+has two bounds: full overlap with computation, except for the part that cannot be hidden, and no overlap. Sources:
+Li et al. (2020), VLDB 13; Zhao et al. (2023), VLDB 16.
 """
 
 from dataclasses import dataclass
@@ -13,29 +13,29 @@ from scalestudy.study.traffic import ddp_bytes, fsdp_bytes
 
 ELEMENT_BYTES = {"fp32": 4, "bf16": 2, "fp16": 2}
 BACKWARD_SHARE = 2 / 3
-"""Of forward and backward: two matrix products for each one of forward."""
+"""Share of the backward pass in forward and backward: two matrix products for each one of the forward pass."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A model, and the ranks and links that it is to be trained on."""
+    """A model, and the ranks and links for its training."""
 
     parameters: float
     ranks: int
     link: Link
-    """The slowest of the ring."""
+    """The slowest link of the ring."""
     dtype: str = "fp32"
-    """Of parameters and gradients on the wire and in memory."""
+    """Data type of parameters and gradients, on the wire and in memory."""
     blocks: int = 1
-    """Units that FSDP wraps, taken as alike."""
+    """Number of units that FSDP wraps, assumed to be of equal size."""
     accumulation_steps: int = 1
-    """Micro-batches a step; gradients are synchronised with the last one."""
+    """Micro-batches per step; gradients are synchronised with the last one."""
     optimizer_states: int = 2
-    """Numbers kept for a parameter: 2 for Adam, 1 for momentum, 0 for plain SGD."""
+    """State values per parameter: 2 for Adam, 1 for momentum, 0 for plain SGD."""
 
     @property
     def element_bytes(self) -> int:
-        """Of a parameter, and of its gradient."""
+        """Bytes of one parameter, or of its gradient."""
         return ELEMENT_BYTES[self.dtype]
 
     @property
@@ -50,27 +50,27 @@ class Traffic:
 
     strategy: str
     bytes_sent: float
-    """By each rank."""
+    """Bytes sent by each rank."""
     time_s: float
-    """Of all collectives one after another."""
+    """Total time of all collectives, one after another."""
     unhidden_s: float
-    """Of what no computation overlaps with: the last bucket of gradients.
+    """Time of communication that cannot overlap with computation: the last bucket of gradients.
 
-    With FSDP first gathers, last scatter.
+    FSDP: the first all-gathers and the last reduce-scatter.
     """
     collectives: int
     hideable: float
-    """Share of the computation that the rest can hide behind."""
+    """Share of the computation that can hide the rest."""
     state_bytes: float
     """Parameters, gradients and optimizer states on a rank, without activations."""
 
     def step_limits_s(self, compute_s: float) -> tuple[float, float]:
-        """(all hidden that can be, nothing hidden): a step whose computation takes compute_s, in seconds."""
+        """Returns bounds on a step whose computation takes compute_s, in seconds: (full overlap, no overlap)."""
         left = max(0.0, self.time_s - self.unhidden_s - self.hideable * compute_s)
         return compute_s + self.unhidden_s + left, compute_s + self.time_s
 
     def compute_for_s(self, efficiency: float) -> tuple[float, float]:
-        """Computation a step needs for a weak-scaling efficiency: (all hidden that can be, nothing hidden)."""
+        """Returns the computation that a step needs for a weak-scaling efficiency: (full overlap, no overlap)."""
         ratio = efficiency / (1 - efficiency)
         best = ratio * self.unhidden_s
         if self.hideable * best < self.time_s - self.unhidden_s:
@@ -79,12 +79,12 @@ class Traffic:
 
 
 def traffic(setting: Setting) -> tuple[Traffic, ...]:
-    """DDP, FSDP's full shard, and FSDP that shards gradients and optimizer states only."""
+    """Returns DDP, FSDP's full shard, and FSDP that shards only gradients and optimizer states."""
     return ddp_traffic(setting), fsdp_traffic(setting), fsdp_traffic(setting, reshard_after_forward=False)
 
 
 def ddp_traffic(setting: Setting) -> Traffic:
-    """All-reduces of DDP's buckets: the first of 1 MiB, the rest of 25 MiB."""
+    """Returns the all-reduces of DDP's buckets: the first of 1 MiB, the others of 25 MiB."""
     sizes = bucket_sizes(setting.size)
     times = [RING.time_s(size, setting.ranks, setting.link) for size in sizes]
     return Traffic(
@@ -99,9 +99,11 @@ def ddp_traffic(setting: Setting) -> Traffic:
 
 
 def fsdp_traffic(setting: Setting, *, reshard_after_forward: bool = True) -> Traffic:
-    """All-gathers of parameters for every micro-batch, and a reduce-scatter of gradients, of every wrapped block.
+    """Returns all-gathers of parameters for every micro-batch, and a reduce-scatter of gradients, per wrapped
+    block.
 
-    With reshard_after_forward (full shard) parameters are gathered again for backward; without it they stay.
+    With reshard_after_forward (full shard) parameters are gathered again for the backward pass; otherwise they are
+    kept.
     """
     ranks, size, blocks = setting.ranks, setting.size, setting.blocks
     gathers = setting.accumulation_steps * (2 if reshard_after_forward else 1)

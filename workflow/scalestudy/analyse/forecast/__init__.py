@@ -1,1 +1,1 @@
-"""Scales and batches that were not measured, with intervals, or why there is no forecast."""
+"""Forecasts for unmeasured scales and batches, with intervals, or the reason for a missing forecast."""

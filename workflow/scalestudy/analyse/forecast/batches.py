@@ -1,22 +1,24 @@
-"""Forecasts at batches that were not measured: from one process by its batch, and the overhead of the ranks.
+"""Forecasts at batches that were not measured: from the step of one process by batch, and the overhead of the
+ranks.
 
-Tc(B) = a + b B is the step of one process at batch B; X is the overhead a step pays for not being alone. For the
-batch that a wanted efficiency takes, X is taken not to depend on it: METHOD, "Algebra behind recommendations".
+Tc(B) = a + b B is the step of one process at batch B; X is the overhead of several ranks in a step. To calculate
+the batch for a given efficiency, X is assumed to be independent of the batch: METHOD, "Algebra behind
+recommendations".
 
-In a forecast it does. Synchronisation sends as many bytes whatever the batch, but a longer backward pass hides
-more of them: the pipeline of buckets (costs/buckets.py), on a link that leaves exposed what was measured, says
-how much. The rest of the overhead includes a slowdown: ranks compute more slowly next to each other and during
-communication. A slowdown grows with the computation. Its share of the rest is not measured; the value assumes
-half.
+In a forecast X depends on the batch. Synchronisation sends the same bytes at any batch, but a longer backward pass
+hides more of the communication. The model of the buckets (costs/buckets.py) calculates how much, on a link that
+reproduces the measured exposed communication. The rest of the overhead includes a slowdown: ranks compute more
+slowly next to each other and during communication. A slowdown grows with the computation. Its share of the rest is
+not measured; the value assumes half.
 
 The overhead has bounds. The upper bound assumes that nothing more is hidden and that all of the rest grows. The
-lower bound assumes that none of it grows, and that the longer computation hides as much more as it takes itself.
-It cannot hide more than was exposed, or, without probes, than the whole overhead. So no step at a larger batch is
-shorter than the present step, but for what its parts are off by. Limits at a confidence are those of a triangular
-distribution between these bounds. Measured at 48 batches, nine of ten overheads were within 0.67 of the way to the
-bounds, where such a distribution has 0.68 (docs/benchmarks.md, "Time to accuracy").
+lower bound assumes that none of it grows, and that the additional computation hides communication of its own
+length. It cannot hide more than was exposed, or, without probes, than the whole overhead. So a step at a larger
+batch is at least as long as the present step, apart from errors of its parts. The limits at a confidence are those
+of a triangular distribution between these bounds. Measured at 48 batches, nine of ten overheads were within 0.67
+of the way to the bounds; for such a distribution it is 0.68 (docs/benchmarks.md, "Time to accuracy").
 
-Beyond the largest batch that one process was measured at, its step is no exact line; the limits hold that too.
+Beyond the largest batch measured with one process, its step deviates from the line; the limits include this error.
 """
 
 import json
@@ -36,11 +38,11 @@ from scalestudy.registry.codes import OverheadModel, Refused
 from scalestudy.study.config.study import Study
 
 FARTHEST = 4.0
-"""Times the largest batch that one process was measured at; beyond, its step need not be the same line."""
+"""Limit relative to the largest batch measured with one process; beyond it the step may leave the line."""
 LINE_ERROR = 0.10
-"""Standard deviation of the logarithm of a step that the line predicts, for each doubling beyond the largest batch
-that one process was measured at. Root mean square over twelve networks on three kinds of data: 0.10 at twice and
-0.22 at four times that batch."""
+"""Standard deviation of the logarithm of a step predicted by the line, for each doubling beyond the largest batch
+measured with one process. Root mean square over twelve networks on three kinds of data: 0.10 at twice and 0.22 at
+four times that batch."""
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,18 @@ class StepModel:
     per_sample_s: float
 
     def step_time_s(self, batch: float) -> float:
-        """Seconds of a step of one process at this batch."""
+        """Returns the seconds of a step of one process at this batch."""
         return self.fixed_s + self.per_sample_s * batch
 
     def efficiency(self, batch: float, overhead_s: float, *, ranks: int, strong: bool) -> float:
-        """Weak scaling: Tc(B) / (Tc(B) + X), B of a rank. Strong: Tc(B) / (n (Tc(B / n) + X)), B of all ranks."""
+        """Efficiency. Weak: Tc(B) / (Tc(B) + X), B per rank. Strong: Tc(B) / (n (Tc(B / n) + X)), global B."""
         alone_s = self.step_time_s(batch)
         if strong:
             return alone_s / (ranks * (self.step_time_s(batch / ranks) + overhead_s))
         return alone_s / (alone_s + overhead_s)
 
     def batch_for(self, efficiency: float, overhead_s: float, *, ranks: int, strong: bool) -> float:
-        """Smallest batch with this efficiency, 0 < E < 1, of a rank or of all ranks as above.
+        """Returns the smallest batch with this efficiency, 0 < E < 1, per rank or global as above.
 
         Weak scaling: (X E / (1 - E) - a) / b. Strong: ((S - 1) a + S X) / (b (1 - S / n)) with S = E n.
         """
@@ -73,9 +75,10 @@ class StepModel:
 
 
 def step_model(alone: pd.DataFrame) -> StepModel:
-    """The line through the steps of one process at the smallest and the largest batch; alone: rows of the summary.
+    """Returns the line through the steps of one process at the smallest and largest batch; alone: rows of the
+    summary.
 
-    Raises NoFitError where it was measured at fewer than two batches or the step does not grow with them.
+    Raises NoFitError if it was measured at fewer than two batches or the step does not grow with the batch.
     """
     points = alone.dropna(subset=["step_time_s"]).sort_values("batch_per_rank")
     batches, times_s = points["batch_per_rank"].astype(float).to_list(), points["step_time_s"].to_list()
@@ -88,9 +91,10 @@ def step_model(alone: pd.DataFrame) -> StepModel:
 
 
 def batch_forecasts(study: Study, points: pd.DataFrame, summary: pd.DataFrame) -> list[dict[str, Any]]:
-    """Rows as in forecasts.csv for every factor in `report.forecast_batches` of every measured point of a series.
+    """Returns rows as in forecasts.csv for every factor in `report.forecast_batches` and every measured point of a
+    series.
 
-    points: distributed rows of one workload, variant and way of scaling.
+    points: distributed rows of one workload, variant and kind of scaling.
     """
     rows = []
     for _, point in points.iterrows():
@@ -116,7 +120,7 @@ def _row(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> dic
 
 
 def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> None:
-    """Raises NoFitError where the rows do not tell of this batch."""
+    """Raises NoFitError if a forecast at this batch is not possible from the rows."""
     if isnan(point["step_time_s"]):
         raise NoFitError(Refused.POINT_NOT_MEASURED)
     if isnan(point["overhead_s"]):
@@ -134,14 +138,14 @@ def _check(study: Study, point: pd.Series, good: pd.DataFrame, factor: int) -> N
 def step_time_at(
     model: StepModel, point: pd.Series, good: pd.DataFrame, batch: int, *, confidence: float
 ) -> Interval:
-    """Seconds of a step of all ranks at this batch of a rank, with limits at a confidence.
+    """Returns the seconds of a step of all ranks at this batch per rank, with limits at a confidence.
 
     good: rows of one process by its batch.
     """
     alone_s, overhead = model.step_time_s(batch), _overhead(model, point, batch)
     doublings = max(0.0, log2(batch / good["batch_per_rank"].max()))
     off = LINE_ERROR * doublings * normal_quantile(confidence)
-    to_the_bounds = 1 - sqrt(1 - confidence)  # each side of a triangular distribution is as likely to be passed
+    to_the_bounds = 1 - sqrt(1 - confidence)  # each side of a triangular distribution has the same probability
     below_s, above_s = (to_the_bounds * abs(end - overhead.value) for end in (overhead.low, overhead.high))
     value = alone_s + overhead.value
     step_time = Interval(
@@ -153,18 +157,18 @@ def step_time_at(
 
 
 def _scatter(good: pd.DataFrame) -> Interval:
-    """1 with the relative limits of one process's step at its largest batch; none where it was launched once."""
+    """Returns 1 with the relative limits of one process's step at its largest batch, if it has limits."""
     largest = good.iloc[good["batch_per_rank"].argmax()]
     step_time = Interval.of(largest, "step_time_s")
     return Interval(1.0) if isnan(step_time.low) else step_time.scaled(1 / step_time.value)
 
 
 def _overhead(model: StepModel, point: pd.Series, batch: int) -> Interval:
-    """Seconds that ranks take beyond one process at this batch of a rank, between their bounds."""
+    """Returns the seconds of overhead at this batch per rank, between their bounds."""
     alone_s, now_s = (model.step_time_s(samples) for samples in (batch, point["batch_per_rank"]))
     overhead, exposed_s = Interval.of(point, "overhead_s"), point["exposed_span_s"]
     least = min(overhead.low, overhead.value)
-    # A longer computation hides at most the time by which it is longer, and at most what was exposed.
+    # A longer computation can hide at most its additional time, and at most the exposed communication.
     hidden_s = max(0.0, alone_s - now_s)
     if isnan(exposed_s):  # not probed: all of the overhead may be exposed
         return Interval(overhead.value, max(0.0, least - hidden_s), overhead.high)
@@ -176,9 +180,10 @@ def _overhead(model: StepModel, point: pd.Series, batch: int) -> Interval:
 
 
 def _exposed_s(point: pd.Series, longer: float) -> float:
-    """What stays exposed where backward takes so many times as long, of a link that exposes what was measured now.
+    """Returns the exposed time if the backward pass takes this many times as long, on a link with the measured
+    exposed time.
 
-    Buckets alike in size and time stand for those of the model.
+    The model's buckets are represented by buckets of equal size and time.
     """
     exposed_s, backward_s = float(point["exposed_span_s"]), float(point["backward_compute_time_s"])
     count, size, ranks = point["buckets"], point["gradient_bytes"], point["world_size"]
@@ -193,7 +198,7 @@ def _exposed_s(point: pd.Series, longer: float) -> float:
         bandwidth = bandwidth_from_exposed(
             exposed_s, buckets(backward_s), backward_s, ranks=ranks, latency_s=latency_s
         )
-    except ValueError:  # its latencies alone take longer: a longer backward pass hides what it hides, and no more
+    except ValueError:  # latencies alone take longer: a longer backward pass only hides its own additional time
         return exposed_s
     link, later_s = Link(latency_s, bandwidth), backward_s * longer
     return exposed_s_of(buckets(later_s), later_s, lambda bucket: RING.time_s(bucket, ranks, link))

@@ -1,4 +1,4 @@
-"""What a row of forecasts.csv consists of, and why there may be no numbers in it."""
+"""The columns of a row of forecasts.csv, and the reasons for a row without numbers."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from scalestudy.registry.files import FILES
 
 @dataclass(frozen=True)
 class Place:
-    """A scale as machines know it: nodes, and devices on each."""
+    """A scale of the machine: nodes, and devices on each."""
 
     nodes: int
     devices_per_node: int
 
     @classmethod
     def of(cls, row: Row) -> Place:
-        """Where a row of the summary was measured."""
+        """Returns the place at which a row of the summary was measured."""
         return cls(int(row["nodes"]), int(row["devices_per_node"]))
 
     @property
@@ -34,7 +34,7 @@ class Place:
 
 
 class NoFitError(ValueError):
-    """What was measured does not bear a fit. value, limit, scale: what the reason speaks of, as far as it does."""
+    """The measurements do not permit a fit. value, limit, scale: quantities in the reason, if any."""
 
     def __init__(self, code: Refused, *, value: float = nan, limit: float = nan, scale: str = "") -> None:
         super().__init__(code)
@@ -53,7 +53,7 @@ NOT_GIVEN: dict[str, Any] = {
     "overhead_model": OverheadModel.NONE,
     **NoFitError(Refused.NONE).columns,
 }
-"""What a row has unless it says otherwise; lists are of JSON."""
+"""Default values of a row; lists are JSON."""
 
 COLUMNS, HELD_OUT_COLUMNS = (
     [name for column in FILES[file].columns for name in column.names]
@@ -62,13 +62,13 @@ COLUMNS, HELD_OUT_COLUMNS = (
 
 
 Made = tuple[Interval, Interval, dict[str, Any]]
-"""Step time in seconds, speedup, and the other columns of a forecast."""
+"""Returns step time in seconds, speedup, and the other columns of a forecast."""
 
 
 def forecast_row(of: str, place: Place, samples: int, make: Callable[[], Made]) -> dict[str, Any]:
-    """What COLUMNS has of a forecast, its names aside; samples: of a step, over all ranks.
+    """Returns COLUMNS of a forecast without its names; samples: per step, over all ranks.
 
-    make: may raise NoFitError; then the row says why it has no numbers.
+    make: may raise NoFitError; the row then has the reason instead of numbers.
     """
     try:
         step_time, speedup, others = make()

@@ -1,7 +1,7 @@
-"""What an unmeasured scale would give, with an interval; or the reason why that is not to be told.
+"""Prediction of a scale that was not measured, with an interval, or the reason for a missing prediction.
 
-The interval is that of all laws together, each with its weight: where the measured scales do not choose between
-laws, the forecast is as wide as they are apart.
+The interval combines all growth models, each with its weight. If the measured scales cannot distinguish between
+the models, the interval spans all of them.
 """
 
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from scalestudy.analyse.statistics.intervals import Interval
 from scalestudy.registry.codes import Refused
 
 FARTHEST = 4.0
-"""Times the largest measured size; beyond two doublings the laws part."""
+"""Limit relative to the largest measured size; beyond two doublings the growth models diverge."""
 DRAWS = 2001
 
 
 @dataclass(frozen=True)
 class Measured:
-    """A measured place: step time, and its relative standard error (nan where it came without an interval)."""
+    """A measured place: step time, and its relative standard error (nan without an interval)."""
 
     place: Place
     step_time_s: float
@@ -31,7 +31,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Forecast:
-    """At a place that was not measured; the speedup is over the base case."""
+    """A prediction at a place that was not measured; the speedup is relative to the baseline."""
 
     step_time_s: Interval
     speedup: Interval
@@ -39,10 +39,10 @@ class Forecast:
 
 
 def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confidence: float = 0.9) -> Forecast:
-    """Step time and speedup at a place, from measured places of which the smallest is the base case.
+    """Returns step time and speedup at a place, from measured places; the smallest of them is the baseline.
 
-    Raises NoFitError, with the reason, where the places measured do not reach there: another tier of the machine,
-    too far, too few.
+    Raises NoFitError, with the reason, if the measured places do not permit it: another tier of the machine, too
+    far, too few.
     """
     base = min(measured, key=lambda point: point.place.ranks)
     scales, unit = _in_one_tier(measured, target)
@@ -57,10 +57,10 @@ def forecast(measured: Sequence[Measured], target: Place, *, strong: bool, confi
 
 
 def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scale], int]:
-    """(the sizes that tell of the target's tier, ranks of a size of 1).
+    """Returns (the sizes that are informative for the target's tier, ranks of a size of 1).
 
-    Inside a node the unit is the rank. Across nodes it is the node: a whole one is the base, and at least one
-    place on several nodes tells what the network between them costs.
+    Inside a node the unit is the rank. Across nodes the unit is the node: a whole node is the base, and at least
+    one place on several nodes must show the cost of the network between them.
     """
     if target.nodes == 1:
         unit = min(point.place.ranks for point in measured)
@@ -74,7 +74,7 @@ def _in_one_tier(measured: Sequence[Measured], target: Place) -> tuple[list[Scal
 
 
 def _quantiles(laws: Sequence[Weighed], size: float, confidence: float) -> Interval:
-    """Median and limits of the step time over all laws, each log-normal about its own."""
+    """Returns median and limits of the step time over all growth models, each with a log-normal distribution."""
     normal = ndtri((np.arange(DRAWS) + 0.5) / DRAWS)
     values, weights = [], []
     for item in laws:

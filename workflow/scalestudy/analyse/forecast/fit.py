@@ -1,13 +1,13 @@
-"""Laws of how the overhead of a step grows with the number of ranks, and their fits to measured scales.
+"""Growth models ("laws") of the overhead of a step with the number of ranks, and their fits to measured scales.
 
-A law is linear in what is fitted: T(n) = T(1) w(n) + sum of x_k g_k(n), with w = 1 where every rank keeps its
-batch (weak scaling) and 1 / n where they share one (strong). n counts ranks, or nodes where a node is the unit;
-g(1) = 0.
+A law is linear in its unknowns: T(n) = T(1) w(n) + sum of x_k g_k(n), with w = 1 if every rank keeps its batch
+(weak scaling) and 1 / n if the ranks share one (strong). n counts ranks, or nodes if the node is the unit; g(1) =
+0.
 
-A law with p overheads is p + 1 linear unknowns: T(1) and the overheads x, fitted by weighted least squares. Errors
-are taken as relative, each point with its own. With two sizes every simple law passes through both points and
-nothing chooses between them; with more, each law is asked to foretell every further size from the smaller ones,
-and weighs by the product of the densities it gave to what was then measured (prequential weights: Dawid (1984),
+A law with p overheads has p + 1 linear unknowns: T(1) and the overheads x, fitted by weighted least squares.
+Errors are relative, with one error per point. With two sizes every simple law passes through both points, so they
+cannot distinguish between laws. With more sizes, each law predicts every further size from the smaller ones, and
+its weight is the product of the densities that it gave to the measured values (prequential weights: Dawid (1984),
 JRSS A 147).
 """
 
@@ -21,9 +21,9 @@ from scalestudy.analyse.forecast.columns import NoFitError
 from scalestudy.registry.codes import Refused
 
 ASSUMED_ERROR = 0.02
-"""Relative standard error of a step time that comes without an interval, as published tables mostly do."""
+"""Relative standard error of a step time without an interval, as in most published tables."""
 DISCREPANCY = 0.02
-"""Relative standard deviation, for each doubling beyond what was fitted, between a law and what is measured there.
+"""Relative standard deviation between a law and measurements, for each doubling beyond the fitted sizes.
 
 No law is exact. Calibrated on published tables; tests/unit/analyse/test_forecasts.py has the coverage.
 """
@@ -33,33 +33,33 @@ Growth = Callable[[float], float]
 
 @dataclass(frozen=True)
 class Law:
-    """One way the overhead may grow."""
+    """One way in which the overhead may grow."""
 
     name: str
     growth: tuple[Growth, ...]
     least_sizes: int
-    """Fewest sizes, the base case among them, with which it is fitted at all."""
+    """Smallest number of sizes for a fit, including the baseline."""
 
     def row(self, n: float, *, strong: bool) -> list[float]:
         """The factors of T(1) and of every x at n."""
         return [1 / n if strong else 1.0, *(grow(n) for grow in self.growth)]
 
 
-# The same at any number of ranks: a wrapper's cost, a fabric that gives every pair its full bandwidth.
+# The same at any number of ranks: the cost of a wrapper, a fabric with full bandwidth for every pair.
 CONSTANT = Law("constant", (lambda n: float(n > 1),), 2)
-# Bytes of a ring all-reduce; in strong scaling Amdahl's law, a part of the step that does not divide.
+# Bytes of a ring all-reduce; in strong scaling Amdahl's law, the serial part of the step.
 SHARE = Law("share", (lambda n: 1 - 1 / n,), 2)
 # Steps of a tree, the latest of n ranks.
 LOGARITHMIC = Law("logarithmic", (lambda n: log2(n),), 2)
 # Steps of a ring, or a link or a host that all ranks share.
 LINEAR = Law("linear", (lambda n: n - 1.0,), 2)
-# Contention and coherence: throughput g n / (1 + a (n - 1) + b n (n - 1)) is, for the time of a step, two terms.
+# Contention and coherence: throughput g n / (1 + a (n - 1) + b n (n - 1)), which is two terms of the step time.
 USL_WEAK = Law("usl", (lambda n: n - 1.0, lambda n: n * (n - 1.0)), 5)
 USL_STRONG = Law("usl", (lambda n: 1 - 1 / n, lambda n: n - 1.0), 5)
 
 
 def laws_for(*, strong: bool) -> tuple[Law, ...]:
-    """All laws that are tried, the simple ones first."""
+    """Returns all laws, the simple ones first."""
     return CONSTANT, SHARE, LOGARITHMIC, LINEAR, USL_STRONG if strong else USL_WEAK
 
 
@@ -70,7 +70,7 @@ LAWS = tuple(law.name for law in laws_for(strong=True))
 class Scale:
     """A measured scale.
 
-    Its size n in units of the base case, step time, and the relative standard error of that.
+    Its size n in units of the baseline, step time, and relative standard error of the step time.
     """
 
     n: float
@@ -84,7 +84,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class Fit:
-    """A law with its unknowns: T(1) first, then the overheads, in seconds; and their covariance."""
+    """A law with its fitted unknowns in seconds (T(1) first, then the overheads) and their covariance."""
 
     law: Law
     strong: bool
@@ -94,11 +94,11 @@ class Fit:
     """The largest n that was fitted."""
 
     def step_time_s(self, n: float) -> float:
-        """Seconds at size n."""
+        """Returns the seconds of a step at size n."""
         return float(np.dot(self._row(n), self.unknowns))
 
     def error(self, n: float) -> float:
-        """Relative standard error at n: of the fit, and of the law itself beyond the largest n fitted."""
+        """Returns the relative standard error at n: of the fit, and of the law beyond the largest fitted n."""
         row = self._row(n)
         fitted = sqrt(max(0.0, float(row @ self.covariance @ row))) / abs(self.step_time_s(n))
         doublings = max(0.0, log(n / self.largest) / log(2))
@@ -110,7 +110,7 @@ class Fit:
 
 @dataclass(frozen=True)
 class Weighed:
-    """A fit, its weight among all, and its largest relative error at sizes that it foretold (nan: none)."""
+    """A fit, its weight among all, and its largest relative error at predicted sizes (nan if there are none)."""
 
     fit: Fit
     weight: float
@@ -118,10 +118,10 @@ class Weighed:
 
 
 def fit_law(law: Law, scales: Sequence[Scale], *, strong: bool) -> Fit:
-    """Weighted least squares. Raises ValueError where there are fewer sizes than the law needs."""
+    """Fits by weighted least squares. Raises ValueError with fewer sizes than the law needs."""
     scales = _sorted(scales)
     if len({scale.n for scale in scales}) < law.least_sizes:
-        raise ValueError(f"{law.name}: needs {law.least_sizes} sizes, and {len(scales)} were measured")
+        raise ValueError(f"{law.name}: needs {law.least_sizes} sizes, but {len(scales)} were measured")
     times = np.array([scale.step_time_s for scale in scales])
     weights = 1 / (times * np.array([scale.known_error for scale in scales]))
     design = np.array([law.row(scale.n, strong=strong) for scale in scales]) * weights[:, None]
@@ -130,9 +130,9 @@ def fit_law(law: Law, scales: Sequence[Scale], *, strong: bool) -> Fit:
 
 
 def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
-    """Every law that the sizes bear, the one that foretold best first.
+    """Returns every law that these sizes permit, the best predictor first.
 
-    Raises NoFitError where fewer than two sizes were measured, or no law foretells what was.
+    Raises NoFitError if fewer than two sizes were measured, or no law predicts the measurements.
     """
     scales = _sorted(scales)
     sizes = len({scale.n for scale in scales})
@@ -154,7 +154,7 @@ def fit_all(scales: Sequence[Scale], *, strong: bool) -> list[Weighed]:
 
 
 def _foretold(law: Law, scales: Sequence[Scale], *, strong: bool) -> tuple[float, list[float]]:
-    """(log density of the sizes beyond the fewest that the law needs, relative errors at them)."""
+    """Returns (log density of the sizes beyond the minimum for the law, relative errors at them)."""
     log_density, errors = 0.0, []
     for count in range(law.least_sizes, len(scales)):
         fit, new = fit_law(law, scales[:count], strong=strong), scales[count]

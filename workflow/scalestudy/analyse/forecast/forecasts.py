@@ -1,7 +1,6 @@
-"""Forecasts of a study: speedup at scales and batches that were not measured, for every series that was.
+"""Forecasts of a study: speedup at scales and batches that were not measured, for every measured series.
 
-Or why there is none. Scales that were measured are forecast too, from the smaller ones alone: how far the others
-can be believed.
+A missing forecast has a reason. As a back-test, measured scales are also predicted, only from the smaller ones.
 """
 
 import json
@@ -25,13 +24,13 @@ from scalestudy.study.config.study import Study
 
 
 def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
-    """A row for every variant, way of scaling, and scale or batch of interest; columns are COLUMNS.
+    """Returns a row for every variant, kind of scaling, and scale or batch of interest; columns are COLUMNS.
 
     `forecast_of`: `scale`, or `batch` at a scale that was measured (analyse/forecast/batches.py).
 
-    Scales: `report.forecast_scales`; unless given, twice the most devices of a node that were measured, and twice
-    the most nodes. `from_scales`, `from_batches`: what it rests on, as lists of JSON. `overhead_model`, with the
-    weights that the measured scales give to laws of it. `refused`: why there is no number, `none` where there is.
+    Scales: `report.forecast_scales`; by default twice the largest measured number of devices of a node, and twice
+    the largest number of nodes. `from_scales`, `from_batches`: the measurements used, as JSON lists.
+    `overhead_model`, with the weights of the laws. `refused`: the reason for a missing number, otherwise `none`.
     """
     rows = []
     for names, series in series_of(summary):
@@ -43,10 +42,11 @@ def forecasts_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
-    """A row for every distributed point with a number; columns are HELD_OUT_COLUMNS.
+    """Returns a row for every distributed point with a number; columns are HELD_OUT_COLUMNS.
 
-    The forecast is made as any other, from the points of the series with fewer ranks; `refused` says why there is
-    none. measured_*: what the point itself was measured to be, in seconds and as a ratio, with its limits.
+    The forecast is calculated like any other, from the points of the series with fewer ranks; `refused` has the
+    reason for a missing one. measured_*: the measured values of the point itself, in seconds and as a ratio, with
+    limits.
     """
     rows = []
     for names, series in series_of(summary):
@@ -61,7 +61,7 @@ def held_out_frame(study: Study, summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def series_of(summary: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """(columns of SERIES, its base case and then its distributed points), where there are any."""
+    """Yields (columns of SERIES, its baseline and then its distributed points), if there are any."""
     for key, points in distributed(summary).groupby(SERIES, sort=False):
         yield dict(zip(SERIES, map(str, key), strict=True)), pd.concat([base_of(summary, points.iloc[0]), points])
 
@@ -71,7 +71,7 @@ def _places_of(points: pd.DataFrame) -> list[Place]:
 
 
 def _places(study: Study, points: pd.DataFrame) -> list[Place]:
-    """Where a forecast is wanted and nothing was measured."""
+    """Returns the places of interest that were not measured."""
     known = _places_of(points)
     if study.report.forecast_scales is not None:
         wanted = [Place(*nodes_and_devices(scale)) for scale in study.report.forecast_scales]
@@ -88,7 +88,7 @@ def _places(study: Study, points: pd.DataFrame) -> list[Place]:
 
 
 def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling: str) -> dict[str, Any]:
-    """What COLUMNS has of a forecast, its names aside; series: as of `series_of`."""
+    """Returns COLUMNS of a forecast without its names; series: from `series_of`."""
     strong, confidence = scaling == "strong", study.report.confidence
     base = series.iloc[0]
     whole = int(base["global_batch"]) if strong else int(base["batch_per_rank"]) * place.ranks
@@ -104,14 +104,14 @@ def forecast_of_scale(study: Study, series: pd.DataFrame, place: Place, scaling:
 
 
 def _weights(laws: Sequence[Weighed]) -> dict[str, Any]:
-    """The weight of every law; alike where none has foretold a size, so that nothing chooses between them."""
+    """Returns the weight of every law; equal weights if no law has predicted a size."""
     alike = len(laws) > 1 and all(isnan(item.held_out_error) for item in laws)
     weights = {f"law_{item.fit.law.name}_weight": item.weight for item in laws}
     return {"overhead_model": OverheadModel.LAWS_ALIKE if alike else OverheadModel.LAWS} | weights
 
 
 def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
-    """Raises NoFitError where the rows do not tell of this place."""
+    """Raises NoFitError if a forecast at this place is not possible from the rows."""
     if not len(good) or not good["is_base"].any():
         raise NoFitError(Refused.BASE_NOT_MEASURED)
     if whole % place.ranks:
@@ -124,7 +124,7 @@ def _check(good: pd.DataFrame, place: Place, whole: int) -> None:
 
 
 def _measured(good: pd.DataFrame, confidence: float) -> Sequence[Measured]:
-    """Step times with standard errors on the log scale; taken from the intervals, which few launches make wide."""
+    """Returns step times with standard errors on the log scale, from their intervals (wide with few runs)."""
     normal = float(ndtri(0.5 + confidence / 2))
     return [
         Measured(Place.of(row), row["step_time_s"], Interval.of(row, "step_time_s").relative_half_width / normal)

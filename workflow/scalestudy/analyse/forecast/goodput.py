@@ -1,13 +1,13 @@
-"""What a larger batch is worth: fewer steps, but more samples, until the same loss.
+"""Value of a larger batch: fewer steps, but more samples, until the same loss.
 
-B_noise = tr(Sigma) / |G|^2 is the gradient noise scale, samples. A step of batch B lowers the loss by 1 / (1 +
-B_noise / B) of what a step with the true gradient would. So, to the same loss, a batch of B samples needs 1 +
-B_noise / B times as many steps as a very large one, and 1 + B / B_noise times as many samples as a very small one.
+B_noise = tr(Sigma) / |G|^2 is the gradient noise scale, in samples. A step of batch B lowers the loss by 1 / (1 +
+B_noise / B) of the reduction of a step with the true gradient. So, until the same loss, a batch of B samples needs
+1 + B_noise / B times the steps of a very large one, and 1 + B / B_noise times the samples of a very small one.
 
-This holds for plain SGD with a learning rate that is tuned for every batch: epsilon(B) = epsilon_max / (1 +
-B_noise / B), which is linear in the batch far below the noise scale and constant far above. For Adam, the
-same authors found rates that grow with a power of the batch between 0.5 and 1. The noise scale is that of one
-moment; it usually grows while a network is trained.
+This is valid for plain SGD with a learning rate that is tuned for every batch: epsilon(B) = epsilon_max / (1 +
+B_noise / B), which is linear in the batch far below the noise scale and constant far above. For Adam, the same
+authors found rates that grow with a power of the batch between 0.5 and 1. The noise scale is from one moment; it
+usually grows during training.
 
 Sources: McCandlish et al. (2018), An Empirical Model of Large-Batch Training, arXiv:1812.06162, sections 2.2 and
 2.3; efficiency and goodput as in Qiao et al. (2021), Pollux, OSDI.
@@ -22,18 +22,18 @@ from scalestudy.analyse.statistics.intervals import Interval, normal_quantile, p
 FORMULA_ERROR = 0.09
 """Standard deviation of the logarithm of the factor of samples at twice the batch. It grows with the square root
 of the number of doublings. Root mean square over twelve networks on three kinds of data, at two and four times the
-batch. The noise scale is that of one training at its end, and the learning rate follows the batch
+batch. The noise scale is measured at the end of one training, and the learning rate follows the batch
 (docs/benchmarks.md, "Time to accuracy")."""
 
 TRIAL_WEIGHT = 0.2
-"""Of a trial beside the gradients: by the inverse squares of what each is off by in one training, 0.25 and 0.12 of
-the logarithm of the factor of samples (the same networks)."""
+"""Weight of a trial relative to the gradients: from the inverse squares of their errors in one training, 0.25 and
+0.12 of the logarithm of the factor of samples (the same networks)."""
 
 
 def statistical_efficiency(noise_scale: float, batch: float, reference: float) -> float:
-    """(B_noise + B0) / (B_noise + B): progress of a sample at a batch over that at the reference batch B0.
+    """Returns (B_noise + B0) / (B_noise + B): progress per sample at a batch relative to the reference batch B0.
 
-    1 where the noise scale is inf: then no sample of these batches is in vain. All in samples.
+    1 if the noise scale is inf: then every sample of these batches contributes equally. All in samples.
     """
     return 1.0 if isinf(noise_scale) else (noise_scale + reference) / (noise_scale + batch)
 
@@ -41,12 +41,12 @@ def statistical_efficiency(noise_scale: float, batch: float, reference: float) -
 def efficiency_interval(
     noise_scale: Interval, batch: float, reference: float, *, confidence: float, tried: float = nan
 ) -> Interval:
-    """statistical_efficiency of each end of the interval, and what the formula itself is off by (FORMULA_ERROR).
+    """Returns statistical_efficiency of each end of the interval, including the error of the formula
+    (FORMULA_ERROR).
 
-    confidence: of the limits, those of the noise scale too. tried: the noise scale that a trial of larger batches
-    shows; nan where there was none. The efficiency rises with the noise scale above the reference batch, and falls
-    below it. Both efficiencies count, as TRIAL_WEIGHT says, and a trial that diverged, 0, counts alone. All in
-    samples.
+    confidence: of the limits, also of the noise scale's. tried: the noise scale from a trial of larger batches;
+    nan without one. The efficiency increases with the noise scale above the reference batch, and decreases below
+    it. Both estimates are averaged with TRIAL_WEIGHT; a trial that diverged, 0, counts alone. All in samples.
     """
     of = noise_scale.map if batch >= reference else noise_scale.falling
     found = of(lambda scale: statistical_efficiency(scale, batch, reference))
@@ -66,10 +66,10 @@ def goodput(
     confidence: float,
     tried: float = nan,
 ) -> Interval:
-    """Throughput times statistical efficiency: samples a second, each worth one of the reference batch.
+    """Returns throughput times statistical efficiency: samples per second, in equivalents of the reference batch.
 
     throughput: at `batch`, samples/s. It and the noise scale are measured in different steps, so that their errors
-    do not depend on each other. tried: as above.
+    are independent. tried: as above.
     """
     worth = efficiency_interval(noise_scale, batch, reference, confidence=confidence, tried=tried)
     return product(throughput, worth)

@@ -1,1 +1,1 @@
-"""One point: the launches of a variant at a scale against their base case."""
+"""One point: the runs of a variant at a scale, compared with their baseline."""

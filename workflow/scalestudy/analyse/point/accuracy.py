@@ -1,4 +1,4 @@
-"""Whether accuracy was kept, and how long it took to reach: speed counts only where it is."""
+"""Whether accuracy was kept, and the time to reach a target: speed is only useful at equal accuracy."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -10,26 +10,26 @@ from scalestudy.analyse.statistics.intervals import Interval, mean
 from scalestudy.registry.codes import AccuracyKept
 
 MOST_SAMPLES = 10**6
-"""Held-out samples of which a single one is told from rounding of the machine."""
+"""Number of held-out samples up to which a single sample can be separated from rounding errors."""
 FEWEST_SAMPLES = 100
-"""Held-out samples that are there at least. A few accuracies may be whole numbers over less by chance."""
+"""Smallest assumed number of held-out samples: accuracies may be multiples of a larger step by chance."""
 UNIFORM = 1 / 12
-"""Variance of a rounded number, in squares of the step that it is rounded to."""
+"""Variance of a rounded number, in squares of the rounding step."""
 
 
 def compare_accuracy(
     mine: pd.Series, base: pd.Series, *, margin: float, confidence: float
 ) -> tuple[Interval, AccuracyKept]:
-    """(mean difference of accuracy with its interval, what it shows). Both series are indexed by repeat.
+    """Returns (mean difference of accuracy with its interval, conclusion). Both series are indexed by repeat.
 
-    Launches of the same repeat share their seed, so they are compared in pairs: what a seed does to both cancels.
-    Two one-sided paired t-tests at level 1 - confidence each: `equivalent` where the interval of the difference
-    at level 2 confidence - 1 lies inside (-margin, margin). `lower` and `higher`: not equivalent, and the whole
-    interval at `confidence` is beyond zero. `not_shown`: too few launches to tell, which proves nothing.
-    Source: Schuirmann (1987), J. Pharmacokinetics and Biopharmaceutics 15.
+    Runs of the same repeat share their seed, so they are compared in pairs, and the effect of the seed cancels.
+    Two one-sided paired t-tests at level 1 - confidence each: `equivalent` if the interval of the difference at
+    level 2 confidence - 1 is inside (-margin, margin). `lower` and `higher`: not equivalent, and the whole
+    interval at `confidence` is on one side of zero. `not_shown`: inconclusive with these runs. Source: Schuirmann
+    (1987), J. Pharmacokinetics and Biopharmaceutics 15.
 
-    Accuracies are counts of held-out samples. Differences that happen to be the same in all launches do not show
-    that nothing scatters: their spread counts as at least that of two counts that are rounded.
+    Accuracies are counts of held-out samples. Differences that happen to be equal in all runs do not show that
+    there is no variation: their spread is at least the spread of two rounded counts.
     """
     differences = (mine - base).dropna()
     step = resolution([*mine[differences.index], *base[differences.index]])
@@ -46,21 +46,21 @@ def compare_accuracy(
 
 
 def resolution(accuracies: Sequence[float]) -> float:
-    """The smallest step that accuracies show: 1 / n, where all of them are whole numbers over the same n.
+    """Returns the smallest step between accuracies: 1 / n, if all of them are multiples of 1 / n.
 
-    n is the number of held-out samples, or a divisor of it, and counts as FEWEST_SAMPLES at least. It is far above
-    MOST_SAMPLES where they are no such ratios, so that the step is next to nothing.
+    n is the number of held-out samples, or a divisor of it, and at least FEWEST_SAMPLES. If accuracies are not
+    such ratios, n is far above MOST_SAMPLES, so that the step is negligible.
     """
     denominators = [Fraction(float(one)).limit_denominator(MOST_SAMPLES).denominator for one in accuracies]
     return 1 / max(FEWEST_SAMPLES, lcm(*denominators))
 
 
 def time_to_accuracy(epochs: pd.DataFrame, target: float | None) -> float:
-    """Seconds of training until validation accuracy first reached the target; nan where it never did.
+    """Returns the seconds of training until validation accuracy first reached the target; nan if it never did.
 
-    epochs: one launch in order, with epoch_time_s (validation excluded) and validation_accuracy. Accuracy is known
-    at the ends of epochs, and is taken to be linear between two of them. What the network had before the first
-    epoch is not known: a target that is reached in it is reached at its end.
+    epochs: one run in order, with epoch_time_s (validation excluded) and validation_accuracy. Accuracy is known at
+    the ends of epochs, and is interpolated linearly between them. The accuracy before the first epoch is unknown:
+    a target that is reached during the first epoch counts as reached at its end.
     """
     if target is None:
         return nan

@@ -1,4 +1,4 @@
-"""From which model size FSDP is worth it: the sizes between which it overtakes DDP, if that is shown at all."""
+"""The model sizes between which FSDP overtakes DDP, if the intervals show this."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -11,10 +11,10 @@ PLACE = ["scaling", "nodes", "devices_per_node"]
 
 
 def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int], pd.DataFrame]]:
-    """((FSDP variant, scaling, nodes, devices per node), its points by size) where DDP does the same work.
+    """Yields ((FSDP variant, scaling, nodes, devices per node), its points by size) where DDP does the same work.
 
-    summary: its rows are points, of all workloads. The columns of relative_throughput are to that DDP variant:
-    those of the summary where DDP comes first in the study, their inverse where FSDP does. Columns of the DDP
+    summary: its rows are points, of all workloads. The columns of relative_throughput are relative to that DDP
+    variant: those of the summary if DDP is first in the study, their inverse if FSDP is. Columns of the DDP
     variant end in _of_ddp.
     """
     rows = distributed(summary)
@@ -34,10 +34,10 @@ def beside_ddp(summary: pd.DataFrame) -> Iterator[tuple[tuple[str, str, int, int
 
 
 def overtaking(points: pd.DataFrame) -> dict[str, float]:
-    """Where the points of one FSDP variant cross; empty where they do not, or their limits do not show it.
+    """Returns where the points of one FSDP variant cross; empty if they do not, or if their limits do not show it.
 
     In parameters: `slower_at`, the largest model that FSDP trains slower than DDP, and `faster_at`, the smallest
-    that it trains faster. points: as beside_ddp gives them. DDP without a good launch where FSDP has one counts as
+    that it trains faster. points: from beside_ddp. If FSDP has a good run and DDP has none, DDP counts as
     overtaken.
     """
     alone = points["step_time_s"].notna() & points["relative_throughput"].isna()

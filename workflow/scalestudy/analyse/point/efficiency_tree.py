@@ -1,18 +1,18 @@
-"""Where the efficiency of a point is lost: factors that multiply to it, each a share of time that is kept.
+"""Loss of efficiency of a point: factors whose product is the efficiency, each a share of the time that remains.
 
-After the multiplicative model of the POP Centre of Excellence (https://pop-coe.eu/node/69), in terms of what a
-study measures: its steps, one process at equal batch per rank, and the probes of synchronisation.
+After the multiplicative model of the POP Centre of Excellence (https://pop-coe.eu/node/69), in terms of the
+measurements of a study: its steps, one process at equal batch per rank, and the probes of synchronisation.
 
     efficiency
-      batch            n ranks' shares alone, each at its own batch, against the whole batch at once
-      parallel         one process at equal batch per rank against a step of all ranks
-        contention     without synchronisation: what ranks take from each other on the host, and the wrapper
+      batch            a rank's share alone, at its own batch, compared with the whole batch at once
+      parallel         one process at equal batch per rank, compared with a step of all ranks
+        contention     without synchronisation: contention between ranks on the host, and the wrapper
         synchronisation
           interference computation slowed by the communication that it overlaps with
-          balance      waiting for the latest rank
-          transfer     communication that nothing overlaps with, and what no method accounts for
+          balance      waiting for the slowest rank
+          transfer     communication without overlap, and time that no method explains
 
-Every level closes: the factors below a node multiply to it, whatever was measured.
+Every level is complete: the factors below a node multiply to it, whatever was measured.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ from scalestudy.analyse.statistics.intervals import Interval
 
 @dataclass(frozen=True)
 class Factor:
-    """A node of the tree: a share of the time that is kept, at most about 1."""
+    """A node of the tree: a share of the time that remains, at most about 1."""
 
     name: str
     level: int
@@ -34,9 +34,9 @@ class Factor:
 
 
 def efficiency_tree(point: pd.Series) -> list[Factor]:
-    """The factors of a row of the summary, from the root down, as far as its measurements reach.
+    """Returns the factors of a row of the summary, from the root down, as far as they were measured.
 
-    Intervals are those of the times that are lost at a node; the root has the row's own.
+    Intervals are those of the times lost at a node; the root has the row's own.
     """
     efficiency = Interval.of(point, "efficiency")
     if isnan(efficiency.value):
@@ -45,7 +45,7 @@ def efficiency_tree(point: pd.Series) -> list[Factor]:
     step, alone = Interval.of(point, "step_time_s"), Interval.of(point, "step_time_alone_s")
     if isnan(alone.value):
         return tree
-    # Weak scaling: the base case has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
+    # Weak scaling: the baseline has a rank's batch, so that nothing is lost to it and the rest is the efficiency.
     weak = point["scaling"] == "weak"
     parallel = efficiency if weak else _ratio(alone, step)
     batch = Interval(1.0) if weak else _ratio(efficiency, parallel)
@@ -75,7 +75,7 @@ COLUMNS = [*KEYS, "factor", "level", "share", "share_low", "share_high"]
 
 
 def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
-    """The trees of all distributed rows of the summary, a row a factor; columns are COLUMNS."""
+    """Returns the trees of all distributed rows of the summary, one row per factor; columns are COLUMNS."""
     rows = [
         {**point[KEYS], "factor": factor.name, "level": factor.level, **factor.share.columns("share")}
         for _, point in distributed(summary).iterrows()
@@ -85,24 +85,24 @@ def factors_frame(summary: pd.DataFrame) -> pd.DataFrame:
 
 
 def _without(lost: Interval, whole: float) -> Interval:
-    """1 - lost / whole: the share that is kept. Its limits are those of what is lost."""
+    """Returns 1 - lost / whole, the share that remains. Its limits follow from the limits of the lost time."""
     return Interval(1 - lost.value / whole, _positive(1 - lost.high / whole), 1 - lost.low / whole)
 
 
 def _rest(sync: Interval, *told: Interval) -> Interval:
-    """What of the synchronisation is not told; half-widths add in squares."""
+    """Returns the part of the synchronisation that is not explained; half-widths add in quadrature."""
     value = sync.value - sum(part.value for part in told)
     half = sqrt(sum(((part.high - part.low) / 2) ** 2 for part in (sync, *told)))
     return Interval(value, value - half, value + half)
 
 
 def _ratio(above: Interval, below: Interval) -> Interval:
-    """Quotient of independent quantities; relative half-widths add in squares."""
+    """Returns the quotient of independent quantities; relative half-widths add in quadrature."""
     value = above.value / below.value
     half = value * sqrt(sum(((part.high - part.low) / 2 / part.value) ** 2 for part in (above, below)))
     return Interval(value, _positive(value - half), value + half)
 
 
 def _positive(limit: float) -> float:
-    """A share is not below 0, whatever its interval says; nan stays."""
+    """Limits an interval to 0 and above, since a share is not negative; nan stays."""
     return limit if isnan(limit) else max(0.0, limit)

@@ -1,4 +1,4 @@
-"""What the launches of a point say of energy, and of what held the clocks of their GPUs back."""
+"""Energy of the runs of a point, and the reasons for which the clocks of their GPUs were limited."""
 
 from typing import Any
 
@@ -10,15 +10,16 @@ from scalestudy.analyse.statistics.intervals import NOTHING, mean_on_logs
 from scalestudy.study.config.study import Study
 
 HOT_SHARE = 0.5
-"""Of the readings of a launch: from here heat held its clock back for most of the time."""
+"""Share of the readings from which a run counts as hot: heat limited its clock for most of the time."""
 ENERGIES = ("energy_per_sample_j", "cpu_energy_per_sample_j")
 
 
 def energy_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """Columns of a row of the summary: geometric means with their intervals over launches that tell, medians of
-    shares over launches, and the number of hot launches.
+    """Returns columns of a row of the summary: geometric means with their intervals over runs with a value,
+    medians of shares over runs, and the number of hot runs.
 
-    good: rows of runs.csv. One of an earlier release may lack these columns; it is then nan, and no launch is hot.
+    good: rows of runs.csv. Records of earlier releases may lack these columns; values are then nan, and no run is
+    hot.
     """
     columns: dict[str, Any] = {}
     for name in ENERGIES:

@@ -1,4 +1,4 @@
-"""The throughput of one point over that of another, of launches of the same repeat."""
+"""The throughput of one point relative to another, from runs of the same repeat."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from scalestudy.study.config.study import Study
 
 
 def counted_launches(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    """The launches of a point that count: rows of runs.csv that ended well, have steady steps and one protocol."""
+    """Returns the runs of a point that count: good runs in runs.csv with steady steps and one protocol."""
     return of_one_protocol(good_launches(runs[runs["run_id"].isin(run_ids)]))
 
 
 def throughput_gain(before: pd.DataFrame, after: pd.DataFrame, study: Study) -> Interval:
-    """Throughput after over throughput before, at the level of a look; NOTHING where a side has no launches.
+    """Returns throughput after over throughput before, at the level of a look; NOTHING if a side has no runs.
 
-    before, after: rows of runs.csv, as `counted_launches` has them.
+    before, after: rows of runs.csv, from `counted_launches`.
     """
     if not len(before) or not len(after):
         return NOTHING

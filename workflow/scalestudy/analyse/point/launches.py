@@ -1,4 +1,4 @@
-"""The launches of a point: rows of runs.csv, picked by their ids, and what is asked of their columns."""
+"""The runs of a point: rows of runs.csv, selected by their ids, and common operations on their columns."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,29 +11,29 @@ from scalestudy.study.config.study import Study
 
 
 def plain_text(runs: pd.DataFrame) -> pd.DataFrame:
-    """The same rows, with text as objects, in few blocks: to pick rows then takes a step a block, not a column."""
+    """Returns the same rows in few blocks, text as objects: rows are then selected per block, not per column."""
     return runs.astype(dict.fromkeys(runs.select_dtypes(include=["string"]).columns, object)).copy()
 
 
 def good_launches(runs: pd.DataFrame) -> pd.DataFrame:
-    """The launches that ended well and have steady steps."""
+    """Returns the runs that completed and have steady steps."""
     return runs[(runs["outcome"] == "ok") & runs["step_time_s"].notna()]
 
 
 def by_repeat(launches: pd.DataFrame, column: str) -> pd.Series:
-    """A column of launches by their repeat."""
+    """Returns a column of runs by their repeat."""
     return pd.Series(launches[column].to_numpy(), index=launches["repeat"].to_numpy(), name=column)
 
 
 def launches_of(good: pd.DataFrame, column: str, study: Study) -> Sample:
-    """A column of the launches of a point; those that were planned from the start decide on the spread."""
+    """Returns a column of the runs of a point; the spread is that of the runs that were planned from the start."""
     found = by_block(good, column)
     values, planned = found.to_numpy(), found.index.to_numpy() <= study.repeats_for_spread
     return Sample(values, None if planned.all() else values[planned])
 
 
 def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
-    """A column of the launches of a point by their repeat, without launches of another meaning of it."""
+    """Returns a column of the runs of a point by repeat, without runs for which the column has another meaning."""
     found = by_repeat(launches, column)
     if found.empty:
         return found
@@ -42,13 +42,13 @@ def by_block(launches: pd.DataFrame, column: str) -> pd.Series:
 
 
 def among(runs: pd.DataFrame, run_ids: tuple[str, ...]) -> pd.DataFrame:
-    """Those of these launches that are among the rows."""
+    """Returns the rows of these runs, if they exist."""
     places = runs.index.get_indexer(pd.Index(run_ids))
     return runs.take(places[places >= 0])
 
 
 def first_of(good: pd.DataFrame, seen: pd.Series, nothing: Mapping[str, Any]) -> dict[str, Any]:
-    """Columns of the first launch in which something was seen; `nothing` where there is none."""
+    """Returns columns of the first run in which something was seen; `nothing` if there is none."""
     where = seen.to_numpy(dtype=bool)
     if not where.any():
         return dict(nothing)

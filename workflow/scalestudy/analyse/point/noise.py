@@ -1,4 +1,4 @@
-"""The gradient noise scale of a point: the ratio of the averages over its launches."""
+"""The gradient noise scale of a point: the ratio of the averages over its runs."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from scalestudy.analyse.statistics.intervals import Interval
 
 
 def noise_row(good: pd.DataFrame, *, confidence: float) -> dict[str, Any]:
-    """gradient_noise_scale_samples with its limits, gradient_variance, gradient_square, and the noise scale that a
-    trial of larger batches shows. good: rows of runs.csv.
+    """Returns gradient_noise_scale_samples with its limits, gradient_variance, gradient_square, and the noise
+    scale from a trial of larger batches. good: rows of runs.csv.
 
-    Launches are the unit: their networks differ by their seeds, and their batches differ. `high` is inf where the
-    mean of |G|^2 over launches does not differ from 0. A single launch has the interval over its own steps.
+    The run is the unit of analysis: networks differ by their seeds, and their batches differ. `high` is inf if the
+    mean of |G|^2 over runs does not differ significantly from 0. A single run has the interval over its own steps.
     """
     measured = good.dropna(subset=[VARIANCE, SQUARE])
     variances, squares = (measured[name].to_numpy(dtype=float) for name in (VARIANCE, SQUARE))

@@ -1,4 +1,4 @@
-"""Launches of several measurement protocols: which of them are averaged, and which are compared."""
+"""Runs of several measurement protocols: which of them may be averaged, and which may be compared."""
 
 from itertools import combinations
 
@@ -10,20 +10,20 @@ STEP_TIME = "step_time_s"
 
 
 def measured_of(row: pd.Series) -> Measured:
-    """How a row of runs.csv or of the summary was measured."""
+    """Returns how a row of runs.csv or of the summary was measured."""
     return Measured(row["protocol"], row["strategy"])
 
 
 def newest_of(rows: pd.DataFrame) -> Measured:
-    """How the newest of these rows was measured."""
+    """Returns how the newest of these rows was measured."""
     return measured_of(rows.iloc[int(rows["protocol"].to_numpy().argmax())])
 
 
 def of_one_protocol(launches: pd.DataFrame) -> pd.DataFrame:
-    """The launches of a point that may be averaged: those comparable in step time with its newest protocol.
+    """Returns the runs of a point that may be averaged: those comparable in step time with its newest protocol.
 
-    launches: rows of runs.csv. Of the rows kept, columns that are not comparable with the newest protocol are
-    emptied: nan, False, or '' for text.
+    runs: rows of runs.csv. In the remaining rows, columns that are not comparable with the newest protocol are
+    cleared: nan, False, or '' for text.
     """
     protocols = launches["protocol"].unique()
     if len(protocols) < 2:
@@ -43,20 +43,20 @@ def _nothing(column: pd.Series) -> float | bool | str:
 
 
 def comparable_with(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> pd.DataFrame:
-    """Those of other launches that may be averaged; none where a column of theirs does not compare with ours."""
+    """Returns the other runs that may be averaged; none if a column of theirs is not comparable with ours."""
     others = of_one_protocol(others)
     return others if are_comparable(launches, others, column) else others.iloc[:0]
 
 
 def are_comparable(launches: pd.DataFrame, others: pd.DataFrame, column: str = STEP_TIME) -> bool:
-    """Whether a column means the same in the newest protocols of two sets of launches; so it does in none."""
+    """Returns whether a column is comparable between two sets of runs; true if one is empty."""
     if launches.empty or others.empty:
         return True
     return comparable(newest_of(launches), newest_of(others), column)
 
 
 def same_meaning(rows: pd.DataFrame, one: Measured, column: str = STEP_TIME) -> pd.Series:
-    """Whether a column is comparable between each of these rows and what was measured so."""
+    """Returns whether a column is comparable between each of these rows and a given way of measuring."""
     same = rows["protocol"] == one.protocol
     if same.all():
         return same
@@ -65,6 +65,6 @@ def same_meaning(rows: pd.DataFrame, one: Measured, column: str = STEP_TIME) -> 
 
 
 def all_comparable(rows: pd.DataFrame, column: str = STEP_TIME) -> bool:
-    """Whether a column is comparable between any two of these rows."""
+    """Returns whether a column is comparable between any two of these rows."""
     kinds = set(map(Measured, rows["protocol"], rows["strategy"]))
     return all(comparable(one, other, column) for one, other in combinations(kinds, 2))

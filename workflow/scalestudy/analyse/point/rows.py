@@ -1,4 +1,4 @@
-"""What is asked of rows of the summary in more than one place."""
+"""Common operations on rows of the summary."""
 
 from math import isnan
 
@@ -9,22 +9,22 @@ from scalestudy.analyse.point.protocols import measured_of, same_meaning
 from scalestudy.registry.column import Row
 
 LATE_SHARE = 0.10
-"""Of a step; from here a rank counts as late. TraceML warns of skew from there, and calls it critical from 0.2."""
+"""Share of a step from which a rank counts as late, as in TraceML's warning of skew (critical from 0.2)."""
 
 WORK = ["workload", "scaling", "nodes", "devices_per_node", "global_batch"]
-"""What points have in common that differ in how they were run alone."""
+"""Key of points that differ only in variant."""
 SERIES = ["workload", "variant", "scaling"]
-"""What points have in common that differ in their scale alone."""
+"""Key of points that differ only in scale."""
 
 
 def distributed(summary: pd.DataFrame) -> pd.DataFrame:
-    """Rows of several ranks."""
+    """Returns the rows of several ranks."""
     rows: pd.DataFrame = summary[summary["world_size"] > 1]
     return rows
 
 
 def base_of(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
-    """The row of a point's base case, if there is one."""
+    """Returns the row of a point's baseline, if there is one."""
     rows: pd.DataFrame = summary[
         summary["is_base"]
         & (summary["workload"] == point["workload"])
@@ -35,7 +35,7 @@ def base_of(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
 
 
 def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
-    """Rows of one process of the workload and base variant of a point that compare with it, one a batch size."""
+    """Returns comparable rows of one process with the workload and base variant of a point, one per batch size."""
     single: pd.DataFrame = summary[
         (summary["workload"] == point["workload"])
         & (summary["variant"] == point["base_variant"])
@@ -46,28 +46,28 @@ def alone_by_batch(summary: pd.DataFrame, point: pd.Series) -> pd.DataFrame:
 
 
 def in_most_launches(row: Row, column: str) -> bool:
-    """Whether most launches of a row are among those that a column counts."""
+    """Returns whether a column counts most runs of a row."""
     return bool(2 * row[column] > row["launches_ok"])
 
 
 def mostly_unsteady(row: Row) -> bool:
-    """Whether most launches of a row had no single step time."""
+    """Returns whether a single step time does not describe most runs of a row."""
     return in_most_launches(row, "launches_unsteady")
 
 
 def last_often(ranks: int) -> float:
-    """Share of buckets from which a rank is last too often to be chance: half-way from its due to always."""
+    """Returns the share of buckets that is too large for chance: midpoint between 1/ranks and 1."""
     return (1 + 1 / ranks) / 2
 
 
 def waits_for_one(row: pd.Series) -> bool:
-    """Whether one rank is late for a good part of the step, in most buckets, and the same in all launches."""
+    """Returns whether the same rank is late in all runs, in most buckets, by a large part of the step."""
     often = row["late_share"] >= last_often(int(row["world_size"]))
-    elsewhere = row["lateness_s_low"] <= 0  # another one in other launches
+    elsewhere = row["lateness_s_low"] <= 0  # another rank in other runs
     return bool(often and row["lateness_s"] >= LATE_SHARE * row["step_time_s"] and not elsewhere)
 
 
 def ring_latency_s(point: pd.Series) -> float | None:
-    """Of one message between neighbours in a ring, from that of the whole all-reduce; None where not measured."""
+    """Returns the latency of one message in a ring, from the whole all-reduce; None if not measured."""
     whole_s = point["all_reduce_latency_s"]
     return None if isnan(whole_s) else max(0.0, whole_s) / RING.steps(int(point["world_size"]))

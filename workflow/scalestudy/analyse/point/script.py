@@ -1,4 +1,4 @@
-"""Columns of a point that tell of somebody's own script; of our own training they say that nothing was seen."""
+"""Columns of a point from a user's script; for our own training their values are those of nothing detected."""
 
 from math import nan
 from typing import Any
@@ -16,7 +16,7 @@ WRAPPER = "wrapper_time_s"
 
 
 def script_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """wrapper, seen, late_by, checkpoint_apart_s, launches_memory_read. good: rows of runs.csv."""
+    """Returns wrapper, seen, late_by, checkpoint_apart_s, launches_memory_read. good: rows of runs.csv."""
     return {
         **first_of(good, good["wrapper"] != Wrapper.NONE, {"wrapper": Wrapper.NONE}),
         **first_of(good, good["seen"] != "{}", {"seen": "{}"}),
@@ -29,7 +29,7 @@ def script_row(good: pd.DataFrame, study: Study) -> dict[str, Any]:
 
 
 def probed_row(good: pd.DataFrame, *, ranks: int, confidence: float) -> dict[str, Any]:
-    """What was probed of a point. One process has no communication: what its blocks differ by is its wrapper."""
+    """Returns the probes of a point. In a single process, the difference of its blocks is the wrapper."""
     columns = communication_row(good, confidence=confidence)
     wrapper: dict[str, Any] = {f"{WRAPPER}{end}": nan for end in LIMITS}
     if ranks == 1:

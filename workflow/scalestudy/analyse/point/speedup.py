@@ -1,4 +1,4 @@
-"""The speedup of a point: over launches of its base case in the same repeats, and within its own launches."""
+"""The speedup of a point: relative to runs of its baseline in the same repeats, and within its own runs."""
 
 from collections.abc import Mapping, Sequence
 from math import isnan
@@ -36,15 +36,15 @@ for _name in COMPARED:
 def compare_with_base(
     good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, dict[str, Any]]:
-    """(the speedup that the study is judged by, columns of NOT_COMPARED).
+    """Returns (the speedup for the verdict, columns of NOT_COMPARED).
 
-    good, base: rows of runs.csv of launches of the point, of which there are some, and of its base case.
+    good, base: rows of runs.csv, at least one run of the point, and of its baseline.
 
-    `measure.speedup_within` says which speedup that is. Where no launch has one of its own, which is so for all
-    launches of a point or for none unless memory ended, it is the one within repeats. `estimator_ratio` is the
-    speedup in launches over that in repeats, of the repeats that have both; without speedups in launches
-    nothing is in the columns of either. Spoiled repeats are left out while two others are left; what they change
-    is in `speedup_with_spoiled` and `speedup_without_spoiled`.
+    `measure.speedup_within` selects this speedup. If no run has a speedup of its own, it is the one within
+    repeats; unless memory was exhausted, either all runs of a point have one or no run. `estimator_ratio` is the
+    speedup within runs divided by the one within repeats, for the repeats that have both; without speedups within
+    runs the columns of both are empty. Disturbed repeats are left out while two others are left; their effect is
+    in `speedup_with_spoiled` and `speedup_without_spoiled`.
     """
     in_repeats, method = NOTHING, IntervalMethod.NONE
     all_good, all_base = good, base
@@ -80,7 +80,7 @@ def compare_with_base(
 
 
 def _of_repeats(good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times) -> dict[str, Any]:
-    """How many repeats are spoiled, and the speedup with and without them."""
+    """Returns the number of disturbed repeats, and the speedup with and without them."""
     both, spoiled = spoiled_repeats(good, base)
     if not spoiled:
         return _spoiled(len(both), 0, NOTHING, NOTHING)
@@ -94,7 +94,7 @@ def _of_repeats(good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Tim
 
 
 def _of_turns(good: pd.DataFrame, study: Study) -> dict[str, Any]:
-    """The same of speedups within launches."""
+    """Returns the same for speedups within runs."""
     turned = good.dropna(subset=["speedup_in_launch"])
     quiet = turned[quiet_turns(turned)]
     with_all, without = (
@@ -116,10 +116,10 @@ def _spoiled(clean: int, spoiled: int, with_spoiled: Interval, without: Interval
 
 
 def with_turns(good: pd.DataFrame) -> pd.DataFrame:
-    """Launches whose own speedup counts.
+    """Returns the runs whose own speedup counts.
 
-    One in which others had the cores in every round, or that was spoiled otherwise, is left out where there are
-    enough others for an interval: the speedup that is asked for is that of a quiet host.
+    A run in which other processes used the cores in every round, or that was disturbed otherwise, is left out if
+    there are enough others for an interval: the speedup of interest is the one on a quiet host.
     """
     turned = good.dropna(subset=["speedup_in_launch"])
     quiet = turned[quiet_turns(turned)]
@@ -129,7 +129,7 @@ def with_turns(good: pd.DataFrame) -> pd.DataFrame:
 def ratio_of_launches(
     good: pd.DataFrame, base: pd.DataFrame, study: Study, times: Times
 ) -> tuple[Interval, IntervalMethod]:
-    """(ratio of throughputs to those of other launches, within repeats; which interval it has)."""
+    """Returns (ratio of throughputs to those of other runs, within repeats; the method of its interval)."""
     limits: dict[str, Any] = {"planned": study.repeats_for_spread, "confidence": study.level}
     mine, theirs = (by_block(frame, "throughput_samples_per_s") for frame in (good, base))
     ratio = ratio_in_blocks(mine, theirs, **limits)
@@ -140,5 +140,7 @@ def ratio_of_launches(
     )
     if isnan(drawn.value) or max(known) > study.repeats_for_spread:
         return ratio, IntervalMethod.NONE if isnan(ratio.low) else IntervalMethod.T_WITHIN_REPEATS
-    scale = ratio.value / drawn.value  # the same launches; pieces of unequal length weigh alike in the bootstrap
+    scale = (
+        ratio.value / drawn.value
+    )  # the same runs; pieces of unequal length have equal weights in the bootstrap
     return Interval(ratio.value, drawn.low * scale, drawn.high * scale), IntervalMethod.HIERARCHICAL_BOOTSTRAP

@@ -1,4 +1,4 @@
-"""Launches that something else on their host spoiled: left out while enough others are left, and counted."""
+"""Runs that something else on their host disturbed: left out while enough others are left, and counted."""
 
 from collections import Counter
 from typing import Any
@@ -9,25 +9,25 @@ from scalestudy.registry.codes import Spoiled, Turns
 from scalestudy.study.config.study import Study
 
 FEWEST = 2
-"""Launches that have to be left: fewer have no interval."""
+"""Smallest number of runs that must be left: fewer have no interval."""
 NOT_MARKED = (Spoiled.NONE, Spoiled.UNKNOWN)
 
 
 def is_spoiled(launches: pd.DataFrame) -> pd.Series:
-    """Whether each launch is marked. One whose host was not watched is not."""
+    """Returns whether each run is marked. A run whose host was not monitored is not marked."""
     if launches.get("spoiled") is None:
         return pd.Series(False, index=launches.index)
     return ~launches["spoiled"].isin(NOT_MARKED)
 
 
 def kept(launches: pd.DataFrame, study: Study) -> pd.DataFrame:
-    """The launches of a point without the spoiled ones, or all where fewer than FEWEST would be left."""
+    """Returns the runs of a point without the disturbed ones, or all if fewer than FEWEST would be left."""
     return launches if (clean := _clean(launches, study)) is None or len(clean) < FEWEST else clean
 
 
 def kept_together(mine: pd.DataFrame, others: pd.DataFrame, study: Study) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The launches of two points that are compared: a repeat with a spoiled launch of either is left out whole,
-    or none where fewer than FEWEST repeats would be left."""
+    """Returns the runs of two points to compare: a repeat with a disturbed run on either side is left out as a
+    whole, unless fewer than FEWEST repeats would be left."""
     left = [_clean(launches, study) for launches in (mine, others)]
     if any(one is None for one in left):
         return mine, others
@@ -38,15 +38,15 @@ def kept_together(mine: pd.DataFrame, others: pd.DataFrame, study: Study) -> tup
 
 
 def _clean(launches: pd.DataFrame, study: Study) -> pd.DataFrame | None:
-    """None where the study leaves nothing out."""
+    """None if the study leaves nothing out."""
     return launches[~is_spoiled(launches)] if study.report.spoiled.leave_out else None
 
 
 def quiet_turns(turned: pd.DataFrame) -> pd.Series:
-    """Whether the turns of each launch count for its own speedup.
+    """Returns whether the turns of each run count for its own speedup.
 
-    Others did not have the cores in every round, and nothing else spoiled what followed the training.
-    Load of others alone does not spoil it, since contended rounds do not count.
+    Other processes did not use the cores in every round, and nothing else disturbed the time after the training.
+    Other load alone does not exclude it, since contended rounds do not count.
     """
     quiet = turned["turns"] == Turns.MADE
     if turned.get("spoiled_after") is not None:
@@ -56,18 +56,18 @@ def quiet_turns(turned: pd.DataFrame) -> pd.Series:
 
 
 def spoiled_repeats(mine: pd.DataFrame, others: pd.DataFrame) -> tuple[set[int], set[int]]:
-    """(repeats that have both, those of them in which either is spoiled)."""
+    """Returns (repeats that have both, repeats among them in which either is disturbed)."""
     both = set(mine["repeat"]) & set(others["repeat"])
     spoiled = {repeat for one in (mine, others) for repeat in one.loc[is_spoiled(one), "repeat"]}
     return both, both & spoiled
 
 
 def spoiled_row(mine: pd.DataFrame, others: pd.DataFrame) -> dict[str, Any]:
-    """Columns of the summary: how many launches are marked, and by what. others: of the base case."""
+    """Returns columns of the summary: the number of marked runs, and the causes. others: of the baseline."""
     marks = Counter(
         mark
         for launches in (mine, others[~others.index.isin(mine.index)])
-        if launches.get("spoiled") is not None  # records before it was read have no such column
+        if launches.get("spoiled") is not None  # older records lack this column
         for codes in launches.loc[is_spoiled(launches), "spoiled"]
         for mark in codes.split()
     )

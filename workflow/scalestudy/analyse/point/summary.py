@@ -1,4 +1,4 @@
-"""One row a point: the launches of a variant at a scale, compared with their base case."""
+"""One row per point: the runs of a variant at a scale, compared with their baseline."""
 
 from collections.abc import Callable, Iterable
 from math import isnan, nan
@@ -47,49 +47,51 @@ SEEN = ("level_change", "level_changed_after_steps", "fast_mode_s", "slow_mode_s
 NO_STEPS: dict[str, Any] = {"steadiness": Steadiness.NONE} | dict.fromkeys(SEEN, nan)
 STEADY = NO_STEPS | {"steadiness": Steadiness.STEADY}
 NO_RANKS = "[]"
-# What a row has as its point has it, and as the first of its launches has it.
+# Columns that a row takes from its point, and from the first of its runs.
 OF_THE_POINT = ("nodes", "devices_per_node", "world_size", "batch_per_rank", "global_batch")
 OF_THE_SPEC = ("micro_batch", "accumulation_steps", "compile", "activation_checkpointing", "settings")
 OF_THE_MODEL = ("unused_parameter_bytes", "buffer_bytes", "synchronised_norms")
 SAMPLES = 1e6
 
 Launches: TypeAlias = tuple[Plan, pd.DataFrame, pd.DataFrame, Times]
-"""What a row is made from: the plan, its runs by their ids, those that ended well, and their step times."""
+"""The inputs of a row: the plan, its runs by their ids, the good runs, and their step times."""
 
 
 def one_by_one(
     work: Callable[[Launches, Point], dict[str, Any]], same: Launches, points: Iterable[Point]
 ) -> list[dict[str, Any]]:
-    """work(same, point) for each point."""
+    """Yields work(same, point) for each point."""
     return [work(same, point) for point in points]
 
 
 Spread: TypeAlias = Callable[
     [Callable[[Launches, Point], dict[str, Any]], Launches, Iterable[Point]], list[dict[str, Any]]
 ]
-"""How the rows are made: as `one_by_one`, or on several cores."""
+"""A function that calculates the rows: `one_by_one`, or on several cores."""
 
 
 def summary_frame(
     plan: Plan, runs: pd.DataFrame, times: Times | None = None, *, spread: Spread = one_by_one
 ) -> pd.DataFrame:
-    """A row per point of the plan, also where no launch succeeded: its numbers are nan; launches_oom ... tell.
+    """Returns a row per point of the plan, also if no run succeeded: numbers are then nan, and launches_oom ...
+    have counts.
 
-    spread: as `one_by_one`, where rows are to be made on several cores.
+    spread: like `one_by_one`, to calculate rows on several cores.
 
-    times: step times within each run. Where they are given, and a point and its base case share repeats enough,
-    the interval of the speedup is a hierarchical bootstrap over repeats and these times; `interval` says which.
+    times: step times within each run. With them, and if a point and its baseline have enough repeats in common,
+    the interval of the speedup is a hierarchical bootstrap over repeats and these times; `interval` has the
+    method.
 
-    The launches of a repeat are a block: they are neighbours in time, and ratios and differences between points
-    are taken within it. `repeats_compared` counts the repeats that have both a point and its base case.
+    The runs of a repeat are a block: they follow each other in time, and ratios and differences between points are
+    taken within it. `repeats_compared` is the number of repeats with both a point and its baseline.
 
-    Across launches the geometric mean is taken, of step times and so of throughputs: throughput is exactly global
-    batch over step time, and speedup the ratio of two throughputs in the table where every repeat has both sides.
-    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, of
-    several launches, their range.
+    Over runs the geometric mean of step times is taken, and so of throughputs: throughput is exactly global batch
+    over step time, and speedup is the ratio of two throughputs in the table if every repeat has both sides.
+    Columns X, X_low, X_high are a value and its limits at the study's confidence; accuracy has the mean and, with
+    several runs, their range.
 
-    `protocol` is the newest measurement protocol of a point's launches. Those that are not comparable with it in
-    step time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
+    `protocol` is the newest measurement protocol of a point's runs. Runs that are not comparable with it in step
+    time are left out and counted in `launches_left_out`; a ratio to a point that is not comparable is nan.
     """
     runs = plain_text(runs[runs["outcome"] != "unneeded"].set_index("run_id"))
     ok = good_launches(runs)
@@ -197,22 +199,22 @@ def _row(launches: Launches, point: Point) -> dict[str, Any]:
 def _beside(
     every: pd.DataFrame, ok: pd.DataFrame, other: Point | None, study: Study
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Launches of a point and of the first variant beside it that are compared; none where there is no other."""
+    """Returns runs of a point and of the first variant at the same place; empty without another variant."""
     beside = comparable_with(every, among(ok, other.runs)) if other and len(every) else every.iloc[:0]
     return kept_together(every, beside, study)
 
 
 def _with_spoiled(every: pd.DataFrame, study: Study) -> Interval:
-    """The step time of all launches, where some are spoiled."""
+    """Returns the step time of all runs, if some are disturbed."""
     if not is_spoiled(every).any():
         return NOTHING
     return mean_on_logs(launches_of(every, "step_time_s", study), confidence=study.level)
 
 
 def _overhead(point: Point, every: pd.DataFrame, ok: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
-    """(T_multi - T_single at equal batch per rank, T_single): what a step pays for not being alone.
+    """Returns (T_multi - T_single at equal batch per rank, T_single): the overhead of several ranks in a step.
 
-    It holds communication, skew between ranks, and whatever the ranks take from each other on the host.
+    It includes communication, skew between ranks, and contention between ranks on the host.
     """
     confidence = study.level
     good, alone = kept_together(every, comparable_with(every, among(ok, point.equal_batch)), study)
@@ -224,9 +226,9 @@ def _overhead(point: Point, every: pd.DataFrame, ok: pd.DataFrame, study: Study)
 
 
 def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> tuple[Interval, Interval]:
-    """(training time to the target accuracy, its speedup over the base case).
+    """Returns (training time to the target accuracy, its speedup relative to the baseline).
 
-    Nothing where a launch did not reach it: a mean over those that did would flatter.
+    Empty if any run did not reach it: a mean over the others would be biased.
     """
     confidence, column = study.level, "time_to_accuracy_s"
     if not len(good) or good[column].isna().any():
@@ -239,8 +241,7 @@ def _time_to_accuracy(good: pd.DataFrame, base: pd.DataFrame, study: Study) -> t
 
 
 def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval, study: Study) -> Stopped:
-    """Why there are as many launches as there are; speedup: without limits where a row is compared with
-    nothing."""
+    """Returns why there are no more runs; speedup: without limits for a row without a comparison."""
     target = study.measure.half_width
     if isnan(step_time.relative_half_width):
         return Stopped.ONE_LAUNCH if (mine["outcome"] == "ok").any() else Stopped.NONE
@@ -259,7 +260,7 @@ def _stopped_because(mine: pd.DataFrame, step_time: Interval, speedup: Interval,
 
 
 def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
-    """Parts of the step: arithmetic means with their intervals, since a part may take no time at all."""
+    """Returns parts of the step: arithmetic means with their intervals, since a part may take no time."""
     columns: dict[str, float] = {}
     for part in (*PART_COLUMNS, "backward_compute_time_s"):
         columns |= mean(launches_of(good, part, study), confidence=study.level).columns(part)
@@ -267,25 +268,27 @@ def _parts(good: pd.DataFrame, study: Study) -> dict[str, float]:
 
 
 def _ends(mine: pd.DataFrame, good: pd.DataFrame, *, too_short: int) -> dict[str, int]:
-    """Every launch is accounted for: how many ended in which way."""
+    """Returns the number of runs by outcome; every run is included."""
     counts = mine["outcome"].value_counts().to_dict()
     counts |= {"ok": len(good), "too_short": too_short}
     return {f"launches_{end}": int(counts.get(end, 0)) for end in LAUNCH_ENDS}
 
 
 def with_derived(summary: pd.DataFrame) -> pd.DataFrame:
-    """The summary with shares of a step's parts, arithmetic rate and cost; nan where a row has not what it takes.
+    """Returns the summary with shares of a step's parts, arithmetic rate and cost; nan if a row lacks their
+    inputs.
 
-    Shares are of the sum of all parts: parts are means over ranks, the step time is that of the slowest rank.
+    Shares are relative to the sum of all parts: parts are means over ranks, but the step time is the slowest
+    rank's.
     """
-    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, min_count=1)  # not every part of a script is seen
+    parts_s = summary[list(PART_COLUMNS)].sum(axis=1, min_count=1)  # some parts of a script are not visible
     rate = summary["throughput_samples_per_s"]
     derived = {"parts_time_s": parts_s}
     derived |= {f"{part}_share": summary[f"{part}_s"] / parts_s for part in PARTS}
     derived["wrapper_share"] = summary["wrapper_time_s"] / summary["step_time_s"]
     derived["lateness_share"] = summary["lateness_s"] / summary["step_time_s"]
     derived["flop_per_s_per_rank"] = summary["flops_per_sample"] * rate / summary["world_size"]
-    # The fewer samples a second, the dearer: the limits change places.
+    # Fewer samples per second mean higher cost: the limits change places.
     for end, of_rate in (("", ""), ("_low", "_high"), ("_high", "_low")):
         seconds = summary["world_size"] * SAMPLES / summary[f"throughput_samples_per_s{of_rate}"]
         derived[f"device_hours_per_million_samples{end}"] = seconds / 3600

@@ -1,8 +1,8 @@
-"""Whether launches that are compared were made together: in one job, on one node, on one day.
+"""Whether compared runs were close together: in one job, on one node, on one day.
 
-What is common to the launches of a repeat cancels in their differences. A job on another node, or on another day,
-may be slower or faster for reasons of its own. That does not cancel, and where several repeats share the same two
-jobs the interval does not contain it either.
+Effects that the runs of a repeat have in common cancel in their differences. A job on another node, or on another
+day, may be slower or faster for other reasons. This does not cancel, and if several repeats share the same two
+jobs the interval does not include it either.
 """
 
 from math import isnan
@@ -10,15 +10,15 @@ from math import isnan
 import pandas as pd
 
 APART = ("repeats_in_other_jobs", "repeats_on_other_nodes", "repeats_days_apart")
-"""Ways in which two launches may be apart."""
+"""Ways in which two runs may be apart."""
 DAY = pd.Timedelta(days=1)
 NOTHING_APART = dict.fromkeys(("repeats_apart", *APART), 0)
 
 
 def apart_columns(mine: pd.DataFrame, base: pd.DataFrame) -> dict[str, int]:
-    """Numbers of repeats whose launches were apart, of those that have both; by column of the summary.
+    """Returns the number of repeats whose runs were apart, among those with both runs; by column of the summary.
 
-    mine, base: good launches, of runs.csv. Launches outside of SLURM have no job, and are not told apart by it.
+    mine, base: good runs, of runs.csv. Runs outside of SLURM have no job, so jobs do not distinguish them.
     """
     seen = ["repeat", "slurm_job", "node_names", "started_at"]
     pairs = mine[seen].merge(base[seen], on="repeat", suffixes=("", "_base"))
@@ -39,13 +39,13 @@ def apart_columns(mine: pd.DataFrame, base: pd.DataFrame) -> dict[str, int]:
 
 
 def _text(job: object) -> str:
-    """The id of a job, which a CSV may have made a number or nothing of."""
+    """Returns the id of a job, which a CSV may have converted to a number or an empty value."""
     if isinstance(job, float):
         return "" if isnan(job) else f"{job:.0f}"
     return str(job)
 
 
 def _no_node_in_common(mine: object, base: object) -> bool:
-    """Of names separated by blanks; False where either is not known."""
+    """Compares names separated by blanks; False if either is unknown."""
     nodes = [set(names.split()) if isinstance(names, str) else set() for names in (mine, base)]
     return all(nodes) and not nodes[0] & nodes[1]

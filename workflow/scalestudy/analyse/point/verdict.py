@@ -1,4 +1,4 @@
-"""The word that the interval of a speedup supports."""
+"""The verdict that the interval of a speedup supports."""
 
 from math import isnan
 
@@ -8,12 +8,12 @@ from scalestudy.study.config.report import Report
 
 
 def verdict_of(speedup: Interval, *, ranks: int, report: Report) -> Verdict:
-    """healthy, poor, negative_scaling, at_target, or undecided where the interval supports none of them.
+    """Returns healthy, poor, negative_scaling, at_target, or undecided if the interval supports none of them.
 
     negative_scaling: the whole interval of the speedup is below 1. healthy and poor: the whole interval of the
-    efficiency is at or above the target, or below it. at_target: it holds the target, and all of it is within
-    `target_margin` of the target. Without limits the value alone is judged; one that so many ranks cannot give is
-    undecided then, for it may be chance.
+    efficiency is at or above the target, or below it. at_target: it includes the target, and all of it is within
+    `target_margin` of the target. Without limits only the value is judged; it is undecided if it exceeds the
+    possible speedup of these ranks, because it may be chance.
     """
     target, sure = report.target_efficiency, not isnan(speedup.low)
     if not sure and speedup.value > ranks:

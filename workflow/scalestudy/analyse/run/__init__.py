@@ -1,1 +1,1 @@
-"""One launch: its steady steps, memory, clocks and ranks."""
+"""One run: its steady steps, memory, clocks and ranks."""

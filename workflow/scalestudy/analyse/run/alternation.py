@@ -1,4 +1,4 @@
-"""The speedup within one launch: the steps of the base case and of all ranks took turns in its processes."""
+"""The speedup within one run: the baseline and all ranks train in turns in its processes."""
 
 from math import nan
 from typing import Any
@@ -19,16 +19,16 @@ NOTHING: dict[str, Any] = {
     "alternating_blocks": nan,
     "contended_rounds": nan,
 }
-BLOCKS = 2  # of each side in a round
+BLOCKS = 2  # for each side of a round
 
 
 def alternation_of(observation: Observation, steps: Columns | None = None) -> dict[str, Any]:
-    """Columns of NOTHING for a launch: ratio of throughputs, its blocks of each side, rounds that were contended.
+    """Returns columns of NOTHING for a run: ratio of throughputs, its blocks per side, and contended rounds.
 
-    As in a launch, seconds of a block are the largest over ranks. Of the blocks of a side the median is taken:
-    what else a host does for a moment makes single blocks longer, and more often those of several ranks. Rounds in
-    which others took the cores do not count (measure/quiet.py). steps: of the observation, where they were taken
-    before.
+    As in a run, the time of a block is the maximum over ranks. The median of the blocks of each side is used:
+    other activity of a host makes single blocks longer for a moment, and more often those of several ranks. Rounds
+    in which other processes used the cores do not count (measure/quiet.py). steps: of the observation, if they
+    were read before.
     """
     record = observation.record
     alternation = record.spec.alternation
@@ -53,7 +53,7 @@ def alternation_of(observation: Observation, steps: Columns | None = None) -> di
 
 
 def _wait_shares(blocks: pd.DataFrame, phase: str) -> np.ndarray:
-    """The largest over ranks and over the blocks of a side, of each round."""
+    """Returns the maximum over ranks and over the blocks of a side, for each round."""
     of_side = blocks[blocks["phase"] == phase].sort_values("block")
     by_block = np.array(of_side.groupby("block")["core_wait_share"].max(), dtype=float)
     shares: np.ndarray = by_block.reshape(-1, BLOCKS).max(axis=1)

@@ -1,4 +1,4 @@
-"""What a trial of larger batches says, as the gradient noise scale that would explain it."""
+"""The gradient noise scale that explains the results of a trial of larger batches."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from scalestudy.record.observation import RunRecord
 
 SCALE = "trial_noise_scale_samples"
 _RATIOS = np.concatenate([[0.0], np.geomspace(0.01, 30, 200)])
-"""Of the batch of the launch over the noise scale, which are tried."""
+"""Candidate values of the run's batch divided by the noise scale."""
 LEAST_FALL = 0.05
-"""Of the logarithm of the loss in the first branch: with less, or where it rises again, as the loss over held-out
-samples does when a network learns its samples by heart, other batches cannot be compared with it."""
+"""Smallest decrease of the logarithm of the loss in the first branch. With less, or if the loss over held-out
+samples rises again, as when a network memorises its samples, other batches cannot be compared with it."""
 _PLACES = np.linspace(0.2, 1.0, 9)
-"""Of what both branches have, at which they are compared. At the checkpoint they are equal by construction."""
+"""Shares of the common range of both branches for the comparison; at the checkpoint they are equal."""
 
 
 def trial_of(record: RunRecord) -> dict[str, Any]:
-    """The column of a launch, in samples; nan where no larger batch was tried, or the loss fell too little to
-    tell; 0 where a branch diverged."""
+    """Returns samples; nan without a trial or if the loss fell too little; 0 if a branch diverged."""
     trial = batch_trial_in(record.environment) if record.outcome == "ok" else None
     return {SCALE: nan if trial is None else noise_scale_of(trial, record.spec.global_batch)}
 
 
 def noise_scale_of(trial: BatchTrial, batch: int) -> float:
-    """The noise scale B_noise, in samples: k times the batch B needs (B_noise + k B) / (B_noise + B) times the
-    samples to each loss, as the branches show it. inf where larger batches need no more samples.
+    """Returns the noise scale B_noise, in samples, by which k times the batch B needs (B_noise + k B) / (B_noise +
+    B) times the samples to reach each loss in the branches. inf if larger batches need no additional samples.
 
     Least squares of the logarithms of the losses. The curve of a branch is a parabola through them. batch: of the
-    launch, in samples. Source of the factor: McCandlish et al. (2018), section 2.3.
+    run, in samples. Source of the factor: McCandlish et al. (2018), section 2.3.
     """
     if any(isnan(branch.losses[-1]) for branch in trial.branches):
         return 0.0
@@ -55,6 +54,6 @@ def noise_scale_of(trial: BatchTrial, batch: int) -> float:
 
 
 def _curve(branch: Branch, whole: float) -> tuple[np.ndarray, float]:
-    """(coefficients of the logarithm of the loss by the share of `whole` samples, share at its end)."""
+    """Returns (coefficients of the logarithm of the loss by the share of `whole` samples, share at its end)."""
     shares = np.array(branch.samples) / whole
     return np.polyfit(shares, np.log(np.array(branch.losses, dtype=float)), min(2, len(shares) - 1)), shares[-1]

@@ -1,4 +1,4 @@
-"""Energy of a launch's samples, and what held the clocks of its GPUs back: by readings at the ends of blocks."""
+"""Energy of a run's samples, and reasons for limited GPU clocks, from readings at the ends of blocks."""
 
 from collections.abc import Iterator
 from math import nan
@@ -9,9 +9,9 @@ from scalestudy.analyse.run.grid import Columns
 from scalestudy.study.spec import RunSpec
 
 SHORTEST_S = 2.0
-"""Time of steps that the counters have to cover. NVML's readings of power are updated every 20 to 100 ms (Yang et
+"""Smallest time of steps between two readings. NVML's readings of power are updated every 20 to 100 ms (Yang et
 al., 2023, arXiv:2312.02741), and Zeus 0.6.1 has windows in which the energy counter is not updated. Over 2 s that
-is an error of 5 % or less."""
+is an error of at most 5 %."""
 
 # nvml.h, nvmlClocksEventReason*.
 SW_POWER_CAP, HW_SLOWDOWN, SW_THERMAL, HW_THERMAL, HW_POWER_BRAKE = 0x04, 0x08, 0x20, 0x40, 0x80
@@ -20,17 +20,18 @@ REASONS = {
     "power_cap_share": SW_POWER_CAP | HW_POWER_BRAKE,
     "hardware_slowdown_share": HW_SLOWDOWN,
 }
-"""Column -> bits. NVML sets HW_SLOWDOWN for heat and for power alike, so it tells neither."""
+"""Column -> bits. NVML sets HW_SLOWDOWN for heat and for power alike, so it does not distinguish them."""
 UNKNOWN = {"energy_per_sample_j": nan, "cpu_energy_per_sample_j": nan} | dict.fromkeys(REASONS, nan)
 
 
 def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: float) -> dict[str, float]:
-    """Columns of runs.csv: J for each sample, of all GPUs and of all hosts' processors; shares of readings.
+    """Returns columns of runs.csv: J per sample, of all GPUs and of all hosts' processors; shares of readings.
 
-    A reading is kept where its block ended after the warm-up, within the training. Energy is that between the
-    first and the last reading, over the samples of the steps between them. A spec with epochs validates after
-    each, so each is taken by itself. Shares are the largest over ranks. nan where one of the GPUs, or one of the
-    hosts, does not tell, or the record is of an earlier release. blocks, steps: of one launch, with this spec.
+    A reading counts if its block ended after the warm-up and within the training. Energy is the difference between
+    the first and the last reading, divided by the samples of the steps between them. A spec with epochs has a
+    validation after each epoch, so each epoch is evaluated separately. Shares are the maximum over ranks. nan if
+    one of the GPUs, or one of the hosts, has no reading, or the record is of an earlier release. blocks, steps: of
+    one run, with this spec.
     """
     if not (blocks and blocks.has("gpu_energy_j")):
         return dict(UNKNOWN)
@@ -48,7 +49,7 @@ def energy_of(blocks: Columns, steps: Columns, *, spec: RunSpec, warmup_steps: f
 
 
 def _epochs(blocks: Columns, steps: Columns) -> np.ndarray:
-    """(blocks,): the epoch of each block."""
+    """Returns (blocks,): the epoch of each block."""
     numbers, first = np.unique(steps["block"], return_index=True)
     places = np.minimum(np.searchsorted(numbers, blocks["block"]), len(numbers) - 1)
     of_block: np.ndarray = steps["epoch"][first[places]]
@@ -58,7 +59,7 @@ def _epochs(blocks: Columns, steps: Columns) -> np.ndarray:
 def _per_step_j(
     blocks: Columns, steps: Columns, column: str, kept: np.ndarray, epochs: np.ndarray, *, sources: int
 ) -> float:
-    """Energy of a step, summed over ranks that read this counter; nan where they are not `sources` in number."""
+    """Returns the energy of a step, sum over ranks with this counter; nan unless there are `sources` of them."""
     values = blocks[column].astype(float)
     known = kept & ~np.isnan(values)
     of_ranks = []
@@ -77,7 +78,7 @@ def _per_step_j(
 
 
 def _spans(joules: np.ndarray, ends: np.ndarray, epochs: np.ndarray) -> Iterator[tuple[int, int, float]]:
-    """(first step, step after the last, J) between the first and the last reading of each epoch with two."""
+    """Yields (first step, step after last, J) between the first and last reading of each epoch with two."""
     for epoch in np.unique(epochs):
         at = np.flatnonzero(epochs == epoch)
         first, last = at[ends[at].argmin()], at[ends[at].argmax()]
@@ -86,7 +87,7 @@ def _spans(joules: np.ndarray, ends: np.ndarray, epochs: np.ndarray) -> Iterator
 
 
 def _reasons(blocks: Columns, kept: np.ndarray) -> dict[str, float]:
-    """Share of the readings with a GPU's clock held back, for each kind of reason; the largest over ranks."""
+    """Returns the share of the readings with a limited GPU clock, for each kind of reason, maximum over ranks."""
     masks = blocks["gpu_slowdown_reasons"].astype(float)
     known = kept & ~np.isnan(masks)
     shares: dict[str, list[float]] = {name: [] for name in REASONS}

@@ -1,4 +1,4 @@
-"""Whether the host keeps up with the device: its time to queue the steps of a block beside their time there."""
+"""Whether the host keeps up with the device: time to queue the steps of a block over their time there."""
 
 from math import nan
 
@@ -8,10 +8,11 @@ from scalestudy.analyse.run.grid import Columns
 
 
 def enqueue_share(blocks: Columns, steps: Columns) -> float:
-    """Time that the host took to queue the measured blocks, over their time on the device; the largest over ranks.
+    """Returns the host's time to queue the measured blocks, divided by their time on the device, maximum over
+    ranks.
 
-    Well below 1 the device is the limit, near 1 the host is: it queues no faster than the device works. nan where
-    the host does not run ahead of the device, or a record is older than this. blocks, steps: of one launch.
+    Well below 1 the device is the limit, near 1 the host is: it queues as slowly as the device works. nan if the
+    host does not run ahead of the device, or for older records. blocks, steps: of one run.
     """
     if not (blocks and blocks.has("enqueue_time_s")):
         return nan

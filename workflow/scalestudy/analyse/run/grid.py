@@ -1,7 +1,7 @@
-"""Steps of a launch as a rectangle: every rank makes every step, so a column has a row a rank and an entry a step.
+"""Steps of a run as a grid: every rank makes every step, so a column has a row per rank and an entry per step.
 
-What the analysis asks of steps, the slowest rank or the mean of a block, is then a line of numpy; grouped row by
-row it took the longer part of reading a thousand runs.
+The slowest rank or the mean of a block is then a line of numpy. Grouping row by row took most of the time of
+reading a thousand runs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from scalestudy.record.tables import Table
 
 
 class Columns(dict[str, np.ndarray]):
-    """The columns of a table as arrays, each taken out of it when it is first asked for.
+    """The columns of a table as arrays, each extracted when it is first used.
 
-    A table of a launch is asked for the same columns again and again, and each time pandas takes longer to hand
-    out a column than numpy to look through it.
+    The same columns of a run's table are used many times, and each time pandas takes longer to return a column
+    than numpy takes to process it.
     """
 
     def __init__(self, table: Table | Columns) -> None:
@@ -34,24 +34,24 @@ class Columns(dict[str, np.ndarray]):
         return values
 
     def has(self, name: str) -> bool:
-        """Whether the table has a column; a record of an earlier release may lack it."""
+        """Returns whether the table has a column; a record of an earlier release may lack it."""
         return name in (self.table.columns if isinstance(self.table, pd.DataFrame) else self.table.column_names)
 
     def __len__(self) -> int:
-        """Rows."""
+        """Returns the number of rows."""
         return len(self.table)
 
     def __bool__(self) -> bool:
         return len(self) > 0
 
     def words(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """(number of its word for each row, the words) of a column of text."""
+        """Returns (number of its word for each row, the words) of a column of text."""
         if name not in self._words:
             self._words[name] = _words(self.table[name])
         return self._words[name]
 
     def among(self, name: str, words: Collection[str]) -> np.ndarray:
-        """(rows,): whether a column of text has one of these words."""
+        """Returns (rows,): whether a column of text has one of these words."""
         codes, known = self.words(name)
         return np.array([word in words for word in known], dtype=bool)[codes] if len(codes) else codes.astype(bool)
 
@@ -66,7 +66,7 @@ def _words(column: pd.Series | pyarrow.ChunkedArray) -> tuple[np.ndarray, np.nda
 
 @dataclass(frozen=True)
 class Grid:
-    """rows: places in the table, of shape (ranks, steps), both in their order."""
+    """rows: positions in the table, of shape (ranks, steps), both in their order."""
 
     table: Columns
     rows: np.ndarray
@@ -79,10 +79,9 @@ class Grid:
         *,
         along: Sequence[str] = ("step",),
     ) -> Grid:
-        """Rows of a table with a rank and a number of the step, or of what `along` counts.
+        """Returns the grid of a table's rows by rank and step number, or by the columns in `along`.
 
-        A step that not all ranks have is left out: nothing can be said of it. chosen: of shape (rows,), the rows
-        that are looked at; all if None.
+        A step that not all ranks have is left out. chosen: of shape (rows,), the rows to use; all if None.
         """
         table = Columns(table)
         places = np.arange(len(table)) if chosen is None else np.flatnonzero(chosen)
@@ -104,31 +103,31 @@ class Grid:
         return cls.of(table, kept, along=along)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """A column, of shape (ranks, steps)."""
+        """Returns a column, of shape (ranks, steps)."""
         values: np.ndarray = self.table[name][self.rows]
         return values
 
     def __len__(self) -> int:
-        """Steps."""
+        """Returns the number of steps."""
         return int(self.rows.shape[1])
 
     def of_step(self, name: str) -> np.ndarray:
-        """(steps,): a column that is the same on all ranks, such as the block or the phase."""
+        """Returns (steps,): a column that is the same on all ranks, such as the block or the phase."""
         values: np.ndarray = self.table[name][self.rows[0] if len(self.rows) else []]
         return values
 
     def where(self, chosen: np.ndarray) -> Grid:
-        """The steps that are chosen; of shape (steps,)."""
+        """Returns the grid of the chosen steps; chosen: of shape (steps,)."""
         return Grid(self.table, self.rows[:, chosen])
 
 
 def firsts(numbers: np.ndarray) -> np.ndarray:
-    """Where each run of equal numbers begins, such as each block in the blocks of steps; there are some."""
+    """Returns where each sequence of equal numbers begins, such as a block of steps; not empty."""
     return np.flatnonzero(np.append(True, np.diff(numbers) != 0))
 
 
 def means(values: np.ndarray, begins: np.ndarray) -> np.ndarray:
-    """(ranks, blocks): means over the steps of each block that have a value; nan where none has.
+    """Returns (ranks, blocks): means over the steps of each block that have a value; nan if none has one.
 
     values: (ranks, steps). begins: from `firsts`.
     """

@@ -1,4 +1,4 @@
-"""Whether memory grows over steady steps: a leak shows as a slope long before it shows as out of memory."""
+"""Whether memory grows over steady steps: a leak is visible as a slope long before memory is exhausted."""
 
 from math import nan
 from typing import Any
@@ -11,8 +11,10 @@ from scalestudy.analyse.statistics.slope import theil_sen
 from scalestudy.record.tables import Table
 from scalestudy.registry.codes import MemoryKind
 
-FEWEST = 8  # blocks; with fewer the slope's interval says nothing
-SMALLEST_GROWTH = 0.01  # of what is held, over the steps seen; less is the allocator settling
+FEWEST = 8  # blocks; with fewer the slope's interval is not informative
+SMALLEST_GROWTH = (
+    0.01  # relative to the mean memory, over the steps seen; smaller growth is the allocator settling
+)
 KINDS = {"allocated_gib": MemoryKind.ALLOCATED, "resident_gib": MemoryKind.RESIDENT}
 GROWTH = "memory_growth_gib_per_1000_steps"
 NO_GROWTH: dict[str, Any] = {
@@ -20,15 +22,16 @@ NO_GROWTH: dict[str, Any] = {
     "memory_growth_rank": nan,
     "memory_growth_kind": MemoryKind.NONE,
 }
-"""Columns of a launch whose memory was not read, and of a point of which no launch grows."""
+"""Columns of a run whose memory was not read, and of a point without growth in any run."""
 
 
 def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float) -> tuple[Interval, bool]:
-    """(slope in GiB per 1 000 steps with its interval, whether it grows) of one rank's memory at some steps.
+    """Returns (slope in GiB per 1 000 steps with its interval, whether it grows) of one rank's memory at some
+    steps.
 
-    Theil and Sen's slope, the median over pairs of blocks, whose interval makes no assumption on the noise. It
-    grows where even the lower limit adds up to SMALLEST_GROWTH of the mean over the steps seen: an allocator that
-    takes a few pages now and then has a slope too.
+    The Theil-Sen slope, the median over pairs of blocks; its interval makes no assumption about the noise. Memory
+    grows if even the lower limit adds up to more than SMALLEST_GROWTH of the mean over the steps seen, because an
+    allocator that takes a few pages now and then has a slope too.
     """
     known = ~np.isnan(sizes_gib)
     steps, sizes_gib = steps[known], sizes_gib[known]
@@ -43,7 +46,7 @@ def memory_growth(steps: np.ndarray, sizes_gib: np.ndarray, *, confidence: float
 
 
 def growth_of(blocks: Table | Columns, *, warmup_steps: float, confidence: float) -> dict[str, Any]:
-    """Columns of runs.csv: the largest slope over ranks, of allocated memory on a GPU, else resident."""
+    """Returns columns of runs.csv: the largest slope over ranks, of allocated (GPU) or resident memory."""
     columns = Columns(blocks)
     steady = columns.among("phase", ("measured",)) & (columns["first_step"] >= warmup_steps)
     if not steady.any():

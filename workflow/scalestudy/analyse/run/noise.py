@@ -1,4 +1,4 @@
-"""The gradient noise scale of a launch: the batch at which the noise of a gradient equals the gradient itself."""
+"""The gradient noise scale of a run: the batch at which the noise of a gradient equals the gradient itself."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ SCALE, VARIANCE, SQUARE = "gradient_noise_scale_samples", "gradient_variance", "
 
 
 def noise_of(record: RunRecord, *, confidence: float) -> dict[str, Any]:
-    """Columns of a launch: tr(Sigma) / |G|^2, samples, with its interval; tr(Sigma); |G|^2.
+    """Returns columns of a run: tr(Sigma) / |G|^2, samples, with its interval; tr(Sigma); |G|^2.
 
-    All are nan where they were not measured. The interval is over the launch's rows of steps: it is that of this
-    one network.
+    All are nan if they were not measured. The interval is over the run's rows of steps and describes this one
+    network.
     """
     noise = gradient_noise_in(record.environment) if record.outcome == "ok" else None
     if noise is None:
@@ -30,13 +30,13 @@ def noise_of(record: RunRecord, *, confidence: float) -> dict[str, Any]:
 
 
 def pseudo_values(noise: GradientNoise) -> tuple[np.ndarray, np.ndarray]:
-    """(of tr(Sigma), of |G|^2), shape (rows,) each: their means are the unbiased estimates.
+    """Returns values for tr(Sigma) and |G|^2, shape (rows,) each, whose means are the unbiased estimates.
 
     The estimate U of |G|^2 is the mean product of two different rows, a U-statistic of order 2. Without row k,
-    whose mean product with the others is u_k, it is (n U - 2 u_k) / (n - 2), and n U less n - 1 times that is the
-    jackknife's pseudo-value. The covariance of pseudo-values over n is that of the estimates, rather too large
-    than too small. tr(Sigma) = b (mean |g|^2 - U), for gradients of b samples. Sources: Arvesen (1969), Annals of
-    Mathematical Statistics 40, 2076; Efron and Stein (1981), Annals of Statistics 9, 586.
+    whose mean product with the others is u_k, it is (n U - 2 u_k) / (n - 2), and n U minus n - 1 times that is the
+    jackknife's pseudo-value. The covariance of pseudo-values over n is the covariance of the estimates, and tends
+    to overestimate it. tr(Sigma) = b (mean |g|^2 - U), for gradients of b samples. Sources: Arvesen (1969), Annals
+    of Mathematical Statistics 40, 2076; Efron and Stein (1981), Annals of Statistics 9, 586.
     """
     own, products = np.array(noise.squares), np.array(noise.products)
     rows = len(products)

@@ -1,4 +1,4 @@
-"""How the ranks of one launch differ from each other: in samples, and in where they are bound."""
+"""Differences between the ranks of one run: in samples, and in the cores that they are bound to."""
 
 import json
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from scalestudy.record.host.cpus import cpu_list
 from scalestudy.record.observation import RunRecord
 
 HOST_PARTS = ("data_time_s", "h2d_time_s", "optimizer_time_s", "remainder_time_s")
-"""What the host does for a step. Forward and backward hold waiting for other ranks."""
+"""The host's parts of a step. Forward and backward include waiting for other ranks."""
 
 
 def samples_of_ranks(steady: Grid) -> dict[str, float]:
-    """Columns of runs.csv: heaviest_rank, and samples_excess, the share by which it has more than the mean rank.
+    """Returns columns of runs.csv: heaviest_rank, and samples_excess, its relative excess over the mean rank.
 
-    steady: from steps.steady_steps. nan where there is one rank only.
+    steady: from steps.steady_steps. nan with a single rank.
     """
     if not len(steady) or len(steady["samples"]) < 2:
         return {"heaviest_rank": nan, "samples_excess": nan}
@@ -31,13 +31,13 @@ def samples_of_ranks(steady: Grid) -> dict[str, float]:
 
 
 def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
-    """Columns of runs.csv: numa_ranks, those whose cores lie on several NUMA nodes, as a list of JSON ('[0, 3]');
-    far_ranks, those with cores off the socket of their GPU ('[[3, 3, "0", "1"]]': rank, GPU, both sockets);
-    numa_excess_s, what the host's parts of a step take longer on either than on the others.
+    """Returns columns of runs.csv: numa_ranks, the ranks with cores on several NUMA nodes, as a JSON list ('[0,
+    3]'); far_ranks, the ranks with cores off the socket of their GPU ('[[3, 3, "0", "1"]]': rank, GPU, both
+    sockets); numa_excess_s, the additional time of the host's parts of a step on either, relative to the others.
 
-    nan where all ranks are bound alike, or nothing is known of the host.
+    nan if all ranks are bound alike, or nothing is known of the host.
     """
-    # Of ranks of other hosts it is taken that those have the same nodes.
+    # Ranks of other hosts are assumed to have the same nodes.
     hardware = record.environment.get("hardware") or {}
     nodes = hardware.get("cpu", {}).get("numa_nodes") or {}
     node_of = {cpu: node for node, cpus in nodes.items() for cpu in cpu_list(cpus)}
@@ -49,7 +49,9 @@ def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
     badly = {*across, *(rank for rank, *_ in far)}
     if badly and len(steady):
         parts_s = [steady[part].mean(axis=1) for part in HOST_PARTS]
-        host_s = sum(part_s for part_s in parts_s if not np.isnan(part_s).all())  # not all is seen of a script
+        host_s = sum(
+            part_s for part_s in parts_s if not np.isnan(part_s).all()
+        )  # some parts of a script are not visible
         is_badly = np.isin(steady["rank"][:, 0], sorted(badly))
         if not is_badly.all():
             found["numa_excess_s"] = float(host_s[is_badly].mean() - host_s[~is_badly].mean())
@@ -57,9 +59,10 @@ def numa_of_ranks(record: RunRecord, steady: Grid) -> dict[str, Any]:
 
 
 def _far_from_gpu(record: RunRecord, hardware: Mapping[str, Any]) -> list[tuple[int, int, str, str]]:
-    """(rank, GPU, sockets of the cores, socket of the GPU) of ranks with cores off the socket of their GPU.
+    """Returns (rank, GPU, sockets of the cores, socket of the GPU) of ranks with cores off the socket of their
+    GPU.
 
-    Empty for ranks on CPUs, and for records of releases that did not note what a GPU is attached to.
+    Empty for ranks on CPUs, and for records of releases that did not record the socket of a GPU.
     """
     of_sockets = hardware.get("cpu", {}).get("cpus_of_sockets") or {}
     sockets = {cpu: socket for socket, cpus in of_sockets.items() for cpu in cpu_list(cpus)}

@@ -1,4 +1,4 @@
-"""One row a run: what a launch measured once its warm-up is dropped."""
+"""One row per run: its measurements after the warm-up."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -45,20 +45,20 @@ TELL_APART = ("run_id", "workload", "variant", "world_size", "global_batch", "re
 
 @dataclass(frozen=True)
 class Reduced:
-    """What is kept of a run's tables."""
+    """The data that are kept of a run's tables."""
 
     row: dict[str, Any]
-    """All that is said of the run: a row of runs.csv."""
+    """A row of runs.csv."""
     block_step_times_s: list[float]
-    """Of its steady blocks."""
+    """Step times of its steady blocks."""
     collectives: dict[str, np.ndarray]
     """From collectives_of."""
     quantiles: dict[str, np.ndarray]
-    """Of its step times."""
+    """Quantiles of its step times."""
 
 
 def reduce_run(study: Study, observation: Observation) -> Reduced:
-    """One run, its steps and calls looked at once."""
+    """Reduces one run; its steps and calls are read once."""
     confidence = study.report.confidence
     tables = observation.tables
     all_steps, blocks, buckets = (
@@ -74,7 +74,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
     row = {
         **_identity(observation),
         **steps,
-        # DDP synchronises within the backward pass; its logger tells how much of that pass is communication only.
+        # DDP synchronises within the backward pass; its logger measures the part that is only communication.
         "backward_compute_time_s": steps["backward_time_s"] - communication["exposed_span_s"],
         **communication,
         "buckets": len(np.unique(buckets.table["bucket"])) or nan,
@@ -104,7 +104,7 @@ def reduce_run(study: Study, observation: Observation) -> Reduced:
 
 
 def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame:
-    """All epochs of all runs, a row each, with what tells the runs apart before what was measured."""
+    """Returns all epochs of all runs, a row each; columns that identify the run precede the measured ones."""
     counts = [len(of_run) for _, of_run in epochs]
     told = {name: np.repeat([getattr(spec, name) for spec, _ in epochs], counts) for name in TELL_APART}
     measured = pd.concat([of_run for _, of_run in epochs], ignore_index=True)
@@ -112,7 +112,7 @@ def epochs_frame(epochs: Sequence[tuple[RunSpec, pd.DataFrame]]) -> pd.DataFrame
 
 
 def columns_together(columns: Mapping[str, Mapping[str, np.ndarray]]) -> pd.DataFrame:
-    """Columns of several runs as one table, with a column run_id; a run of which there are none has no row."""
+    """Returns columns of several runs as one table, with a column run_id; a run without entries has no row."""
     some = {run: of_run for run, of_run in columns.items() if len(next(iter(of_run.values())))}
     if not some:
         return pd.DataFrame(columns=[*next(iter(columns.values())), "run_id"])
@@ -123,7 +123,7 @@ def columns_together(columns: Mapping[str, Mapping[str, np.ndarray]]) -> pd.Data
 
 
 def _identity(observation: Observation) -> dict[str, Any]:
-    """What was asked, what became of it, and where it ran."""
+    """Returns the settings of a run, its outcome, and where it ran."""
     record, totals, environment = observation.record, observation.record.totals, observation.record.environment
     return {
         "run_id": record.run_id,
@@ -154,7 +154,7 @@ def _identity(observation: Observation) -> dict[str, Any]:
 
 
 def _threads_per_core(observation: Observation) -> float:
-    """Compute threads of all ranks on a host over the cores they may use, the largest over hosts."""
+    """Returns compute threads of all ranks on a host over the cores that they may use, maximum over hosts."""
     ratios = [0.0]
     for host in {rank.host for rank in observation.record.ranks}:
         ranks = [rank for rank in observation.record.ranks if rank.host == host]
@@ -164,6 +164,6 @@ def _threads_per_core(observation: Observation) -> float:
 
 
 def _memory(ranks: tuple[RankReport, ...]) -> dict[str, float]:
-    """Each figure of a rank's memory, the largest over ranks; nan where the device does not have the notion."""
+    """Returns each value of a rank's memory, maximum over ranks; nan if the device does not have it."""
     figures = {name: [getattr(rank.memory, name) for rank in ranks] for name in Memory.model_fields}
     return {name: max((x for x in values if x is not None), default=nan) for name, values in figures.items()}

@@ -1,4 +1,4 @@
-"""What was seen of somebody's own script: the settings that our own training has as knobs, and its checkpoints."""
+"""What was detected in a user's script: the settings that our own training has as knobs, and its checkpoints."""
 
 import json
 from math import nan
@@ -15,16 +15,16 @@ from scalestudy.registry.codes import LateBy, Wrapper
 from scalestudy.study.spec import CommandSpec
 
 FEWEST_CHECKPOINTS = 3
-"""From which it is known how often they are written."""
+"""Number of checkpoints from which their interval is known."""
 NOTHING_SEEN: dict[str, Any] = {"seen": "{}", "checkpoint_apart_s": nan}
 
 
 def script_columns(observation: Observation, steps: Columns, late: dict[str, Any]) -> dict[str, Any]:
-    """Columns of runs.csv: wrapper, seen, checkpoint_apart_s, and who was late and how that was seen.
+    """Returns columns of runs.csv: wrapper, seen, checkpoint_apart_s, the late rank and how it was identified.
 
-    `seen` has settings by the names of study.config.variants.Knobs, as JSON, as far as they were seen. late: from
-    late_rank. Where gradient buckets have no stamps, blocks without synchronisation tell who is late; without
-    these the time that ranks take outside of the backward pass, in which DDP waits for the others.
+    `seen` has the detected settings by the names of study.config.variants.Knobs, as JSON. late: from late_rank. If
+    gradient buckets have no timestamps, blocks without synchronisation show the late rank; without these, the time
+    of ranks outside of the backward pass, in which DDP waits for the others, shows it.
     """
     spec, seen = observation.record.spec, observation.record.environment.get(SEEN)
     if not isinstance(spec, CommandSpec) or seen is None:
@@ -46,7 +46,7 @@ def script_columns(observation: Observation, steps: Columns, late: dict[str, Any
 
 
 def _of_the_wrapper(seen: dict[str, Any]) -> dict[str, Any]:
-    """Options of DDP; batches of a step, where it was seen which of their gradients are synchronised."""
+    """Returns options of DDP; batches per step, if it was detected which of their gradients are synchronised."""
     found: dict[str, Any] = {"ddp": seen["ddp"]} if seen.get("ddp") else {}
     passes, synchronised = seen.get("passes"), seen.get("synchronised_passes")
     if passes and synchronised:
@@ -55,7 +55,7 @@ def _of_the_wrapper(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _of_the_loader(seen: dict[str, Any]) -> dict[str, Any]:
-    """Options of the DataLoader that the script trains on, where it has one."""
+    """Returns options of the DataLoader that the script trains on, if it has one."""
     loaders = [seen["loaders"][number] for number in seen.get("training_loaders", ())]
     if len(loaders) != 1 or loaders[0].get("workers") is None:
         return {}
@@ -64,8 +64,8 @@ def _of_the_loader(seen: dict[str, Any]) -> dict[str, Any]:
 
 
 def _checkpoints(observation: Observation, steps: Columns) -> tuple[int, float]:
-    """(every how many steps one is written, seconds of it for each step), of steps that are left out of the step
-    time; (0, nan) where too few were seen to tell."""
+    """Returns (steps between checkpoints, their seconds per step), from steps that are left out of the step time;
+    (0, nan) if too few were seen."""
     grid = Grid.of(steps, is_training(observation, steps))
     if not len(grid):
         return 0, nan

@@ -1,4 +1,4 @@
-"""Whether something else spoiled a launch, by what its host says and never by its own step times."""
+"""Whether something else disturbed a run, from readings of its host and never from its own step times."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import nan
@@ -14,21 +14,21 @@ from scalestudy.registry.codes import Spoiled
 from scalestudy.study.config.spoiled import SpoiledFrom
 
 LARGEST = ("others_cores", "stolen_share", "memory_stall_share", "throttled_share", "clock_jump_s", "gpu_others")
-"""Readings of which the largest over the nodes of a launch is told."""
+"""Readings that are reported as the maximum over the nodes of a run."""
 MOST_CORES = 0.25
-"""Of others, however many CPUs the ranks have: a rank that shares its core slows all the others."""
+"""Limit in cores of other processes at any number of CPUs: a rank that shares its core slows all the others."""
 SHORTEST_S = 0.05
-"""Processor time that is told: the kernel counts in ticks of 10 ms, for each CPU and each process."""
+"""Smallest measurable processor time: the kernel counts ticks of 10 ms for each CPU and process."""
 OF_GPUS = ("thermal_slowdown_share", "hardware_slowdown_share")
 
 
 def spoiled_columns(
     environment: Mapping[str, Any], gpus: Mapping[str, float], limits: SpoiledFrom
 ) -> dict[str, Any]:
-    """Columns of runs.csv: what was read of the host over the training, and the codes that follow from it.
+    """Returns columns of runs.csv: readings of the host during the training, and the codes that follow from them.
 
-    environment: of the record. gpus: shares of readings with a slowdown, OF_GPUS. `spoiled` is of the training,
-    `spoiled_after` of what follows it: the probes, and the turns of the base case.
+    environment: of the record. gpus: shares of readings with a slowdown, OF_GPUS. `spoiled` is for the training,
+    `spoiled_after` for the time after it: the probes, and the turns of the baseline.
     """
     loads: Mapping[str, Sequence[Mapping[str, Any]]] = environment.get(KEY) or {}
     training = loads.get("training", ())
@@ -46,14 +46,14 @@ def spoiled_columns(
 
 
 def spoiled_of(observation: Observation, limits: SpoiledFrom, *, warmup_steps: float) -> dict[str, Any]:
-    """The columns of one launch, from its record and tables. warmup_steps: of COLUMNS of run/steps.py."""
+    """Returns the columns of one run, from its record and tables. warmup_steps: of COLUMNS of run/steps.py."""
     blocks, steps = (Columns(observation.tables[name]) for name in ("blocks", "steps"))
     spec, environment = observation.record.spec, observation.record.environment
     return spoiled_columns(environment, energy_of(blocks, steps, spec=spec, warmup_steps=warmup_steps), limits)
 
 
 def _codes(loads: Sequence[Mapping[str, Any]], slow_gpus: float, limits: SpoiledFrom) -> Iterator[Spoiled]:
-    """In the order of Spoiled. slow_gpus: share of the readings in which a GPU was held back."""
+    """Yields codes in the order of Spoiled. slow_gpus: share of the readings with a limited GPU clock."""
 
     def beyond(name: str, limit: float) -> bool:
         return any(one[name] > limit for one in loads)
@@ -74,6 +74,6 @@ def _codes(loads: Sequence[Mapping[str, Any]], slow_gpus: float, limits: Spoiled
 
 
 def _is_shared(load: Mapping[str, Any], limits: SpoiledFrom) -> bool:
-    """Whether others had the ranks' CPUs for longer than the limit, and for longer than can be told from ticks."""
+    """Returns whether others used the ranks' CPUs for longer than the limit and the resolution of ticks."""
     most = min(limits.others_share * load["cpus"], MOST_CORES)
     return bool(load["others_cores"] > most and load["others_cores"] * load["span_s"] > SHORTEST_S)

@@ -1,6 +1,7 @@
-"""Whether what remains after warm-up is one steady state: a jump in its level, or two modes.
+"""Whether the steps after warm-up are in one steady state, or have a change of level or two modes.
 
-And whether the device's clock fell where the steps became slower: heat or power, and not other work on the host.
+Also whether the device's clock fell when the steps became slower: this shows heat or power, not other work on the
+host.
 """
 
 from dataclasses import dataclass
@@ -13,24 +14,24 @@ from scalestudy.analyse.run.grid import Columns
 from scalestudy.measure.batch_means import autocorrelation_time
 from scalestudy.record.tables import Table
 
-TRIMMED = 0.15  # of the series at each end, where a jump is not looked for
+TRIMMED = 0.15  # of the series at each end, where no change is searched for
 CRITICAL = 12.16  # sup-F at 1 % for one mean and 15 % trimming. Source: Andrews (2003), Econometrica 71, table I
-SMALLEST_JUMP = 0.05  # of the level; a smaller one is no matter for a study of scaling
-FEWEST = 20  # steps; with fewer nothing is said
+SMALLEST_JUMP = 0.05  # relative to the level; a smaller change is irrelevant for a study of scaling
+FEWEST = 20  # steps; with fewer there is no result
 FEWEST_CORRELATION_TIMES = 10
 
-MODE_SHARE = 0.10  # of the steps in each mode at the least; fewer are hiccups, which p95 and p99 show
-BETWEEN_SHARE = 0.03  # of the steps between the modes at the most
+MODE_SHARE = 0.10  # smallest share of the steps in each mode; fewer are hiccups, which p95 and p99 show
+BETWEEN_SHARE = 0.03  # largest share of the steps between the modes
 MIDDLE, MIDDLE_OF_FEW, MANY = 1 / 5, 1 / 3, 100  # of the distance between the modes
 SMALLEST_GAP = 0.05  # between the modes, relative
 
 EXPLAINED = 0.5
-"""Share of a rise that the fall of the clock has to account for; steps wait for memory and each other, too."""
+"""Share of a rise that the fall of the clock must explain; steps also wait for memory and each other."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """The level changed for good: from which step of the series on, and by which factor."""
+    """A permanent change of level: the first step of the new level, and the factor."""
 
     at: int
     factor: float
@@ -38,7 +39,7 @@ class Jump:
 
 @dataclass(frozen=True)
 class Modes:
-    """Two kinds of steps: their times, geometric means, and the share of the slow ones."""
+    """Two kinds of steps: their times (geometric means), and the share of the slow ones."""
 
     fast_s: float
     slow_s: float
@@ -46,18 +47,17 @@ class Modes:
 
 
 def find_jump(values: np.ndarray) -> Jump | None:
-    """A change of level in a series of positive, perhaps correlated values; None where there is none to speak of.
+    """Returns a change of level in a series of positive, possibly correlated values; None if there is none.
 
-    1. logarithms; 2. of all cuts but those near the ends, the one with the largest F of two means against one, n
-    D^2 w (1 - w) / s^2; 3. s^2 widened by the autocorrelation time of the residuals; 4. a jump if F passes
-    CRITICAL, which allows for having searched, and the levels differ by SMALLEST_JUMP. A series that is short
-    against its correlation wanders anyway: nothing is said of it.
+    1. logarithms; 2. of all cuts except those near the ends, the one with the largest F of two means against one,
+       n D^2 w (1 - w) / s^2; 3. s^2 multiplied by the autocorrelation time of the residuals; 4. a change if F
+       exceeds CRITICAL, which includes a correction for the search, and the levels differ by SMALLEST_JUMP. A
+       series that is short relative to its correlation time drifts anyway and has no result.
 
-    The autocorrelation time is the longer of two. That of a first-order autoregression is right for few steps. It
-    does not see a slow wander below fast noise, which is how steps of ranks that wait for each other look: the
-    integrated one does. With the first alone 8 to 23 % of launches of this host, their phases made random, had a
-    jump; with both 3 to 10 %.
-    Source: Andrews (1993), "Tests for parameter instability", Econometrica 61.
+    The autocorrelation time is the longer of two. The one of a first-order autoregression is right for few steps.
+    It misses a slow drift below fast noise, as in the steps of ranks that wait for each other; the integrated one
+    includes it. With the first alone 8 to 23 % of runs of this host, with randomised phases, had a change; with
+    both 3 to 10 %. Source: Andrews (1993), "Tests for parameter instability", Econometrica 61.
     """
     series = np.log(np.asarray(values, dtype=float))
     count = len(series)
@@ -79,12 +79,12 @@ def find_jump(values: np.ndarray) -> Jump | None:
 
 
 def find_modes(values: np.ndarray) -> Modes | None:
-    """Two kinds of steps with a gap between them; None where one mean describes all.
+    """Returns two kinds of steps with a gap between them; None if one mean describes all.
 
-    1. logarithms, sorted; 2. cut in two where the sum of squares within is smallest; 3. modes if each part holds
-    MODE_SHARE of the steps, their means differ by SMALLEST_GAP, and the middle between the means is all but empty:
-    there a single mode, skewed or not, is dense. Few steps leave gaps by chance, so a wider middle has to be
-    empty.
+    1. logarithms, sorted; 2. cut in two where the sum of squares within is smallest; 3. modes if each part has
+       MODE_SHARE of the steps, their means differ by SMALLEST_GAP, and the middle between the means is nearly
+       empty: a single mode, skewed or not, is dense there. Few steps leave gaps by chance, so with few steps a
+       wider middle must be empty.
     """
     ordered = np.sort(np.log(np.asarray(values, dtype=float)))
     count = len(ordered)
@@ -104,10 +104,10 @@ def find_modes(values: np.ndarray) -> Modes | None:
 
 
 def _correlation_time(residuals: np.ndarray) -> float:
-    """(1 + r) / (1 - r) of a first-order autoregression, r corrected for the two means that were taken off.
+    """Returns (1 + r) / (1 - r) of a first-order autoregression, with r corrected for the two subtracted means.
 
-    The correction of one mean is (1 + 3 r) / n: Kendall (1954), Biometrika 41; a cut that was searched takes off
-    more.
+    The correction for one mean is (1 + 3 r) / n: Kendall (1954), Biometrika 41; a cut that was searched for
+    removes more.
     """
     count, power = len(residuals), float(residuals @ residuals)
     if power == 0:
@@ -118,10 +118,10 @@ def _correlation_time(residuals: np.ndarray) -> float:
 
 
 def clock_change(blocks: Table | Columns, at_step: float) -> float:
-    """Relative change of the clock from the blocks before a step to those from it on, the mean over ranks.
+    """Returns the relative change of the clock from the blocks before a step to those after it, mean over ranks.
 
-    blocks: of one launch. Of the GPU where it was read, else of the cores; nan where neither was on both sides, or
-    `at_step` is nan.
+    blocks: of one run. It is the GPU's clock if it was read, otherwise the cores'; nan if neither was read on both
+    sides, or `at_step` is nan.
     """
     if isnan(at_step):
         return nan
@@ -137,15 +137,15 @@ def clock_change(blocks: Table | Columns, at_step: float) -> float:
 
 
 def _mean(values: np.ndarray) -> float:
-    """Of those that are known; nan where none is."""
+    """Returns the mean of the known values; nan if there are none."""
     known = values[~np.isnan(values)]
     return float(known.mean()) if len(known) else nan
 
 
 def throttled(level_change: pd.Series, clock_change: pd.Series) -> pd.Series:
-    """For each launch whether its steps became slower, by a clock that fell.
+    """Returns for each run whether its steps became slower because the clock fell.
 
-    Work that is bound by the clock takes 1 + f times as long at 1 / (1 + f) of it.
+    Work that is limited by the clock takes 1 + f times as long at 1 / (1 + f) of the clock.
     """
     fall = -level_change / (1 + level_change)
     return (level_change > 0) & (clock_change <= EXPLAINED * fall)

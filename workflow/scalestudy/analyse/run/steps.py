@@ -1,4 +1,4 @@
-"""The steps of one launch once its warm-up is dropped: step time, distribution, parts, and steadiness."""
+"""The steps of one run after the warm-up: step time, distribution, parts, and steadiness."""
 
 from math import nan
 from typing import Any
@@ -24,19 +24,19 @@ COLUMNS = (
 
 
 def measured(observation: Observation, *, confidence: float) -> dict[str, Any]:
-    """COLUMNS of a launch; nan where nothing steady was measured."""
+    """Returns COLUMNS of a run; nan if there are no steady steps."""
     spec = observation.record.spec
     return describe(steady_steps(observation), global_batch=spec.global_batch, confidence=confidence)
 
 
 def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str, Any]:
-    """COLUMNS from steady_steps; nan where there are none.
+    """Returns COLUMNS from steady_steps; nan if there are none.
 
-    The mean step time comes from whole blocks: seconds of the block, the largest over ranks, summed and divided
-    by steps. Taking the maximum over ranks step by step instead would count one hiccup twice: the late rank's
-    long step, and the next step of the others, who wait for it. The distribution (p50, p95, p99) is of single
-    steps, the maximum over ranks. Parts are means over steps and ranks. step_time_half_width is relative and of
-    this launch alone, by batch means.
+    The mean step time comes from whole blocks: seconds of the block, maximum over ranks, summed and divided by
+    steps. Taking the maximum over ranks for each step would count one hiccup twice: the late rank's long step, and
+    the next step of the others, which wait for it. The distribution (p50, p95, p99) is of single steps, maximum
+    over ranks. Parts are means over steps and ranks. step_time_half_width is relative and from this run alone, by
+    batch means.
     """
     if not len(steady):
         return dict.fromkeys(COLUMNS, nan) | {"steadiness": Steadiness.NONE}
@@ -59,14 +59,14 @@ def describe(steady: Grid, *, global_batch: int, confidence: float) -> dict[str,
 
 
 def training_steps(observation: Observation) -> pd.DataFrame:
-    """Steps of training, without probes; UserError as `is_training` raises it."""
+    """Returns steps of training, without probes; raises UserError as `is_training` does."""
     return observation.steps[is_training(observation, Columns(observation.tables["steps"]))]
 
 
 def is_training(observation: Observation, steps: Columns) -> np.ndarray:
-    """(rows,): which of the steps of an observation are training, and not probes.
+    """Returns (rows,): which steps of an observation are training, and not probes.
 
-    Raises UserError naming the run where ranks differ in their steps, or a time is negative.
+    Raises UserError naming the run if ranks differ in their steps, or a time is negative.
     """
     training = steps.among("phase", TRAINING_PHASES)
     run = observation.record.run_id
@@ -75,18 +75,18 @@ def is_training(observation: Observation, steps: Columns) -> np.ndarray:
         least, most = counts.argmin(), counts.argmax()
         raise UserError(
             f"{run}: rank {ranks[least]} reports {counts[least]} steps, rank {ranks[most]} {counts[most]};"
-            " a step's time is the largest over all ranks, so it cannot be told. Move the run's directory away and"
-            " run snakemake again"
+            " a step's time is the maximum over all ranks, so it is unknown. Move the run's directory away and run"
+            " snakemake again"
         )
     if any((steps[name][training] < 0).any() for name in (*PART_COLUMNS, "step_time_s")):
-        raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure it again")
+        raise UserError(f"{run}: a step has a negative time: the clock went backwards. Measure the run again")
     return training
 
 
 def steady_steps(observation: Observation, steps: Columns | None = None) -> Grid:
-    """The steps after the warm-up; none where the launch is not ok or too short.
+    """Returns the steps after the warm-up; none if the run is not ok or too short.
 
-    A block that the warm-up ends in counts from there on. steps: of the observation, where they were taken before.
+    If the warm-up ends within a block, counting starts there. steps: of the observation, if they were read before.
     """
     steps = Columns(observation.tables["steps"]) if steps is None else steps
     training = Grid.of(steps, is_training(observation, steps))
@@ -98,25 +98,25 @@ def steady_steps(observation: Observation, steps: Columns | None = None) -> Grid
 
 
 QUANTILES = np.append(np.linspace(0, 0.98, 50), [0.99, 1.0])
-"""Every other per cent, and the last: the long steps are what one looks at a distribution for."""
+"""Every second per cent, and the last ones: the long steps are the most informative part of the distribution."""
 
 
 def step_quantiles(steady: Grid) -> dict[str, np.ndarray]:
-    """quantile (QUANTILES) and step_time_s, the largest over ranks, of steady_steps; empty if there are none."""
+    """Returns quantile (QUANTILES) and step_time_s (maximum over ranks) of steady_steps; empty without any."""
     quantiles = QUANTILES if len(steady) else QUANTILES[:0]
     times_s = np.quantile(steady["step_time_s"].max(axis=0), quantiles) if len(steady) else quantiles
     return {"quantile": quantiles, "step_time_s": times_s}
 
 
 def block_times(steady: Grid) -> tuple[np.ndarray, np.ndarray]:
-    """Of each block its time in seconds, the largest over ranks, and its number of steps; there are some."""
+    """Returns for each block its time in seconds, maximum over ranks, and its number of steps; not empty."""
     begins = firsts(steady.of_step("block"))
     times_s = np.add.reduceat(steady["step_time_s"], begins, axis=1).max(axis=0)
     return times_s, np.diff(begins, append=len(steady))
 
 
 def block_step_times(steady: Grid) -> list[float]:
-    """Step times in seconds of the blocks of steady_steps, in order."""
+    """Returns step times in seconds of the blocks of steady_steps, in order."""
     if not len(steady):
         return []
     times_s, counts = block_times(steady)
@@ -125,9 +125,10 @@ def block_step_times(steady: Grid) -> list[float]:
 
 
 def steadiness(step_times_s: np.ndarray, numbers: np.ndarray) -> dict[str, Any]:
-    """Of COLUMNS whether one mean describes the steps, and where it does not, what was found instead.
+    """Returns from COLUMNS whether one mean describes the steps, and otherwise the deviation.
 
-    numbers: of the steps. A level that changed has two kinds of steps too, and is told as what it is.
+    numbers: of the steps. A series with a change of level has two kinds of steps too, and is reported as a change
+    of level.
     """
     jump = find_jump(step_times_s)
     modes = None if jump else find_modes(step_times_s)

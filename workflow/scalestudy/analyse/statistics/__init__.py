@@ -1,1 +1,1 @@
-"""Intervals over launches: Student's t within repeats and over launches, Welch's, the bootstrap."""
+"""Intervals over runs: Student's t within repeats and over runs, Welch's, the bootstrap."""

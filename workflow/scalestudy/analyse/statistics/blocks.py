@@ -1,8 +1,8 @@
-"""Comparisons within blocks. The launches of one repeat are a block: they are neighbours in time.
+"""Comparisons within blocks. The runs of one repeat are a block: they follow each other in time.
 
-A host that is slow for a while is slow for all launches of a block. That is common to both sides of a difference
-within the block, so it cancels there; between independent samples it would count as noise.
-Source: Box, Hunter and Hunter (2005), "Statistics for Experimenters", chapter 3 (paired comparisons).
+A host that is slow for a while slows all runs of a block. This effect is common to both sides of a difference
+within the block, so it cancels; between independent samples it would count as noise. Source: Box, Hunter and
+Hunter (2005), "Statistics for Experimenters", chapter 3 (paired comparisons).
 """
 
 from math import exp, nan
@@ -13,14 +13,14 @@ import pandas as pd
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval, Sample, mean
 
 FEWEST_FOR_SHARED = 5
-"""Blocks from which on the shared variance is worth printing: with three its limits are about -97 and 97 %."""
+"""Number of blocks from which the shared variance is printed: with three its limits are about -97 and 97 %."""
 
 
 def differences(mine: pd.Series, other: pd.Series, *, planned: int) -> Sample:
-    """`mine` less `other` in each block that has both. Both series are indexed by block, counted from 1.
+    """Returns `mine` minus `other` in each block that has both. Both series are indexed by block, counted from 1.
 
-    A block that lacks either side is left out. Blocks up to `planned` were to be measured from the start; only
-    these decide on the spread (see Sample).
+    A block without either side is left out. Blocks up to `planned` were planned from the start; only these
+    determine the spread (see Sample).
     """
     found = (mine - other).dropna().sort_index()
     values, first = found.to_numpy(dtype=float), found.index.to_numpy() <= planned
@@ -28,9 +28,9 @@ def differences(mine: pd.Series, other: pd.Series, *, planned: int) -> Sample:
 
 
 def difference_in_blocks(mine: pd.Series, other: pd.Series, *, planned: int, confidence: float) -> Interval:
-    """Mean difference within blocks with Student's t interval, of the blocks that have both sides.
+    """Returns the mean difference within blocks with Student's t interval, over the blocks with both sides.
 
-    No limits with fewer than two such blocks. With none, the difference of the two means, without limits.
+    No limits with fewer than two such blocks. Without any, the difference of the two means, without limits.
     """
     within = differences(mine, other, planned=planned)
     if len(within.values):
@@ -39,23 +39,23 @@ def difference_in_blocks(mine: pd.Series, other: pd.Series, *, planned: int, con
 
 
 def ratio_in_blocks(above: pd.Series, below: pd.Series, *, planned: int, confidence: float) -> Interval:
-    """Ratio of geometric means with Student's t interval on the differences of logarithms within blocks.
+    """Returns the ratio of geometric means with Student's t interval on differences of logarithms within blocks.
 
-    n - 1 degrees of freedom for n blocks; no variance is pooled with that of another ratio. Raises ValueError
-    where a value is not positive.
+    n - 1 degrees of freedom for n blocks; variances are not pooled with those of other ratios. Raises ValueError
+    if a value is not positive.
     """
     logs = [_logs(series) for series in (above, below)]
     return difference_in_blocks(*logs, planned=planned, confidence=confidence).map(exp)
 
 
 def shared_variance(mine: pd.Series, other: pd.Series, *, confidence: float) -> Interval:
-    """The part of the variance between launches that the two launches of a block have in common.
+    """Returns the part of the variance between runs that the two runs of a block have in common.
 
-    2 cov(a, b) / (var a + var b) of logarithms: the intraclass correlation. It is what a comparison within blocks
-    removes: 1 if all of the spread is drift of the host, 0 if none is; chance may take it below 0. Limits are
-    exact for equal variances, from Fisher's F with n - 1 and n - 1 degrees of freedom. NOTHING with fewer than
-    FEWEST_FOR_SHARED blocks that have both sides, or without any spread.
-    Source: Fisher (1925), "Statistical Methods for Research Workers", chapter 7.
+    2 cov(a, b) / (var a + var b) of logarithms: the intraclass correlation. It is the part that a comparison
+    within blocks removes: 1 if all of the spread is drift of the host, 0 if none is; it may be below 0 by chance.
+    Limits are exact for equal variances, from Fisher's F with n - 1 and n - 1 degrees of freedom. NOTHING with
+    fewer than FEWEST_FOR_SHARED blocks with both sides, or without any spread. Source: Fisher (1925), "Statistical
+    Methods for Research Workers", chapter 7.
     """
     a, b = _logs(mine).align(_logs(other), join="inner")
     blocks = len(a)

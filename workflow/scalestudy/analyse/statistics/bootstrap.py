@@ -1,5 +1,4 @@
-"""A speedup's interval without assuming normal logarithms: blocks of launches resampled, then times in each
-launch."""
+"""Interval of a speedup without normality: resamples blocks of runs, then times in each run."""
 
 from collections.abc import Sequence
 
@@ -7,24 +6,24 @@ import numpy as np
 
 from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 
-FEWEST_BLOCKS = 8  # below, a resample repeats the same few and its intervals are too narrow
+FEWEST_BLOCKS = 8  # below, resamples consist of few distinct blocks and the intervals are too narrow
 DRAWS = 2000
 
 Times = Sequence[float]
-"""Step times in seconds of the equally long pieces of one launch."""
+"""Step times in seconds of equally long pieces of one run."""
 
 
 def bootstrap_ratio(
     above: Sequence[Times], below: Sequence[Times], *, confidence: float, seed: int = 0
 ) -> Interval:
-    """Ratio of geometric means within blocks, with a studentised hierarchical bootstrap interval on logarithms.
+    """Returns the ratio of geometric means within blocks, with a studentised hierarchical bootstrap interval.
 
-    above[i] and below[i] are the launches of block i. 1. As many blocks as there are, drawn with replacement; 2.
-    in both launches of each as many times, drawn with replacement, and the mean of them; 3. the mean of the
-    differences of logarithms, less the observed one, over its own standard error; 4. the quantiles of that, times
-    the observed standard error, around the observed mean. Studentised, because plain percentiles cover 91 % where
-    they say 95 % at eight launches. Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
-    sections 3.8 and 5.2; for the levels Kalibera & Jones (2013), ISMM. NOTHING with fewer than FEWEST_BLOCKS.
+    above[i] and below[i] are the runs of block i. 1. The same number of blocks, drawn with replacement; 2. in both
+    runs of each the same number of times, drawn with replacement, and their mean; 3. the mean of the differences
+    of logarithms, minus the observed one, divided by its own standard error; 4. the quantiles of this, times the
+    observed standard error, around the observed mean. Studentised, because plain nominal 95 % percentiles cover 91
+    % with eight runs. Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application", sections 3.8
+    and 5.2; for the levels Kalibera & Jones (2013), ISMM. NOTHING with fewer than FEWEST_BLOCKS.
     """
     if len(above) < FEWEST_BLOCKS:
         return NOTHING
@@ -39,7 +38,7 @@ def bootstrap_ratio(
 
 
 def _draw(launches: Sequence[Times], chosen: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Logarithms of the means of the chosen launches, each from times drawn again: the shape of `chosen`."""
+    """Returns logarithms of the means of the chosen runs, each from resampled times: the shape of `chosen`."""
     drawn = np.empty(chosen.shape)
     for index, times in enumerate(launches):
         places = np.nonzero(chosen == index)
@@ -50,6 +49,6 @@ def _draw(launches: Sequence[Times], chosen: np.ndarray, random: np.random.Gener
 
 
 def _error(logs: np.ndarray) -> np.ndarray:
-    """Standard error of the mean of each row."""
+    """Returns the standard error of the mean of each row."""
     error: np.ndarray = logs.std(axis=1, ddof=1) / np.sqrt(logs.shape[1])
     return error

@@ -1,4 +1,4 @@
-"""The ratio of two means with Fieller's interval, which has no upper limit where the lower mean may be 0."""
+"""The ratio of two means with Fieller's interval, which has no upper limit if the denominator's mean may be 0."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 
 
 def ratio_of_means(above: np.ndarray, below: np.ndarray, *, confidence: float) -> Interval:
-    """mean(above) / mean(below) of pairs, shape (n,) each; both means are 0 or more in truth.
+    """Returns mean(above) / mean(below) of pairs, shape (n,) each; both true means are at least 0.
 
-    The limits are the ratios r of 0 or more for which the mean of above - r below does not differ from 0 by
-    Student's t with n - 1 degrees of freedom. `high` is inf where the mean of `below` does not differ from 0; the
-    value is inf where it is not above 0. Without a second pair there are no limits.
+    The limits are the ratios r of at least 0 for which the mean of above - r below does not differ from 0 by
+    Student's t with n - 1 degrees of freedom. `high` is inf if the mean of `below` does not differ from 0; the
+    value is inf if that mean is not above 0. Without a second pair there are no limits.
 
     A mean of `below` that is less than 0 counts as 0: no ratio can explain it. This makes the limits wider.
     Source: Fieller (1954), Journal of the Royal Statistical Society B 16, 175.
@@ -34,12 +34,12 @@ def ratio_of_means(above: np.ndarray, below: np.ndarray, *, confidence: float) -
 
 
 def _limits(a: float, b: float, w_aa: float, w_ab: float, w_bb: float) -> tuple[float, float]:
-    """Where (a - r b)^2 <= w_aa - 2 r w_ab + r^2 w_bb, for r >= 0: p r^2 - 2 q r + s <= 0."""
+    """Returns where (a - r b)^2 <= w_aa - 2 r w_ab + r^2 w_bb, for r >= 0: p r^2 - 2 q r + s <= 0."""
     p, q, s = b**2 - w_bb, a * b - w_ab, a**2 - w_aa
     root = sqrt(max(0.0, q**2 - p * s))
     if p > 0:  # between the roots
         return max(0.0, (q - root) / p), max(0.0, (q + root) / p)
-    if s <= 0 or q**2 < p * s:  # 0 is no worse than any other ratio
+    if s <= 0 or q**2 < p * s:  # 0 is at least as good as any other ratio
         return 0.0, inf
-    # From the positive root on; written so that it holds for p = 0 too.
+    # From the positive root on; written so that it is valid for p = 0 too.
     return s / (q + root) if q + root > 0 else inf, inf

@@ -1,7 +1,7 @@
-"""Intervals over launches. The launch is the unit of replication: steps inside one are correlated.
+"""Intervals over runs. The run is the unit of replication: steps inside one are correlated.
 
-Everything positive is treated on the log scale, so that a speedup and its inverse, or a step time and its
-throughput, carry the same interval and cannot contradict each other.
+Positive quantities are analysed on the log scale, so that a speedup and its inverse, or a step time and its
+throughput, have the same interval and cannot contradict each other.
 """
 
 from __future__ import annotations
@@ -21,50 +21,50 @@ from scalestudy.registry.column import Row
 
 @dataclass(frozen=True)
 class Interval:
-    """A value with its confidence limits; the limits are nan where fewer than two launches were made."""
+    """A value with its confidence limits; the limits are nan with fewer than two runs."""
 
     value: Real
     low: Real = nan
     high: Real = nan
 
     def map(self, function: Callable[[float], float]) -> Interval:
-        """The interval of a rising function of the quantity."""
+        """Returns the interval of an increasing function of the quantity."""
         return Interval(function(self.value), function(self.low), function(self.high))
 
     def falling(self, function: Callable[[float], float]) -> Interval:
-        """The interval of a falling function of the quantity; the limits change places."""
+        """Returns the interval of a decreasing function of the quantity; the limits change places."""
         return Interval(function(self.value), function(self.high), function(self.low))
 
     def scaled(self, factor: float) -> Interval:
-        """The interval of `factor` times the quantity; factor > 0."""
+        """Returns the interval of `factor` times the quantity; factor > 0."""
         assert factor > 0
         return self.map(lambda number: number * factor)
 
     @classmethod
     def of(cls, row: Row, name: str) -> Interval:
-        """What `columns` has put into a row."""
+        """Reads the interval that `columns` has put into a row."""
         return cls(row[name], row[f"{name}_low"], row[f"{name}_high"])
 
     def columns(self, name: str) -> dict[str, float]:
-        """NAME, NAME_low and NAME_high, as tables have them."""
+        """Returns NAME, NAME_low and NAME_high, as in tables."""
         return {name: self.value, f"{name}_low": self.low, f"{name}_high": self.high}
 
     def inverse(self, numerator: float = 1.0) -> Interval:
-        """The interval of `numerator` over the quantity."""
+        """Returns the interval of `numerator` over the quantity."""
         return self.falling(lambda number: numerator / number)
 
     def widened(self, by: float) -> Interval:
-        """The same positive value, with a further half-width on the logarithmic scale in quadrature."""
+        """Returns the same positive value, with an additional half-width on the log scale in quadrature."""
         below, above = (hypot(log(self.value / limit), by) for limit in (self.low, self.high))
         return Interval(self.value, self.value * exp(-below), self.value * exp(above))
 
     @property
     def relative_half_width(self) -> float:
-        """Half-width on the log scale, on which launches are judged and intervals made: 0.01 is 1 %."""
+        """Returns the half-width on the log scale, used for verdicts and intervals: 0.01 is 1 %."""
         return log(self.high / self.low) / 2
 
     def leaves_out(self, number: float) -> bool:
-        """Whether a number is beyond the limits; never without them."""
+        """Returns whether a number is beyond the limits; never without limits."""
         return self.low > number or self.high < number
 
 
@@ -72,7 +72,7 @@ NOTHING = Interval(nan)
 
 
 def product(first: Interval, second: Interval) -> Interval:
-    """The product of two positive quantities that do not depend on each other.
+    """Returns the product of two positive, independent quantities.
 
     Half-widths of their logarithms add in quadrature; without limits of both there are none.
     """
@@ -86,11 +86,10 @@ def product(first: Interval, second: Interval) -> Interval:
 
 
 def less(first: Interval, second: Interval) -> Interval:
-    """`first` less `second`, two quantities that do not depend on each other, from their own limits.
+    """Returns `first` minus `second`, two independent quantities, from their own limits.
 
-    Distances to the limits add in quadrature, those below of the one with those above of the other, so that
-    intervals that are not symmetric stay so. Without limits of both there are none.
-    Source: Zou and Donner (2008), Statistics in Medicine 27 (MOVER).
+    Distances to the limits add in quadrature, lower with upper ones, so that asymmetric intervals stay asymmetric.
+    Without limits of both there are none. Source: Zou and Donner (2008), Statistics in Medicine 27 (MOVER).
     """
     value = first.value - second.value
     below = hypot(first.value - first.low, second.high - second.value)
@@ -99,7 +98,7 @@ def less(first: Interval, second: Interval) -> Interval:
 
 
 def shows(interval: Interval, *, than: float, below: Shows, above: Shows) -> Shows:
-    """What an interval shows of a quantity beside a number."""
+    """Returns what an interval shows about a quantity, compared with a number."""
     if isnan(interval.value):
         return Shows.NONE
     if isnan(interval.low):
@@ -114,10 +113,10 @@ Numbers = Sequence[float] | np.ndarray
 
 @dataclass(frozen=True)
 class Sample:
-    """One value a launch. `deciding`: those among them whose spread decided how many there are; all if None.
+    """One value per run. `deciding`: the values whose spread determined their number; all if None.
 
-    Where launches were added because the first ones scattered, the spread of all of them is biased, that of the
-    first is not: an interval with the mean of all, and spread and degrees of freedom of the first, covers exactly.
+    If runs were added because the first ones varied, the spread of all of them is biased, but the first ones' is
+    not: an interval with the mean of all, and spread and degrees of freedom of the first, has exact coverage.
     Source: Stein (1945), Annals of Mathematical Statistics 16.
     """
 
@@ -125,7 +124,7 @@ class Sample:
     deciding: Numbers | None = None
 
     def logs(self) -> Sample:
-        """Logarithms; raises ValueError where a value is not positive."""
+        """Returns logarithms; raises ValueError if a value is not positive."""
         return Sample(_logs(self.values), None if self.deciding is None else _logs(self.deciding))
 
     @property
@@ -134,7 +133,7 @@ class Sample:
 
     @property
     def freedom(self) -> int:
-        """Degrees of freedom of the spread; below 1 there is none."""
+        """Returns the degrees of freedom of the spread; below 1 there is no spread."""
         return len(self._spread) - 1
 
     @property
@@ -150,21 +149,21 @@ Values = Numbers | pd.Series | Sample
 
 
 def mean_on_logs(values: Values, *, confidence: float) -> Interval:
-    """Geometric mean of positive values, one a launch, with Student's t interval on their logarithms."""
+    """Returns the geometric mean of positive values, one per run, with Student's t interval on logarithms."""
     return mean(_sample(values).logs(), confidence=confidence).map(exp)
 
 
 def ratio_on_logs(above: Values, below: Values, *, confidence: float) -> Interval:
-    """Ratio of geometric means of two independent samples, Welch's interval on the log scale.
+    """Returns the ratio of geometric means of two independent samples, with Welch's interval on the log scale.
 
-    theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits
-    where either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
+    theta = mean(ln above) - mean(ln below), degrees of freedom by Welch-Satterthwaite, exponentiated. No limits if
+    either sample has fewer than two values. Source: METHOD; Welch (1947), Biometrika 34.
     """
     return difference(_sample(above).logs(), _sample(below).logs(), confidence=confidence).map(exp)
 
 
 def difference(above: Values, below: Values, *, confidence: float) -> Interval:
-    """Difference of means of two independent samples with Welch's interval."""
+    """Returns the difference of means of two independent samples with Welch's interval."""
     a, b = _sample(above), _sample(below)
     if len(a.values) == 0 or len(b.values) == 0:
         return NOTHING
@@ -180,10 +179,11 @@ def difference(above: Values, below: Values, *, confidence: float) -> Interval:
 
 
 def mean(values: Values, *, confidence: float, least_spread: float = 0.0) -> Interval:
-    """Arithmetic mean with Student's t interval; for what may be zero or negative, such as a difference.
+    """Returns the arithmetic mean with Student's t interval, for values that may be zero or negative, such as
+    differences.
 
-    least_spread: standard deviation that a value is known to have at least, in the unit of the values. As it is
-    known, it counts with the quantile of the normal distribution.
+    least_spread: known minimum of a value's standard deviation, in the unit of the values. Because it is known, it
+    is used with the quantile of the normal distribution.
     """
     sample = _sample(values)
     if len(sample.values) == 0:
@@ -206,11 +206,13 @@ def _logs(values: Numbers) -> np.ndarray:
 
 
 def normal_quantile(confidence: float) -> float:
-    """Half-width of a two-sided interval of the normal distribution, in standard deviations."""
+    """Returns the half-width of a two-sided interval of the normal distribution, in standard deviations."""
     return NormalDist().inv_cdf(0.5 + confidence / 2)
 
 
 def _t(confidence: float, freedom: float) -> float:
-    from scipy.special import stdtrit  # documents read intervals and make none; it takes longer than some of them
+    from scipy.special import (
+        stdtrit,
+    )  # documents read intervals and calculate none; this import takes longer than some of them
 
     return float(stdtrit(freedom, 0.5 + confidence / 2))

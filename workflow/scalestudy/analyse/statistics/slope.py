@@ -1,4 +1,4 @@
-"""The slope of a line through points some of which may be far off it."""
+"""The slope of a line through points with outliers."""
 
 from math import nan, sqrt
 
@@ -9,10 +9,11 @@ from scalestudy.analyse.statistics.intervals import Interval
 
 
 def theil_sen(x: np.ndarray, y: np.ndarray, *, confidence: float) -> Interval:
-    """Theil and Sen's slope of y over x, the median over pairs of points, and Sen's limits; nan without a pair.
+    """Returns the Theil-Sen slope of y over x, the median over pairs of points, and Sen's limits; nan without a
+    pair.
 
-    The same as scipy.stats.theilslopes, whose import takes longer than the slopes of a hundred launches.
-    Source: Sen (1968), J. American Statistical Association 63, equation 2.6.
+    Equal to scipy.stats.theilslopes, whose import takes longer than the slopes of a hundred runs. Source: Sen
+    (1968), J. American Statistical Association 63, equation 2.6.
     """
     dx, dy = x[:, None] - x, y[:, None] - y
     slopes = np.sort(dy[dx > 0] / dx[dx > 0])

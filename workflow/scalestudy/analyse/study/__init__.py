@@ -1,1 +1,1 @@
-"""A study as a whole: its environment, its effort, and other studies beside it."""
+"""A study as a whole: its environment, its effort, and comparisons with other studies."""

@@ -1,4 +1,4 @@
-"""checksums.json: what the tables of a study look like, so that one that was cut short or edited is noticed."""
+"""checksums.json: sizes and checksums of a study's tables, which reveal a truncated or edited table."""
 
 from collections.abc import Mapping
 from typing import ClassVar, Literal
@@ -18,5 +18,5 @@ class ChecksumsFile(Document):
 
 
 def checksums_of(tables: Mapping[str, str]) -> ChecksumsFile:
-    """Checksums of the text of tables, by the name of their file."""
+    """Returns checksums of the text of tables, by the name of their file."""
     return ChecksumsFile(tables={name: digest_of(text.encode("utf-8")) for name, text in tables.items()})

@@ -1,4 +1,4 @@
-"""Points of several studies side by side, each against the same point of the first study."""
+"""Points of several studies, each compared with the same point of the first study."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from scalestudy.registry.points import QUANTITIES
 from scalestudy.study.plan import Plan, Point
 
 ONE_PROCESS = "none"
-"""What stands for the way of scaling of the plain model in one process: it is one question, whatever is scaled
-from it."""
+"""Scaling label of single-process points of the plain model, which are the same for any kind of scaling."""
 
 NUMBERS = ("step_time_ms", "throughput_samples_per_s", "efficiency_percent", "accuracy_percent")
-"""Quantities of a point that studies are compared by."""
-# Taken over from the summary of each study.
+"""Quantities of a point for the comparison of studies."""
+# Copied from the summary of each study.
 MEASURED = (
     *("launches", *(f"launches_{end}" for end in LAUNCH_ENDS)),
     *(column for name in NUMBERS for column in QUANTITIES[name].names),
@@ -40,7 +39,7 @@ OF_A_RECORD = ("record_sha256", "step_time_s")
 
 
 class Question(Part):
-    """What makes points of two studies the same one. `scaling` is ONE_PROCESS for the plain model."""
+    """The properties that make points of two studies the same. `scaling` is ONE_PROCESS for the plain model."""
 
     workload: str
     variant: str
@@ -53,13 +52,13 @@ class Question(Part):
 
 @dataclass(frozen=True)
 class Source:
-    """A study as its stages left it. The summary has a row for every point of the plan, in its order."""
+    """The results of a study's stages. The summary has a row for every point of the plan, in its order."""
 
     letter: str
     name: str
-    """As the user gave it, or the study's own."""
+    """Name from the user, or the study's own."""
     folder: str
-    """As the user gave it."""
+    """Path from the user."""
     plan: Plan
     summary: pd.DataFrame
     runs: pd.DataFrame
@@ -67,12 +66,12 @@ class Source:
 
     @cached_property
     def floors(self) -> pd.DataFrame:
-        """The smallest differences that it shows; empty where no base case was launched twice."""
+        """The smallest differences that it shows; empty if no baseline was run twice."""
         return floors_frame(self.plan, self.runs)
 
     @property
     def answers(self) -> dict[Question, Answer]:
-        """What it has of each question; the base case before a reference at the same batch."""
+        """Returns its answer to each question; the baseline before a reference at the same batch."""
         found: dict[Question, Answer] = {}
         for point, (_, row) in zip(self.plan.points, self.summary.iterrows(), strict=True):
             asked = point.model_dump(include=set(Question.model_fields))
@@ -92,17 +91,17 @@ class Answer:
 
     @property
     def launches(self) -> pd.DataFrame:
-        """Rows of runs.csv of its launches."""
+        """Rows of runs.csv of its runs."""
         return self.source.runs[self.source.runs["run_id"].isin(self.point.runs)]
 
     @cached_property
     def good(self) -> pd.DataFrame:
-        """Those of them with steady steps, of one measurement protocol, without spoiled ones."""
+        """Returns its runs with steady steps, of one measurement protocol, without disturbed ones."""
         return kept(of_one_protocol(good_launches(self.launches)), self.source.plan.study)
 
 
 class RefusedVariant(Part):
-    """A variant that asks another question than in the first study, with the keys that make it one."""
+    """A variant that is another question than in the first study, with the keys that differ."""
 
     study: str
     workload: str
@@ -112,7 +111,7 @@ class RefusedVariant(Part):
 
 @dataclass(frozen=True)
 class Comparison:
-    """What compare_studies finds."""
+    """The results of compare_studies."""
 
     points: pd.DataFrame
     """A row per question and study that has it: see compare_studies."""
@@ -120,26 +119,26 @@ class Comparison:
 
     @property
     def compared(self) -> pd.DataFrame:
-        """Its rows of other studies that are held against the first, whether or not both were measured."""
+        """Its rows of other studies that are compared with the first, whether or not both were measured."""
         others = self.points["study"] != self.points["study"].iloc[0]
         compared: pd.DataFrame = self.points[others & (self.points["not_compared"] == NotCompared.NONE)]
         return compared
 
 
 def compare_studies(sources: Sequence[Source]) -> Comparison:
-    """Every question that any study asked, and the ratio of each study to the first where both asked it.
+    """Returns every question of any study, and the ratio of each study to the first if both have it.
 
-    Rows in the order of the first study, what only others have after it. Columns: `study` (its letter), the
-    Question, MEASURED as the summary has it, `is_base`, `base_variant`, `is_reference` (one process at a batch
-    that is nobody's base case). Against the first study: `throughput_ratio` and `efficiency_difference` with
-    limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
-    `accuracy_shows`, and `pairs`, the launches of one seed behind it; `smallest_difference`, the larger of those
-    that the two studies show of their base cases (analyse/study/floors.py). `not_compared`: why there is nothing
-    of that. What words say are codes of registry/codes.py.
+    Rows are in the order of the first study, followed by rows that only others have. Columns: `study` (its
+    letter), the Question, MEASURED as in the summary, `is_base`, `base_variant`, `is_reference` (one process at a
+    batch that is not a baseline). Compared with the first study: `throughput_ratio` and `efficiency_difference`
+    with limits, and what they show (`throughput_shows`, `efficiency_shows`); `accuracy_difference` with limits,
+    `accuracy_shows`, and `pairs`, the number of run pairs with the same seed; `smallest_difference`, the larger of
+    the two studies' values (analyse/study/floors.py). `not_compared`: the reason for a missing comparison. Columns
+    of words have codes of registry/codes.py.
 
-    All are at the confidence and accuracy margin of the first study; intervals of all have to be at that
-    confidence already. Launches of two studies are independent samples. Where a study was looked at several times
-    each interval is at the level of a look, that of the study with more of them.
+    All results are at the confidence and accuracy margin of the first study; the intervals of all studies must
+    already be at that confidence. Runs of two studies are independent samples. If a study was checked several
+    times, each interval is at the level of a look, of the study with more looks.
     """
     first, *others = answers = [source.answers for source in sources]
     refusals = [refusal for other in others for refusal in _refusals(first, other)]
@@ -158,7 +157,7 @@ def compare_studies(sources: Sequence[Source]) -> Comparison:
 
 
 def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]) -> list[RefusedVariant]:
-    """Variants of workloads that are not the same in two studies, with every key that differs at any point."""
+    """Returns variants of workloads that differ between two studies, with every key that differs at any point."""
     found: dict[tuple[str, str, str], Differences] = {}
     for question, mine in first.items():
         if theirs := other.get(question):
@@ -174,11 +173,11 @@ def _refusals(first: Mapping[Question, Answer], other: Mapping[Question, Answer]
 
 
 def _built_differently(question: Question, row: pd.Series, other: pd.Series) -> Differences:
-    """Models of the same settings that have not as many parameters: libraries differ in what they build."""
+    """Returns differing numbers of parameters at equal settings: libraries may build models differently."""
     counts = (row["parameters"], other["parameters"])
     if counts[0] == counts[1] or any(map(isnan, counts)):
         return {}
-    return {f"parameters of {question.workload} as it was built": tuple(map(int, counts))}
+    return {f"parameters of {question.workload} as built": tuple(map(int, counts))}
 
 
 def _row(
@@ -208,7 +207,7 @@ def _row(
 
 
 def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
-    """The columns of a comparison with the first study; those of nothing without it."""
+    """Returns the columns of a comparison with the first study; empty values without it."""
     ratio, difference, accuracy, kept, pairs = NOTHING, NOTHING, NOTHING, AccuracyKept.NONE, 0
     smallest = nan
     if first:
@@ -216,7 +215,7 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
         report = first.source.plan.study.report
         level = max(one.source.plan.study.level for one in (first, mine))
         ratio = ratio_on_logs(_throughputs(mine), _throughputs(first), confidence=level)
-        # A base case has an efficiency of 1 by what the word means.
+        # A baseline has an efficiency of 1 by definition.
         if not (mine.row["is_base"] or first.row["is_base"]):
             difference = less(*(Interval.of(one.row, "efficiency") for one in (mine, first)))
         accuracies = [_accuracies(one) for one in (mine, first)]
@@ -236,7 +235,7 @@ def _against(first: Answer | None, mine: Answer) -> dict[str, Any]:
 
 
 def _smallest_difference(*answers: Answer) -> float:
-    """The larger of what two studies show of the base case of a point; nan where neither knows."""
+    """Returns the larger smallest difference of two studies for a point's baseline; nan if unknown."""
     found = [floor_of(one.row, one.source.floors) for one in answers]
     return max((float(floor["smallest_difference"]) for floor in found if floor is not None), default=nan)
 
@@ -246,14 +245,14 @@ def _throughputs(answer: Answer) -> Sample:
 
 
 def _accuracies(answer: Answer) -> pd.Series:
-    """Validation accuracy of good launches, by their seed."""
+    """Returns the validation accuracy of good runs, by their seed."""
     good = answer.good
     seeds = [answer.source.plan.runs[run_id].seed for run_id in good["run_id"]]
     return pd.Series(good["validation_accuracy"].to_numpy(float), index=seeds, dtype=float)
 
 
 def _shared(first: pd.DataFrame, second: pd.DataFrame) -> bool:
-    """Whether a launch is in both: a copied folder, or a study that was edited and has kept it."""
+    """Returns whether both have the same run: a copied folder, or an edited study that has kept it."""
     if not all(name in frame for name in OF_A_RECORD for frame in (first, second)):
         return False
     records = [set(zip(*(frame[name].map(str) for name in OF_A_RECORD), strict=True)) for frame in (first, second)]

@@ -1,4 +1,4 @@
-"""Which launches are made next: those of comparisons that are not settled, as far as the budget goes."""
+"""Selects the next runs: those of comparisons that are not settled, within the budget."""
 
 from collections.abc import Iterable, Sequence
 
@@ -15,16 +15,16 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
 PLACE = ["workload", "variant", "nodes", "devices_per_node", "batch_per_rank"]
-"""Columns of runs.csv, and fields of a spec, that tell the launches of one configuration from others."""
+"""Columns of runs.csv, and fields of a spec, that identify the runs of one configuration."""
 
 
 def decide(
     plan: Plan, runs: pd.DataFrame, summary: pd.DataFrame, *, after: int, bound_device_hours: float | None = None
 ) -> DecisionFile:
-    """The decision after a number of repeats.
+    """Returns the decision after a number of repeats.
 
-    runs, summary: of the launches up to these repeats. bound_device_hours: a bound on all launches beside that of
-    the study; the smaller one counts.
+    runs, summary: of the runs up to these repeats. bound_device_hours: a bound on all runs in addition to the
+    study's; the smaller one applies.
     """
     study = plan.study
     bounds = [hours for hours in (study.measure.budget_device_hours, bound_device_hours) if hours is not None]
@@ -53,7 +53,7 @@ def decide(
 
 
 def _compared(plan: Plan, summary: pd.DataFrame) -> Iterable[tuple[Point, pd.Series]]:
-    """Points that have a speedup, with their rows of the summary, which has one a point."""
+    """Returns points that have a speedup, with their rows of the summary, which has one row per point."""
     rows = (row for _, row in summary.iterrows())
     for point, row in zip(plan.points, rows, strict=True):
         if point.is_compared:
@@ -71,7 +71,7 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
             settled = Settled.NO if replaced else gains[0].settled(study)
         gain = gains[0].gain
     elif after in study.looks:
-        # Where no launch had memory for the turns, further launches would have none either.
+        # If no run had memory for the turns, further runs would not have it either.
         without_turns = row["launches_without_turns"] and row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
         if row["repeats_compared"] < FEWEST or (study.measure.speedup_within == "launches" and without_turns):
             settled = Settled.FAILED
@@ -93,18 +93,18 @@ def _comparison(study: Study, row: pd.Series, after: int, gains: Sequence[Measur
 
 
 def _is_replaced(study: Study, row: pd.Series) -> bool:
-    """Whether further repeats are launched in the place of spoiled ones: fewer are left than were asked for first.
+    """Returns whether further repeats replace disturbed ones: fewer are left than the initial number of repeats.
 
-    That depends on what the host said alone, and on no measured time.
+    This depends only on readings of the host, and on no measured time.
     """
     short = row["repeats_clean"] < study.repeats
     return bool(study.measure.replace_spoiled and row["repeats_spoiled"] and short)
 
 
 def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
-    """Runs that the speedups of these points are made of, in these repeats; in the order of the plan.
+    """Returns the runs that the speedups of these points consist of, in these repeats; in the order of the plan.
 
-    Up to `repeats` of the study these are all runs: a decision before that is one on the budget alone.
+    Up to `repeats` of the study these are all runs: an earlier decision depends only on the budget.
     """
     serving, first = plan.serving(points), plan.study.repeats
     return [
@@ -115,7 +115,7 @@ def _launches(plan: Plan, points: Iterable[Point], repeats: range) -> list[str]:
 
 
 def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int) -> float:
-    """Device-seconds of one repeat of the wanted launches, as those of the repeats before it took on average."""
+    """Returns the device-seconds of one repeat of the wanted runs, from the mean of the repeats before it."""
     made = runs[runs["outcome"] != "unneeded"]
     mean = device_time_s(made).fillna(0.0).groupby([made[name] for name in PLACE]).mean()
     specs = [plan.runs[run] for run in wanted if plan.runs[run].repeat == repeat]
@@ -123,7 +123,7 @@ def _repeat_s(plan: Plan, runs: pd.DataFrame, wanted: Iterable[str], repeat: int
 
 
 def _probed_enough(plan: Plan, runs: pd.DataFrame, needed: Iterable[str]) -> tuple[str, ...]:
-    """Those of the needed launches whose communication as many launches probed as the study has repeats."""
+    """Returns the needed runs whose communication was already probed by as many runs as the study has repeats."""
     enough = max(FEWEST, plan.study.repeats)
     probed = runs[runs["differential_s"].notna()].groupby(PLACE).size()
     known = {place for place, launches in probed.items() if launches >= enough}

@@ -1,6 +1,6 @@
-"""What was decided on further launches: written by one stage, read by every launch in reserve.
+"""The decision on further runs: written by one stage, read by every reserve run.
 
-A launch that is not needed ends as soon as it has read that, so nothing that analyses is imported here.
+A run that is not needed ends as soon as it has read the decision, so no analysis is imported here.
 """
 
 from math import nan
@@ -11,7 +11,7 @@ from scalestudy.registry.codes import Settled, Verdict
 
 
 class Comparison(Part):
-    """A speedup, and whether more launches are made for it."""
+    """A speedup, and whether it needs more runs."""
 
     workload: str
     variant: str
@@ -20,23 +20,22 @@ class Comparison(Part):
     batch_per_rank: int
     repeats_compared: int
     repeats_spoiled: int = 0
-    """Repeats in which something else on the host spoiled a launch."""
+    """Repeats in which something else on the host disturbed a run."""
     speedup: Real
     speedup_low: Real
     """Limits at the level of a look (study/looks.py); null with fewer than two repeats."""
     speedup_high: Real
     gain: Real = nan
-    """Of the comparison in `measure.gains` that is least certain, if the point is in one; else null."""
+    """The gain of the least certain comparison in `measure.gains` with this point; null if there is none."""
     gain_low: Real = nan
     gain_high: Real = nan
     verdict: Verdict
     settled: Settled
-    """`no` where more launches are made for it, else why none is."""
+    """`no` if it needs more runs, otherwise the reason why it does not."""
 
 
 class DecisionFile(Document):
-    """What was decided after some repeats, for all points of a study together. It is a function of their
-    records."""
+    """The decision after some repeats, for all points of a study together. It is a function of their records."""
 
     made_by: ClassVar[str] = "scalestudy stage decide"
     schema_version: Literal[2] = 2
@@ -44,24 +43,24 @@ class DecisionFile(Document):
     after_repeats: int
     comparisons: tuple[Comparison, ...]
     needed: tuple[str, ...]
-    """Runs up to the next decision that are to be made, in the order of the plan."""
+    """Needed runs up to the next decision, in the order of the plan."""
     without_probes: tuple[str, ...] = ()
-    """Those of them that do not probe communication: enough launches of their point did."""
+    """Needed runs that do not probe communication, because enough runs of their point did."""
     budget_device_hours: float | None
-    """What the study allows; null for no limit."""
+    """The study's limit; null for no limit."""
     budget_ends_after: int | None
     """The last repeat that the budget allows; null where it allows all up to the next decision."""
 
     @property
     def replaces(self) -> bool:
-        """Whether any launch is made because others were spoiled."""
+        """Whether any run replaces a disturbed one."""
         return bool(self.needed) and any(
             one.repeats_spoiled and one.settled == Settled.NO for one in self.comparisons
         )
 
     def why_unneeded(self, repeat: int) -> str:
-        """Why a launch that is not in `needed` is not made."""
+        """Returns why a run outside `needed` is not needed."""
         after = f"after {self.after_repeats} repeat{'s' if self.after_repeats > 1 else ''}"
         if self.budget_ends_after is not None and repeat > self.budget_ends_after:
-            return f"the budget of {self.budget_device_hours:g} device-hours is used up {after}"
-        return f"{after} no comparison needs it any more"
+            return f"the budget of {self.budget_device_hours:g} device-hours is exhausted {after}"
+        return f"no comparison needs more runs {after}"

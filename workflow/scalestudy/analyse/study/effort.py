@@ -1,4 +1,4 @@
-"""What a study took: launches, their wall time, and the hours of the devices that they held."""
+"""The effort of a study: runs, their wall time, and the hours of the devices that they held."""
 
 import pandas as pd
 
@@ -6,23 +6,24 @@ PARTS = ("training_wall_time_s", "probe_wall_time_s")
 PLACE = ("slurm_job", "hosts", "started_at")
 USED = ("run_id", "workload", "variant", "world_size", "held_devices", "wall_time_s", *PARTS, *PLACE)
 PAUSE_S = 60
-"""Outside a cluster's job, a longer time between two launches is a pause: the study was continued later."""
+"""Outside a cluster job, a longer time between two runs is a pause: the study was continued later."""
 
 
 def device_time_s(runs: pd.DataFrame) -> pd.Series:
-    """Device-seconds of launches, of runs.csv: from start to end, on all devices that were held for each.
+    """Returns device-seconds of runs in runs.csv: from start to end, on all devices that were held for each.
 
-    In a job of a cluster these are all devices of the job, idle ones included; elsewhere as many as it has ranks.
+    In a cluster job these are all devices of the job, idle ones included; elsewhere the number of ranks.
     """
     held: pd.Series = runs["held_devices"].astype(float).fillna(runs["world_size"])
     return runs["wall_time_s"] * held
 
 
 def waiting_time_s(made: pd.DataFrame) -> pd.Series:
-    """Seconds from the end of the launch before to the start of each, in the same job or on the same hosts.
+    """Returns the seconds from the end of the previous run to the start of each, in the same job or on the same
+    hosts.
 
-    made: rows of runs.csv of launches that were made. Nothing is measured then: commands begin and end, records
-    are written, others have the host. 0 for the first launch, and after a pause.
+    made: rows of runs.csv of executed runs. Nothing is measured in this time: commands begin and end, records are
+    written, and other processes use the host. 0 for the first run, and after a pause.
     """
     started = pd.to_datetime(made["started_at"], utc=True).sort_values(kind="stable")
     in_order = made.loc[started.index]
@@ -35,12 +36,12 @@ def waiting_time_s(made: pd.DataFrame) -> pd.Series:
 
 
 def effort_frame(runs: pd.DataFrame) -> pd.DataFrame:
-    """A row for every workload and variant of runs.csv: launches, timed, seconds of them and of the devices held.
+    """Returns a row for every workload and variant of runs.csv: runs, timed, their seconds and device-seconds.
 
-    Start-up, warm-up and validation are in wall_time_s. idle_time_s is the part of device_time_s in which a job of
-    a cluster held devices that its launch did not use. `timed` counts the launches whose wall time is known; those
-    in reserve that were not made are left out. Parts of the wall time are nan unless they are known of every
-    launch, which those of release 0.2 are not. waiting_time_s is not in wall_time_s.
+    Start-up, warm-up and validation are in wall_time_s. idle_time_s is the part of device_time_s in which a
+    cluster job held devices that its run did not use. `timed` is the number of runs with a known wall time; unused
+    reserve runs are left out. Parts of the wall time are nan unless they are known for every run, which is not the
+    case for release 0.2. waiting_time_s is not in wall_time_s.
     """
     made = runs.loc[runs["outcome"] != "unneeded", list(USED)]
     device_s = device_time_s(made)

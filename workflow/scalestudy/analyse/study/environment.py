@@ -1,4 +1,4 @@
-"""The environment of a study: what was the same in all its runs, what was not, and what was warned of."""
+"""The environment of a study: what all its runs have in common, what differs, and the warnings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -12,7 +12,7 @@ from scalestudy.record.gradient_noise import KEY as GRADIENT_NOISE
 from scalestudy.record.host.load import KEY as HOST_LOAD
 from scalestudy.record.observation import HELD_DEVICES, NO_SYNC_LEFT_OUT, PROBES_LEFT_OUT, SEEN, Totals
 
-# Recorded with the environment by the rank that knows them, but of the model and the launch.
+# Recorded with the environment by the rank that has them, but properties of the model and the run.
 OF_A_LAUNCH = (
     *Totals.model_fields,
     *(HELD_DEVICES, PROBES_LEFT_OUT, NO_SYNC_LEFT_OUT, SEEN, GRADIENT_NOISE, BATCH_TRIAL),
@@ -21,7 +21,7 @@ OF_A_LAUNCH = (
 
 
 class WarningCount(Part):
-    """A kind of warning by the launcher, the number of launches that had it, and the first of their texts."""
+    """A kind of warning by the launcher, the number of runs that had it, and the first of their texts."""
 
     kind: str
     launches: int
@@ -40,16 +40,16 @@ class StudyEnvironment(Document):
     variables: dict[str, str] = Field(default_factory=dict)
     """Environment variable -> the fact that has it."""
     readings: tuple[str, ...] = ()
-    """Facts that are readings of the moment before a launch: no two are alike, so their range is told."""
+    """Facts that are readings before a run: they always differ, so documents show their range."""
     warnings: tuple[WarningCount, ...] = ()
     """The most frequent first."""
     links: tuple[dict[str, str], ...] = ()
-    """What joins each pair of GPUs ('0-1'), as record/host/links.py writes it: the distinct sets, those left out
-    that a larger one includes."""
+    """The links between each pair of GPUs ('0-1'), as written by record/host/links.py: the distinct sets, without
+    those that a larger set includes."""
 
 
 class Fact(NamedTuple):
-    """What a run recorded of where it ran."""
+    """An entry of a run's environment."""
 
     name: str
     kind: Literal["plain", "package", "variable", "hardware"] = "plain"
@@ -58,18 +58,18 @@ class Fact(NamedTuple):
 
     @property
     def is_reading(self) -> bool:
-        """As record/host/environment.py names readings of a moment."""
+        """Whether it is a reading before the run, by the names in record/host/environment.py."""
         return self.kind == "hardware" and self.of.startswith("current_")
 
 
 Environment = Mapping[str, Any]
-"""What a run recorded of where it ran: `environment` of its record."""
+"""The environment that a run recorded: `environment` of its record."""
 
 
 def study_environment(environments: Sequence[Environment]) -> StudyEnvironment:
-    """What the runs' environments have, together; they are in the order of the runs."""
+    """Combines the environments of runs, in the order of the runs."""
     facts: dict[Fact, dict[Any, None]] = {}
-    # Most launches of a study have one and the same: those that are one object are looked at once.
+    # Most runs of a study have the same environment: each distinct object is read once.
     for environment in {id(environment): environment for environment in environments}.values():
         for fact, value in _facts(environment):
             values = facts.setdefault(fact, {})
@@ -97,7 +97,7 @@ def _warnings(environments: Sequence[Environment]) -> tuple[WarningCount, ...]:
 
 
 def _distinct_links(environments: Sequence[Environment]) -> tuple[dict[str, str], ...]:
-    """The links that the launches found. A launch that saw fewer of the same GPUs adds nothing."""
+    """Returns the links that the runs found. A run that saw fewer of the same GPUs adds nothing."""
     found: list[dict[str, str]] = []
     for environment in {id(environment): environment for environment in environments}.values():
         links = ((environment.get("hardware") or {}).get("gpu") or {}).get("links") or {}
@@ -108,7 +108,7 @@ def _distinct_links(environments: Sequence[Environment]) -> tuple[dict[str, str]
 
 
 def _facts(environment: Environment) -> Iterator[tuple[Fact, Any]]:
-    """Everything recorded with its value, blocks taken apart."""
+    """Yields all recorded entries with their values; blocks are flattened."""
     plain = {k: v for k, v in environment.items() if k not in (*OF_A_LAUNCH, "warnings", "earlier_attempts")}
     nodes = plain.pop("nodes", [])
     hardware = plain.pop("hardware", None) or {}
@@ -123,7 +123,7 @@ def _facts(environment: Environment) -> Iterator[tuple[Fact, Any]]:
 
 
 def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[Fact, Any]]:
-    """A fact of the hardware; of several GPUs each distinct value, of links and nodes one line."""
+    """Returns a fact of the hardware; each distinct value of several GPUs, one line for links and nodes."""
 
     def fact(key: str) -> Fact:
         return Fact(f"{part} {key.replace('_', ' ')}", "hardware", key)
@@ -144,12 +144,12 @@ def _hardware_fact(part: str, key: str, value: Any) -> Iterator[tuple[Fact, Any]
 
 
 def _by_number(cpus: Mapping[str, str]) -> str | None:
-    """'0: 0-15; 1: 16-31': the CPUs of each socket or NUMA node."""
+    """Returns '0: 0-15; 1: 16-31', the CPUs of each socket or NUMA node."""
     return "; ".join(f"{number}: {of_it}" for number, of_it in cpus.items()) or None
 
 
 def _links(links: dict[str, str]) -> str:
-    """'NV18 (NVLink 4.0): 0-1, 2-3; SYS: 4 pairs': pairs are named where they are few."""
+    """Returns 'NV18 (NVLink 4.0): 0-1, 2-3; SYS: 4 pairs'; pairs are named if there are few."""
     parts = []
     for kind, group in groupby(sorted(links, key=lambda pair: links[pair]), key=lambda pair: links[pair]):
         pairs = list(group)
@@ -158,6 +158,6 @@ def _links(links: dict[str, str]) -> str:
 
 
 def _range(values: list[Any]) -> tuple[Any, ...]:
-    """The only value, or the smallest and the largest as one text."""
+    """Returns the only value, or the smallest and the largest as one text."""
     low, high = min(values), max(values)
     return (low,) if low == high else (f"{low:g} to {high:g}",)

@@ -1,4 +1,4 @@
-"""What a study can show at all: every base case beside the same launches once more (A/A), with `measure.floor`.
+"""The smallest difference that a study can show: every baseline is run twice (A/A test), with `measure.floor`.
 
 Source: Kohavi, Tang and Xu (2020), "Trustworthy Online Controlled Experiments", chapter 19 (A/A tests).
 """
@@ -27,18 +27,18 @@ from scalestudy.study.twins import Twin
 
 COLUMNS = [name for column in FLOOR_COLUMNS for name in column.names]
 FEWEST_FREEDOM = 3
-"""Degrees of freedom of a spread whose limits are worth telling."""
+"""Degrees of freedom from which the limits of a spread are informative."""
 DECIDED = (Verdict.HEALTHY, Verdict.POOR)
-"""Verdicts that say on which side of the target efficiency a point is."""
+"""Verdicts that place a point on one side of the target efficiency."""
 
 
 def floors_frame(plan: Plan, runs: pd.DataFrame) -> pd.DataFrame:
-    """A row per twin of the plan, with the columns of registry/points.py. runs: runs.csv.
+    """Returns a row per twin of the plan, with the columns of registry/points.py. runs: runs.csv.
 
-    The second launches are compared with the first ones as any two points are: within repeats, on logarithms.
-    Nothing but noise is in that difference. Its spread within repeats gives the smallest true difference that an
-    interval of so many repeats leaves 0 out of with a probability of 80 %, and the same after `max_repeats`. With
-    fewer than two repeats that have both launches, these are nan.
+    Twins are compared with their baselines as any two points are: within repeats, on logarithms. This difference
+    is only noise. Its spread within repeats gives the smallest true difference whose interval, with this number of
+    repeats, excludes 0 with a probability of 80 %, and the same after `max_repeats`. With fewer than two repeats
+    that have both runs, these are nan.
     """
     if not plan.twins:
         return pd.DataFrame(columns=COLUMNS)
@@ -76,27 +76,28 @@ def _row(twin: Twin, good: pd.DataFrame, study: Study) -> dict[str, Any]:
 
 
 def _limited(smallest: Interval, within: Sample) -> Interval:
-    """Without limits where they say nothing: those of three repeats reach from a third to hundreds of times."""
+    """Removes uninformative limits: with three repeats they reach from 1/3 to hundreds of times the value."""
     return smallest if within.freedom >= FEWEST_FREEDOM else Interval(smallest.value)
 
 
 def floor_of(row: Row, floors: pd.DataFrame) -> pd.Series | None:
-    """The row of floors.csv of the base case of a row of the summary, where it states a smallest difference."""
+    """Returns the row of floors.csv for the baseline of a row of the summary, if it has a smallest difference."""
     mine = floors[(floors["workload"] == row["workload"]) & (floors["variant"] == row["base_variant"])]
     return mine.iloc[0] if len(mine) and not isnan(mine["smallest_difference"].iloc[0]) else None
 
 
 def is_below(ratio: float, smallest: float) -> bool:
-    """Whether a ratio is closer to 1 than the smallest difference, a fraction; never where that is nan."""
+    """Returns whether a ratio is closer to 1 than the smallest difference, a fraction; never if that is nan."""
     return abs(log(ratio)) < log1p(smallest)
 
 
 def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
-    """Differences that the intervals of a row of the summary show although they are smaller than so much.
+    """Returns differences that the intervals of a row of the summary show although they are smaller than
+    `smallest`.
 
     smallest: a fraction; the distance is taken on logarithms. Fewer than 4 of 5 studies would show such a
-    difference, and those that do overstate it on average.
-    Source: Gelman and Carlin (2014), Perspectives on Psychological Science 9 (type M error).
+    difference, and those that do overstate it on average. Source: Gelman and Carlin (2014), Perspectives on
+    Psychological Science 9 (type M error).
     """
     for claim, ratio in _claims(row, report):
         if is_below(ratio, smallest):
@@ -104,7 +105,7 @@ def claims_below(row: Row, smallest: float, report: Report) -> Iterator[Claim]:
 
 
 def _claims(row: Row, report: Report) -> Iterator[tuple[Claim, float]]:
-    """(what a row is said to differ from, ratio to it), of differences between launches as those of twins are."""
+    """Yields (reference of a claimed difference, ratio to it), for differences between runs, as with twins."""
     speedup, relative = (Interval.of(row, name) for name in ("speedup", "relative_throughput"))
     of_launches = row["interval"] != IntervalMethod.T_WITHIN_LAUNCHES
     if row["world_size"] > 1 and of_launches and not isnan(speedup.low):

@@ -1,4 +1,4 @@
-"""Comparisons of two settings, as `measure.gains` of a study asks for them, from the launches so far."""
+"""Comparisons of two settings in a study's `measure.gains`, from the runs so far."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class MeasuredGain(NamedTuple):
 
     gain: Interval
     repeats: int
-    """That have both sides."""
+    """Number of repeats that have both sides."""
 
     def settled(self, study: Study) -> Settled:
         """Whether it is decided, after a number of repeats that is a look (study/looks.py)."""
@@ -30,9 +30,9 @@ class MeasuredGain(NamedTuple):
 
 
 def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]:
-    """The comparisons of `measure.gains` that a point is a side of.
+    """Returns the comparisons of `measure.gains` that include a point.
 
-    runs: rows of runs.csv of the launches so far.
+    runs: rows of runs.csv of the runs so far.
     """
     found = []
     for gain in plan.study.measure.gains:
@@ -48,6 +48,6 @@ def gains_of(plan: Plan, point: Point, runs: pd.DataFrame) -> list[MeasuredGain]
 
 
 def _beside(plan: Plan, point: Point, setting: Setting) -> Point | None:
-    """The point of a setting at the scale and scaling of another."""
+    """Returns the point of a setting at another point's scale and kind of scaling."""
     same = {name: getattr(point, name) for name in ("scaling", "nodes", "devices_per_node")}
     return plan.point_at(workload=setting.workload, variant=setting.variant, **same)

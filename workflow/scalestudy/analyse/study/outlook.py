@@ -1,8 +1,8 @@
-"""What a study that launches until its verdicts are decided will cost, and what the next launches would bring.
+"""Predicted cost of a study with `until: decided`, and the expected result of its next runs.
 
-Futures are drawn: for every comparison a mean and a spread of the logarithm of its speedup within repeats, as the
-launches so far allow them; then further repeats, judged at the looks of the study as the real ones will be. Of a
-setting that `measure.gains` compares it is the logarithm of that gain.
+Futures are simulated. For every comparison, a mean and a spread of the logarithm of its speedup within repeats are
+drawn that are consistent with the runs so far; then further repeats are drawn and judged at the looks of the
+study, as the real ones will be. For a setting in `measure.gains` the logarithm of that gain is used.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,45 +19,45 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.plan import Plan, Point
 
 FUTURES = 4000
-# What is assumed of a comparison before it was measured: an efficiency that may be anything between these, and a
-# spread of the logarithm from launch to launch with this median, nine of ten times within this factor of it.
+# Assumptions for a comparison before it was measured: an efficiency anywhere between these values, and a
+# run-to-run spread of the logarithm with this median, within this factor of it in nine of ten cases.
 EFFICIENCY = (0.3, 1.0)
 GAIN = (0.8, 2.0)
-"""Of a comparison of two settings, likewise."""
+"""The same range for the gain of one setting over another."""
 SPREAD, SPREAD_FACTOR = 0.03, 4.0
 
 
 @dataclass(frozen=True)
 class Next:
-    """What the launches up to the next look would bring to a comparison."""
+    """The expected effect of the runs up to the next look on a comparison."""
 
     comparison: Comparison
     repeats: int
-    """In all, at the next look."""
+    """Total number, at the next look."""
     quantity: str
-    """That is to be decided: `speedup`, or `gain` where `measure.gains` compares two settings."""
+    """The quantity to decide: `speedup`, or `gain` if `measure.gains` compares two settings."""
     half_width: float
-    """Its relative half-width now; nan if not known."""
+    """Its relative half-width now; nan if unknown."""
     half_width_then: float
-    """The median of what is expected then."""
+    """Median of the expected half-width then."""
     decided: float
     """Probability that it is settled then."""
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """What is expected: medians with the limits of nine futures in ten."""
+    """Expected values: medians with 90 % prediction intervals."""
 
     launches: Interval
-    """In all, those that were made included."""
+    """Total number, including completed runs."""
     device_hours: Interval
-    """In all, devices that a job left idle included; nan where no launch has told how long one takes."""
+    """Total, including devices that a job left idle; nan if no run has shown how long one takes."""
     idle_device_hours: float
-    """Of these, the median of those of idle devices; nan where they are."""
+    """The idle devices' part of these, median; nan if they are."""
     settled: float
     """Probability that every comparison is settled before `max_repeats`."""
     next: tuple[Next, ...]
-    """Of comparisons that are open."""
+    """For comparisons that are open."""
 
 
 def outlook(
@@ -69,11 +69,11 @@ def outlook(
     idle_s: Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Outlook:
-    """What is expected of a plan with `measure.until: decided`, without its budget of device-hours.
+    """Returns the outlook of a plan with `measure.until: decided`, without its budget of device-hours.
 
-    known: comparisons as they were decided after `after` repeats, in the order of the plan's; none before the
-    first decision. device_s: device-seconds of a launch of the configuration of a run, by run id; a mean over
-    what was measured. idle_s: of these, those of devices that its job left idle; none unless given.
+    known: comparisons as decided after `after` repeats, in the order of the plan's; none before the first
+    decision. device_s: device-seconds of a run of the configuration of a run, by run id; a mean over measured
+    runs. idle_s: the part of these on devices that its job left idle; none by default.
     """
     study, random = plan.study, np.random.default_rng(seed)
     points = [point for point in plan.points if point.is_compared]
@@ -100,7 +100,7 @@ def outlook(
 
 
 def _device_hours(ends: Mapping[str, np.ndarray], device_s: Mapping[str, float]) -> np.ndarray:
-    """Per future, of the repeats that each run stands for; a run that is not given takes nothing."""
+    """Returns, per future, the total for the repeats of each run; a run that is not given takes nothing."""
     return sum((end * device_s.get(run, 0.0) / 3600 for run, end in ends.items()), np.zeros(FUTURES))
 
 
@@ -112,7 +112,7 @@ def _middle(values: np.ndarray) -> Interval:
 def _futures(
     study: Study, point: Point, comparison: Comparison | None, after: int, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(repeats in all, per future; the same at every look to come, -1 where it is not settled then)."""
+    """Returns (total repeats per future; the same as known at every future look, -1 if it is not settled then)."""
     if comparison is not None and comparison.settled != Settled.NO:
         end = np.full(FUTURES, comparison.repeats_compared)
         return end, end[None]
@@ -135,10 +135,11 @@ def _futures(
 def _believed(
     study: Study, point: Point, comparison: Comparison | None, random: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray, int, float, float]:
-    """(means and spreads of the logarithm to draw futures with, repeats there are, sum and sum of squares of
-    them).
+    """Returns (means and spreads of the logarithm for the futures, existing repeats, their sum and sum of
+    squares).
 
-    Of measured ones the posterior without prior knowledge: the spread over chi-square, the mean around theirs.
+    For measured comparisons from the posterior with an uninformative prior: the spread by chi-square, the mean
+    around the measured one.
     """
     known = NOTHING if comparison is None else _judged(study, comparison)
     if comparison is None or isnan(known.low):
@@ -157,19 +158,19 @@ def _believed(
 
 
 def _quantity(study: Study, place: Point | Comparison) -> str:
-    """What launches of a point go on for: `gain` where `measure.gains` compares it, else `speedup`."""
+    """Returns the quantity to decide for a point: `gain` if `measure.gains` compares it, else `speedup`."""
     compared = any(gain.compares(place.workload, place.variant) for gain in study.measure.gains)
     return "gain" if compared else "speedup"
 
 
 def _judged(study: Study, comparison: Comparison) -> Interval:
-    """That quantity of a comparison, as it is now."""
+    """Returns the current value of that quantity of a comparison."""
     name = _quantity(study, comparison)
     return Interval(*(getattr(comparison, f"{name}{end}") for end in ("", "_low", "_high")))
 
 
 def _is_settled(study: Study, point: Point, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Of logarithms of the limits: as point/verdict.py, study/decision.py and study/gains.py judge them."""
+    """Judges logarithms of limits as point/verdict.py, study/decision.py and study/gains.py do."""
     settled: np.ndarray = (high - low) / 2 <= study.measure.half_width
     if _quantity(study, point) == "gain":
         return settled | (high < 0) | (low > 0)

@@ -1,4 +1,4 @@
-"""What studies asked and under what conditions: key by key, what is the same in them and what is not."""
+"""The questions and conditions of studies: which keys are equal, and which differ."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,26 +10,26 @@ from scalestudy.study.config.study import Study
 from scalestudy.study.config.variants import Knobs
 from scalestudy.study.plan import Plan, Point
 
-# Of a spec: where and how long it was measured, which is what studies are compared for.
+# Keys of a spec for place and length of the measurement, which comparisons of studies may vary.
 CONDITIONS = ("repeat", "seed", "host", "measure", "profile_steps")
-# Of a spec: what its point is matched by.
+# Keys of a spec that match its point.
 MATCHED = ("workload", "variant", "nodes", "devices_per_node", "batch_per_rank")
-# Of a study: what it is about and how it is shown. `workloads` and `variants` are compared spec by spec.
+# Keys of a study about its subject and presentation. `workloads` and `variants` are compared by spec.
 NOT_A_SETTING = ("name", "description", "scales", "variants", "workloads", "report")
 PLACES = ("path", "url")
-"""Keys of data that say where they lie."""
+"""Keys of data for their location."""
 NOT_SET = "not set"
 
 
 Differences = dict[str, tuple[Any, ...]]
-"""Keys with their values, one a study, as a study's file or a record has them."""
+"""Keys with their values, one per study, as in a study's file or a record."""
 
 
 def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -> Differences:
-    """Where two points with one name are not the same question: keys of the study's file with both values.
+    """Returns why two points of one name are different questions: keys of the study's file with both values.
 
-    The base cases belong to the question, since efficiencies are held against them. Where data lie is no part of
-    it; their checksums are, where both studies have them.
+    The baselines belong to the question, since efficiencies are relative to them. The location of data does not;
+    their checksums do, if both studies have them.
     """
     name = first[1].variant
     bases = [plan.study.base_of(name) for plan, _ in (first, other)]
@@ -43,7 +43,7 @@ def question_differences(first: tuple[Plan, Point], other: tuple[Plan, Point]) -
 
 
 def setting_differences(plans: Sequence[Plan]) -> Differences:
-    """Settings of the studies that are no part of a question: host, lengths of measurements, seeds, limits."""
+    """Returns settings outside of questions: host, lengths of measurements, seeds, limits."""
     studies = [plan.study for plan in plans]
     variants, workloads = (
         sorted(set.intersection(*(set(getattr(study, part)) for study in studies)))
@@ -53,9 +53,9 @@ def setting_differences(plans: Sequence[Plan]) -> Differences:
 
 
 def environment_differences(environments: Sequence[StudyEnvironment]) -> list[dict[str, list[Any]]]:
-    """Of each environment the facts that are not the same in all, with their values in order.
+    """Returns the facts of each environment that differ between studies, with their values in order.
 
-    Readings of a moment are left out: no two are alike.
+    Readings before a run are left out, since they always differ.
     """
     given = [environment.facts for environment in environments]
     readings = {name for environment in environments for name in environment.readings}
@@ -68,11 +68,11 @@ def environment_differences(environments: Sequence[StudyEnvironment]) -> list[di
 
 
 def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
-    """Measurement protocols and fingerprints of the code that measured, where not all studies have the same.
+    """Returns measurement protocols and fingerprints of the measuring code, if studies differ in them.
 
     runs: of runs.csv.
     """
-    columns = {"measurement protocol": "protocol", "fingerprint of the code that measured": "fingerprint"}
+    columns = {"measurement protocol": "protocol", "fingerprint of the measuring code": "fingerprint"}
     said = [
         {name: ", ".join(sorted(set(frame[column].dropna().map(str)))) or None for name, column in columns.items()}
         for frame in runs
@@ -81,7 +81,7 @@ def code_differences(runs: Sequence[pd.DataFrame]) -> Differences:
 
 
 def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
-    """What a launch was asked, by the keys of the study's file."""
+    """Returns the settings of a run, by the keys of the study's file."""
     spec = plan.runs[run_ids[0]]
     content = spec.model_dump(mode="json", exclude={*CONDITIONS, *MATCHED})
     found: dict[str, Any] = {}
@@ -92,14 +92,14 @@ def _asked(plan: Plan, run_ids: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _differences(*flat: dict[str, Any]) -> Differences:
-    """Keys that have more than one value, in the order of the first."""
+    """Returns keys that have more than one value, in the order of the first."""
     keys = dict.fromkeys(key for one in flat for key in one)
     found = {key: tuple(NOT_SET if one.get(key) is None else one[key] for one in flat) for key in keys}
     return {key: values for key, values in found.items() if any(value != values[0] for value in values)}
 
 
 def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:
-    """Whether a key tells where data lie, and not what they are."""
+    """Returns whether a key describes the location of data, and not their content."""
     _, _, part, *rest = key.split(".")
     if part != "data" or not rest:
         return False
@@ -107,7 +107,7 @@ def _only_a_place(key: str, values: tuple[Any, ...]) -> bool:
 
 
 def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -> dict[str, Any]:
-    """By their keys; of these variants the environment, and of these workloads where the data lie."""
+    """Returns settings by key, with these variants' environment and the location of these workloads' data."""
     environments = {name: {"environment": study.variants[name].environment} for name in variants}
     sources = {name: getattr(study.workloads[name], "data", None) for name in workloads}
     data = {name: {"data": source.model_dump(mode="json")} for name, source in sources.items() if source}
@@ -121,7 +121,7 @@ def _settings(study: Study, variants: Sequence[str], workloads: Sequence[str]) -
 
 
 def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Mappings in mappings as one, with dotted keys."""
+    """Flattens nested mappings to dotted keys."""
     found: dict[str, Any] = {}
     for key, value in content.items():
         if isinstance(value, Mapping):
@@ -132,5 +132,5 @@ def _flat(content: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _sorted(values: Sequence[Any]) -> list[Any]:
-    """Distinct values come in the order of launches, which is shuffled."""
+    """Sorts distinct values, which are in the shuffled order of the runs."""
     return sorted(values, key=str)

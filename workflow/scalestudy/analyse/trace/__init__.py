@@ -1,1 +1,1 @@
-"""Where the time of a traced step goes."""
+"""Breakdown of the time of a traced step."""

@@ -7,7 +7,7 @@ Spans = list[tuple[float, float]]
 
 
 def union(intervals: Iterable[tuple[float, float]]) -> Spans:
-    """Any intervals, in any order, as a set; empty ones vanish, touching ones become one."""
+    """Returns any intervals, in any order, as a set; empty ones are removed, touching ones are merged."""
     merged: Spans = []
     for begin, end in sorted(intervals):
         if end <= begin:
@@ -20,7 +20,7 @@ def union(intervals: Iterable[tuple[float, float]]) -> Spans:
 
 
 def intersection(left: Spans, right: Spans) -> Spans:
-    """What is in both."""
+    """Returns the intersection of two sets."""
     common: Spans = []
     i = j = 0
     while i < len(left) and j < len(right):
@@ -35,7 +35,7 @@ def intersection(left: Spans, right: Spans) -> Spans:
 
 
 def difference(left: Spans, right: Spans) -> Spans:
-    """What is in the first and not in the second."""
+    """Returns the points in the first set that are not in the second."""
     if not left:
         return []
     ends = [left[0][0], *(edge for span in right for edge in span), left[-1][1]]
@@ -44,11 +44,11 @@ def difference(left: Spans, right: Spans) -> Spans:
 
 
 def length(spans: Spans) -> float:
-    """Time covered."""
+    """Returns the time covered."""
     return sum(end - begin for begin, end in spans)
 
 
 def contains(spans: Spans, time: float) -> bool:
-    """Whether a point lies in the set; an interval's beginning does, its end does not."""
+    """Returns whether a point is in the set; the beginning of an interval is, its end is not."""
     index = bisect_right(spans, time, key=lambda span: span[0]) - 1
     return index >= 0 and time < spans[index][1]

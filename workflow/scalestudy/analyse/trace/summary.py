@@ -1,22 +1,23 @@
-"""Where the time of a traced step goes: computation, collectives, both at once, neither.
+"""Breakdown of the time of a traced step: computation, collectives, both at once, neither.
 
 1. The steps are the host's ranges `ProfilerStep#k`. On CUDA, where the host runs ahead, one span replaces them:
-   from the first beginning to the last end of what was launched in them (by `correlation`), over their number.
+   from the first beginning to the last end of the work launched in them (by `correlation`), over their number.
 2. Work is split (analyse/trace/work.py) into computation, collectives, and anything else that runs.
-3. Each becomes a set of intervals (union; what overlaps counts once), cut at the edges of the steps.
+3. Each becomes a set of intervals (union; overlaps count once), cut at the edges of the steps.
 4. overlap = computation ∩ collectives; hidden share = |overlap| / |collectives|: "time spent in computation while
    communicating / time spent in communication" (Holistic Trace Analysis, Communication Computation Overlap,
    hta.readthedocs.io; facebookresearch/HolisticTraceAnalysis, hta/analyzers/communication_analysis.py).
-5. idle = steps − everything that runs; other = runs, but is neither of the two. So that
+5. idle = steps − everything that runs; other = everything that runs except these two. Therefore
    step = computation + collectives − overlap + other + idle, all of them means over the steps.
-6. Operators are summed by name: self time on the CPU, duration on CUDA. An event that crosses the edge of a step
-   gives it the part inside; a call counts where it begins.
+6. Operators are summed by name: self time on the CPU, duration on CUDA. For an event that crosses the edge of a
+   step only the part inside counts; a call counts where it begins.
 
-Limits. The profiler slows steps, at worst by more than half (train/profile.py): read shares, not speeds. A
+Limits. The profiler slows steps, at worst by more than half (train/profile.py): use the shares, not the speeds. A
 collective's time includes waiting for the slowest rank. Gloo shows CPU operators only: "hidden" there means that
-another thread computes meanwhile, on cores that both may want; its reduce-scatter shows as an all-reduce, which it
-is (pytorch#118911). On CUDA the host's gap after the last step is not seen, and collectives are known by "nccl" or
-"rccl" in the names of their kernels: others, such as those of symmetric memory, pass for computation.
+another thread computes meanwhile, on cores that both may need; its reduce-scatter appears as an all-reduce,
+because it is one (pytorch#118911). On CUDA the host's gap after the last step is not visible, and collectives are
+recognised by "nccl" or "rccl" in the names of their kernels: others, such as those of symmetric memory, count as
+computation.
 """
 
 from collections import defaultdict
@@ -32,52 +33,52 @@ US_PER_S = 1e6  # the trace format counts in microseconds
 
 
 class TimeOf(Part):
-    """What runs in a step, by name, means over the steps."""
+    """Time of one kind of work in a step, by name, means over the steps."""
 
     name: str
     calls_per_step: float
     time_s: float
-    """Seconds a step; of collectives two at once count twice."""
+    """Seconds per step; two simultaneous collectives count twice."""
 
 
 class OperatorTime(TimeOf):
     """An operator or kernel."""
 
     share: float
-    """Of the step; shares of several threads or streams may add up to more than one."""
+    """Share of the step; shares of several threads or streams may add up to more than one."""
 
 
 class CollectiveTime(TimeOf):
     """A collective."""
 
     bytes: float | None
-    """Bytes a step, of the larger of each call's input and output; null where the trace does not say (gloo)."""
+    """Bytes per step, of the larger of each call's input and output; null if not in the trace (gloo)."""
 
 
 class TraceSummary(Part):
-    """One rank's trace in numbers; times are seconds a step."""
+    """One rank's trace in numbers; times are seconds per step."""
 
     device: Literal["cpu", "cuda"]
     steps: int
     step_time_s: float
     computation_time_s: float
     collective_time_s: float
-    """A collective runs, whatever else does."""
+    """A collective runs, whether or not anything else does."""
     overlap_time_s: float
     """A collective and computation run at the same time."""
     hidden_share: float | None
-    """Overlap over collectives; null without a collective."""
+    """Overlap divided by collectives; null without a collective."""
     other_time_s: float
-    """Something runs that is neither: copies on CUDA; on the CPU the autograd engine and calls that only issue."""
+    """Something else runs: copies on CUDA; on the CPU the autograd engine and calls that only issue work."""
     idle_time_s: float
-    """Nothing runs: on CUDA on no stream, on the CPU no operator on any thread (Python runs, or all wait)."""
+    """Nothing runs: on CUDA on no stream, on the CPU no operator on any thread (Python, or all wait)."""
     operators: tuple[OperatorTime, ...]
-    """The longest first; collectives are not among them."""
+    """The longest first, without collectives."""
     collectives: tuple[CollectiveTime, ...]
 
 
 class Trace(Part):
-    """A trace of a run, and what the run is."""
+    """A trace of a run, with the run's properties."""
 
     run_id: str
     workload: str
@@ -97,11 +98,13 @@ class TracesFile(Document):
 
 
 def summarise_trace(events: Iterable[Mapping[str, Any]], *, top: int = 8) -> TraceSummary:
-    """Summary of one rank's events with the `top` operators. Raises UserError where no step was traced."""
+    """Returns a summary of one rank's events with the `top` operators. Raises UserError if no step was traced."""
     found = read_events(events)
     ranges = [e for e in found if e.kind == "user_annotation" and e.name.startswith("ProfilerStep#")]
     if not ranges:
-        raise UserError("the trace has no ProfilerStep range: it was not taken by this program, or holds no step")
+        raise UserError(
+            "the trace has no ProfilerStep range: it was not recorded by scalestudy, or it has no step"
+        )
     steps = union(event.span for event in ranges)
     work = device_work(found)
     device: Literal["cpu", "cuda"] = "cpu" if work is None else "cuda"

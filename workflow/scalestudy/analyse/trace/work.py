@@ -1,18 +1,18 @@
-"""What in a trace is computation, what is a collective, and what is neither.
+"""Sorts the events of a trace into computation, collectives, and other work.
 
-On the CPU, as torch 2.13 with gloo traces it (two ranks, DDP and FSDP):
+On the CPU, in traces of torch 2.13 with gloo (two ranks, DDP and FSDP):
 
 - Operators are `cpu_op`, nested on their thread. A collective leaves two events: `c10d::allreduce_` (`cpu_op`, on
   the thread that issues it, often tens of microseconds) and `gloo:all_reduce` (`user_annotation`) on one of gloo's
   two threads `pt_gloo_runloop`, from when it is taken from the queue (pytorch#61342) to its end. Only the second
-  is counted; neither says bytes. Collectives of a backend that leaves no such range are counted by the first.
-- Backward runs in `autograd::engine::evaluate_function: X` around `X`; the time of these that is not an operator's
+  is counted; neither has a size in bytes. Collectives of a backend without such a range are counted by the first.
+- Backward runs in `autograd::engine::evaluate_function: X` around `X`; the time of these outside the operators
   inside them is not computation. FSDP waits for its collectives there.
-- Ranges such as `Optimizer.step#SGD.step` or `FSDP::pre_forward` hold no work of their own.
+- Ranges such as `Optimizer.step#SGD.step` or `FSDP::pre_forward` have no work of their own.
 
 On CUDA: `kernel`, `gpu_memcpy` and `gpu_memset`, with `device`, `stream` and `correlation` in their arguments. A
 collective is the kernel `ncclDevKernel_...`; the `nccl:`, `record_param_comms` and `c10d::` events about it are
-the host's, or copies of the host's, and are left alone. Its arguments say how many elements of what type
+the host's, or copies of the host's, and are ignored. Its arguments have the number and type of elements
 (pytorch/kineto, libkineto/src/output_json.cpp).
 """
 
@@ -30,7 +30,7 @@ COLLECTIVE_KERNEL = re.compile(r"[nr]ccl", re.IGNORECASE)
 COLLECTIVE_RANGE = re.compile(r"(gloo|nccl|mpi|ucc|xccl):")
 COLLECTIVE_CALL = re.compile(r"_?c10d(_functional)?::")
 
-# Bytes of an element, by the names of c10/core/ScalarType.h; the 8-bit floats carry a longer name.
+# Bytes of an element, by the names of c10/core/ScalarType.h; the 8-bit floats have longer names.
 ELEMENT_BYTES = {
     **dict.fromkeys(("Byte", "Char", "Bool"), 1),
     **dict.fromkeys(("Short", "Half", "BFloat16"), 2),
@@ -50,12 +50,12 @@ class Event(NamedTuple):
     begin: float
     end: float
     correlation: int | None
-    """What a launch on the host and its work on the device have in common."""
+    """Identifier that a launch on the host and its work on the device have in common."""
     bytes: float | None
 
     @property
     def span(self) -> tuple[float, float]:
-        """When it runs."""
+        """Returns the time in which it runs."""
         return self.begin, self.end
 
 
@@ -64,17 +64,17 @@ class Work:
     """A trace sorted by kinds of work."""
 
     operators: list[Event]
-    """What is listed by name: all but collectives."""
+    """Work that is listed by name: everything except collectives."""
     pieces: list[Event]
-    """Their own time: the stretches in which an operator runs and none that it called."""
+    """Their own time: the intervals in which an operator runs but none that it called."""
     collectives: list[Event]
     computation: Spans
     running: Spans
-    """Anything at all."""
+    """All intervals in which anything runs."""
 
 
 def read_events(events: Iterable[Mapping[str, Any]]) -> list[Event]:
-    """The complete events ("ph": "X") of a trace."""
+    """Returns the complete events ("ph": "X") of a trace."""
     found = []
     for event in events:
         if event.get("ph") != "X" or "dur" not in event:
@@ -95,7 +95,7 @@ def read_events(events: Iterable[Mapping[str, Any]]) -> list[Event]:
 
 
 def device_work(events: list[Event]) -> Work | None:
-    """Work of the trace's GPU; None where it has none."""
+    """Returns the work of the trace's GPU; None if it has none."""
     on_device = [event for event in events if event.kind in DEVICE_KINDS]
     if not on_device:
         return None
@@ -115,10 +115,11 @@ def device_work(events: list[Event]) -> Work | None:
 
 
 def device_span(events: list[Event], steps: Spans) -> Spans:
-    """From the first beginning to the last end of device work launched in these steps of the host.
+    """Returns one span, from the first beginning to the last end of device work launched in these steps of the
+    host.
 
-    One span and not one a step: the edges between steps cancel in a mean. The steps themselves where nothing says
-    what was launched when.
+    One span and not one per step: the edges between steps cancel in a mean. The steps themselves, if the trace
+    does not link launches to their work.
     """
     launched = {
         event.correlation
@@ -132,7 +133,7 @@ def device_span(events: list[Event], steps: Spans) -> Spans:
 
 
 def host_work(events: list[Event]) -> Work:
-    """Work of the trace's CPU threads."""
+    """Returns the work of the trace's CPU threads."""
     operators = [event for event in events if event.kind == "cpu_op"]
     collectives = [event for event in events if COLLECTIVE_RANGE.match(event.name)]
     if not collectives:
@@ -159,10 +160,10 @@ def host_work(events: list[Event]) -> Work:
 
 
 def _own_time(nested: list[Event]) -> tuple[list[Event], list[tuple[float, float]]]:
-    """(pieces of the operators of one thread, those of them that are computation).
+    """Returns (intervals of the operators of one thread, those among them that are computation).
 
-    Computation is the own time of operators of a library ("aten::mm"), and of anything that calls no other; not
-    that of the autograd engine, of its functions around their operators, and of calls that issue a collective.
+    Computation is the own time of library operators ("aten::mm"), and of anything that calls nothing else. The
+    autograd engine, its functions around operators, and calls that issue a collective are not computation.
     """
     pieces: list[tuple[int, float, float]] = []
     parents = set()
@@ -201,7 +202,7 @@ def _computes(name: str, *, leaf: bool) -> bool:
 
 
 def _outermost(events: list[Event]) -> list[Event]:
-    """Without events that lie in another one on the same thread: one collective is counted once."""
+    """Returns events that are not inside another one on the same thread: one collective is counted once."""
     kept: dict[tuple[Any, Any], Event] = {}
     found = []
     for event in sorted(events, key=lambda event: (event.begin, -event.end)):

@@ -1,1 +1,1 @@
-"""What columns and codes say, in words: pure functions of a row's values, for findings and documents alike."""
+"""Columns and codes in words: pure functions of a row's values, for findings and documents alike."""

@@ -1,4 +1,4 @@
-"""What is said of a point in findings and documents alike; `row` is one of comprehensive_summary.csv."""
+"""Texts about a point, for findings and documents alike; `row` is from comprehensive_summary.csv."""
 
 import json
 from collections.abc import Mapping
@@ -11,28 +11,28 @@ BASES = {
     Wrapper.DDP: "one process, which includes the DDP wrapper",
     Wrapper.FSDP: "one process, which includes the FSDP wrapper",
 }
-"""What a base case is, by what is around its model."""
+"""Description of a baseline, by the wrapper of its model."""
 WORDS = {"too_short": "ok but too short"}
-"""Where an end of a launch is not called as its column is."""
+"""Words for ends of a run that differ from the column's name."""
 
 
 def ends(row: Row) -> dict[str, int]:
-    """Launches by the word for their end, those that there are."""
+    """Returns the number of runs by the word for their end; ends without runs are left out."""
     return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in LAUNCH_ENDS if row[f"launches_{end}"]}
 
 
 def outcomes(row: Row) -> str:
-    """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
+    """Returns '3 ok', or '2 ok, 1 oom'; every run is included."""
     return counted_ends(ends(row))
 
 
 def counted_ends(found: Mapping[str, int]) -> str:
-    """The same of launches by the word for their end."""
+    """Returns the same text from the number of runs by the word for their end."""
     return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
 def steadiness(row: Row) -> str:
-    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' where the steps are steady, or there are none."""
+    """Returns 'two modes: 3 ms and 6 ms (40% of the steps)'; '' if the steps are steady or there are none."""
     if row["steadiness"] == Steadiness.LEVEL_CHANGE:
         steps = int(row["level_changed_after_steps"])
         return f"no steady state: the step time changed by {row['level_change']:+.0%} after {steps} steady steps"
@@ -43,39 +43,39 @@ def steadiness(row: Row) -> str:
 
 
 def unsteady(row: Row) -> str:
-    """Of how many launches that holds, and what was seen in the first of them."""
+    """Returns the number of unsteady runs, and the deviation in the first of them; '' if all are steady."""
     if not row["launches_unsteady"]:
         return ""
-    return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} launches: {steadiness(row)}"
+    return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} runs: {steadiness(row)}"
 
 
 SPOILED = {
-    Spoiled.OTHER_LOAD: "beside other load on the host",
+    Spoiled.OTHER_LOAD: "under other load on the host",
     Spoiled.STOLEN_TIME: "while a hypervisor took CPU time away",
     Spoiled.THROTTLED: "with throttled clocks",
-    Spoiled.SWAPPED: "while the host swapped",
-    Spoiled.CLOCK_SET: "while the clock was set",
-    Spoiled.SHARED_GPU: "on a GPU shared with others",
+    Spoiled.SWAPPED: "while the host was swapping",
+    Spoiled.CLOCK_SET: "while the system clock was changed",
+    Spoiled.SHARED_GPU: "on a GPU shared with other processes",
 }
-"""How launches were measured that something else spoiled, by code."""
+"""Circumstances of a disturbed run, by code; they follow the word 'measured'."""
 
 
 def spoiled_by(codes: object) -> str:
-    """'beside other load on the host or with throttled clocks', of codes separated by blanks."""
+    """Returns 'under other load on the host or with throttled clocks' from codes separated by blanks."""
     known = [SPOILED[Spoiled(code)] for code in str(codes).split() if code in SPOILED]
     return " or ".join(known) or SPOILED[Spoiled.OTHER_LOAD]
 
 
 def counted(row: Row, name: str) -> int:
-    """A count of a row; 0 where a table of an earlier release lacks the column."""
+    """Returns a count of a row; 0 if a table of an earlier release lacks the column."""
     found = row.get(name, 0)
     return 0 if found != found else int(found)
 
 
 def spoiled(row: Row) -> str:
-    """'3 of 6 repeats were measured beside other load on the host and are left out'; '' where none was spoiled.
+    """Returns '3 of 6 repeats were measured under other load on the host and are left out'; '' if there are none.
 
-    Of a point that is compared with nothing, its launches are counted.
+    For a point without a comparison it counts runs instead of repeats.
     """
     count, word = counted(row, "repeats_spoiled"), "repeats"
     of_all = count + counted(row, "repeats_clean")
@@ -86,12 +86,12 @@ def spoiled(row: Row) -> str:
     was, counts = ("was", "counts") if count == 1 else ("were", "count")
     left_out = f"{'is' if count == 1 else 'are'} left out"
     few = ", since too few others are left" if of_all - count < 2 else ""
-    end = left_out if row["spoiled_left_out"] else f"{counts} all the same{few}"
+    end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"
     return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
 def memory_growth(row: Row) -> str:
-    """Of the first launch whose memory grows; '' where none does."""
+    """Returns the growth of the first run whose memory grows; '' if no memory grows."""
     if not row["launches_growing"]:
         return ""
     slope, low, high = (row[f"memory_growth_gib_per_1000_steps{end}"] for end in ("", "_low", "_high"))
@@ -100,13 +100,13 @@ def memory_growth(row: Row) -> str:
 
 
 def numa_ranks(row: Row) -> str:
-    """'rank 0, 3': those with cores on several memory nodes; empty for none."""
+    """Returns 'rank 0, 3', the ranks with cores on several NUMA nodes; '' if there are none."""
     ranks = json.loads(row["numa_ranks"])
     return f"rank {', '.join(map(str, ranks))}" if ranks else ""
 
 
 def far_ranks(row: Row) -> str:
-    """'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; empty for none.
+    """Returns 'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; '' if there are none.
 
     Tables of earlier releases lack the column.
     """
