@@ -60,13 +60,13 @@ def test_more_than_ideal_without_an_interval_is_undecided(content: dict[str, Any
     fast = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0022, ("mlp", 2, 32): 0.0044}
     strong = diagnose(content, fast, noise=(1.0,))["strong"]
     assert strong.verdict == "undecided"
-    assert "more than 2 ranks can give" in strong.sentence
+    assert "the speedup is above 2, the number of ranks" in strong.sentence
     assert diagnose(content, fast)["strong"].verdict == "confounded"
     plan = make_plan(parse_study(content | {"repeats": 1}, source="x"))
     summary = summary_of(plan, {key: [time] for key, time in fast.items()})
     case = make_cases(plan.study, summary, forecasts_frame(plan.study, summary))[0]
     advice = unexplained(case, "undecided").recommendations[0]
-    assert advice.change == "Launch more often: there is no interval."
+    assert advice.change == "Run more repeats (repeats: 2): there is no interval."
 
 
 def test_an_interval_that_holds_the_target_is_undecided(content: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def test_a_step_that_does_not_shrink_with_its_batch_is_not_blamed_on_communicati
 def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
     weak = diagnose(content, NEGATIVE, noise=(1.0,))["weak"]
     assert weak.verdict == "negative_scaling"
-    assert "one launch only, so there is no interval" in weak.sentence
+    assert "there is only one run, so there is no interval" in weak.sentence
 
 
 def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) -> None:
@@ -111,10 +111,10 @@ def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("precision", "bf16", "precision: fp32 at the base, bf16 here"),
-        ("torch", "2.9.0", "torch: 2.13.0 at the base, 2.9.0 here"),
-        ("device", "NVIDIA H100", "device: cpu at the base, NVIDIA H100 here"),
-        ("threads_per_rank", 4.0, "threads_per_rank: 1 at the base, 4 here"),
+        ("precision", "bf16", "precision: fp32 for the baseline, bf16 here"),
+        ("torch", "2.9.0", "torch: 2.13.0 for the baseline, 2.9.0 here"),
+        ("device", "NVIDIA H100", "device: cpu for the baseline, NVIDIA H100 here"),
+        ("threads_per_rank", 4.0, "threads_per_rank: 1 for the baseline, 4 here"),
     ],
 )
 def test_rows_that_differ_in_more_than_ranks_are_confounded(
@@ -145,7 +145,7 @@ def test_a_label_that_the_batches_contradict_is_confounded(content: dict[str, An
     strong = (summary["scaling"] == "strong") & (summary["world_size"] == 2)
     summary.loc[strong, "global_batch"] = 64
     found = {d.scaling: d for d in diagnosed(plan, summary)}
-    assert "global_batch: 32 at the base, 64 here" in found["strong"].findings[0].explanation
+    assert "global_batch: 32 for the baseline, 64 here" in found["strong"].findings[0].explanation
 
 
 @pytest.mark.parametrize("times", [HEALTHY, NEGATIVE, POOR])
@@ -322,7 +322,7 @@ def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> Non
     times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
     strong = next(d for d in diagnosed(plan, summary_of(plan, times)) if d.scaling == "strong")
     assert (strong.verdict, causes(strong)) == ("not_measured", ["ddp-oom"])
-    assert strong.sentence == "no launch came to its end: 2 oom"
+    assert strong.sentence == "no run completed: 2 oom"
 
 
 def seed_case(ranks: int, speedup: float) -> Case:

@@ -11,7 +11,7 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Changes, Goal, Unpaid, Verdict
 
-FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
+FACTORS = {"ms": 1e3, "ms per step": 1e3, "us": 1e6, "%": 100, "points": 100}
 """From what a quantity is given in to the unit it is printed in."""
 
 
