@@ -435,7 +435,7 @@ def test_no_batch_is_promised_to_reach_the_whole_efficiency(content: dict[str, A
     found = diagnose(content | {"report": content.get("report", {}) | {"target_efficiency": 1}}, SLOW, {})
     advice = [advice for finding in found.findings for advice in finding.recommendations]
     assert [each.unpredicted for each in advice if each.id == "larger_batch"] == [
-        "no batch brings the overhead to nothing."
+        "no batch reduces the overhead to 0."
     ]
 
 

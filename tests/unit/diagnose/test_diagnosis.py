@@ -213,8 +213,8 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
     assert advice.prediction.speedup.value == pytest.approx(2 * 0.0032 / step_s)
     assert advice.prediction.gain.value == pytest.approx((120 / step_s) / (32 / 0.00205))
     assert advice.changes == "batch"
-    assert "3.8-fold and an epoch shrinks to 416 steps:" in advice.warning
-    assert "takes about" not in advice.warning
+    assert "3.8-fold and an epoch shrinks to 416 steps, so" in advice.warning
+    assert "needs about" not in advice.warning
 
 
 def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content: dict[str, Any]) -> None:
@@ -223,14 +223,16 @@ def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content
     assert batch_and_rate(advice) == (128, pytest.approx(0.2))
     assert advice.prediction is not None
     assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 128 + 0.0031)
-    assert "takes about 368; the largest batch that one process was measured at is 32 samples" in advice.warning
+    assert "needs about 368 samples, but the largest batch measured on one process is 32 samples" in advice.warning
 
 
 def test_a_batch_leaves_thirty_steps_an_epoch(content: dict[str, Any]) -> None:
     """6000 samples on two ranks: 100 a rank leave 30 steps, in multiples of eight 96."""
     advice = weak_advice(with_data(content, MANY | {"samples": 6000}), LINE, noise=(1.0, 1.0, 1.0))
     assert batch_and_rate(advice) == (96, pytest.approx(0.15))
-    assert "takes about 368; more would leave fewer than 30 steps an epoch" in advice.warning
+    assert (
+        "needs about 368 samples, but a larger batch would leave fewer than 30 steps per epoch" in advice.warning
+    )
 
 
 def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(content: dict[str, Any]) -> None:
@@ -239,10 +241,10 @@ def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(cont
     assert (advice.id, advice.patch) == ("larger_model", None)
     assert (
         advice.unpredicted
-        == "an efficiency of 75% takes a batch of 368 samples a rank, which leaves 1 step an epoch."
+        == "an efficiency of 75% needs a batch of 368 samples per rank, which leaves 1 step per epoch."
     )
     slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
-    assert weak_advice(content, slow_link).unpredicted.endswith("samples a rank, more than there are.")
+    assert weak_advice(content, slow_link).unpredicted.endswith("samples per rank, more than the data have.")
 
 
 def noisy(content: dict[str, Any], noise: float) -> Diagnosis:
@@ -259,7 +261,7 @@ def test_a_larger_batch_is_weighed_by_the_gradient_noise_scale(content: dict[str
     (advice,) = (one for _, one in noisy(content, 1000.0).recommendations if one.id == "larger_batch")
     assert advice.prediction is not None
     worth = 1064 / 1256
-    assert f"1000 samples, a sample is then worth {worth:.0%} of what it is now" in advice.warning
+    assert f"(1000 samples), a sample is then worth {worth:.0%} of what it is now" in advice.warning
     assert f"progress is {advice.prediction.gain.value * worth:.2f} [" in advice.warning
 
 
@@ -268,7 +270,7 @@ def test_a_batch_that_brings_no_progress_is_not_advised(content: dict[str, Any])
     found = noisy(content, 1.0)
     assert "larger_batch" not in [one.id for _, one in found.recommendations]
     (advice,) = (one for _, one in found.recommendations if one.id == "larger_model")
-    assert "by the gradient noise scale at the end of the training, 1 samples" in advice.unpredicted
+    assert "to the gradient noise scale at the end of the training (1 samples)" in advice.unpredicted
 
 
 def test_an_unbounded_noise_scale_takes_nothing_from_a_batch(content: dict[str, Any]) -> None:

@@ -108,7 +108,7 @@ _OWN_RATE = (
 
 
 def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
-    """(change of the workload, phrase about the learning rate); the phrase is empty if the study cannot change it."""
+    """(change of the workload, phrase about the learning rate); the phrase is '' if a study cannot change it."""
     workload = case.study.workloads[case.point["workload"]]
     growth = batch / workload.batch_size
     if not isinstance(workload, CommandWorkload):
@@ -134,8 +134,8 @@ def _said(case: Case, noise: Interval, worth: Interval, progress: Interval) -> s
         return ""
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
-        f" According to {_source(case)} ({_samples(noise)}), a sample is then worth {worth.value:.0%} of what it is"
-        f" now, and progress is {progress.value:.2f}{limits} times as fast if the learning rate is scaled with the"
+        f" According to {_source(case)} ({_samples(noise)}), a sample is then worth {worth.value:.0%} of what it"
+        f" is now, and progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the"
         " batch."
     )
 
