@@ -105,7 +105,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     text = (results / "performance_report.txt").read_text(encoding="utf-8")
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
-    assert "One launch of each point, so there are no intervals." in text
+    assert "One run per point, so there are no intervals." in text
     assert "Wall time of the launches: " in text
     for section in (
         "SUMMARY",
@@ -207,7 +207,7 @@ def test_every_json_file_is_valid_by_its_published_schema(results: Path) -> None
 def test_summary_command_is_short_and_names_the_paths(finished: Checkout) -> None:
     lines = finished.run("scalestudy", "summary").stdout.splitlines()
     assert lines[0] == "study tiny: 4 launches (4 ok)"
-    lines = [line for line in lines if "beside other load" not in line]  # said where tests run beside
+    lines = [line for line in lines if "under other load" not in line]  # said where tests run beside
     assert len(lines) <= 10
     for line in lines[3:]:
         assert (finished.root / line.strip()).exists()

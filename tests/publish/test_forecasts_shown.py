@@ -61,9 +61,9 @@ def test_the_next_doubling_is_forecast_for_every_way_of_scaling(content: dict[st
 @pytest.mark.parametrize(
     ("scales", "reason"),
     [
-        (["1x16"], "16 ranks are 8 times the largest size measured"),
+        (["1x16"], "16 ranks are 8 times the largest measured size"),
         (["2x2"], "no scale with 2 devices on each of several nodes was measured"),
-        (["1x3"], "a global batch of 32 does not divide among 3 ranks"),
+        (["1x3"], "a global batch of 32 is not divisible by 3 ranks"),
     ],
 )
 def test_what_cannot_be_told_is_refused_with_its_reason(
@@ -80,7 +80,7 @@ def test_no_forecast_is_made_where_none_is_asked_for(content: dict[str, Any]) ->
 
 def test_a_study_without_its_base_case_is_refused(content: dict[str, Any]) -> None:
     row = forecasts(content, TIMES | {("mlp", 1, 32): ["oom", "oom"]}).loc["strong"]
-    assert no_forecast(row) == "the base case was not measured"
+    assert no_forecast(row) == "the baseline was not measured"
 
 
 def test_both_documents_say_the_same(plan: Plan) -> None:

@@ -143,7 +143,7 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     plan = plan_of()
     runs = runs_of(plan, {2: (1, 2, 3)}, repeats=6)
     summary = summary_frame(plan, runs)
-    said = "3 of 6 repeats were measured beside other load on the host and are left out"
+    said = "3 of 6 repeats were measured under other load on the host and are left out"
     (diagnosis,) = [one for one in diagnosed(plan, summary) if one.world_size == 2]
     assert diagnosis.sentence.endswith(said)
     assert any(
@@ -153,7 +153,7 @@ def test_the_verdict_s_own_sentence_the_notes_and_the_first_screen_say_it() -> N
     facts = facts_of(plan, summary, runs)
     (leading,) = facts["leading"]
     assert said in leading["row"]["spoiled"]
-    assert facts["spoiled"] == f"3 of {len(runs)} launches were measured beside other load on the host."
+    assert facts["spoiled"] == f"3 of {len(runs)} launches were measured under other load on the host."
 
 
 def test_two_launches_are_said_to_be_two() -> None:

@@ -174,4 +174,4 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     assert measured["prediction"].startswith("Measured: 4.0")
     assert predicted["prediction"].startswith("Predicted: 1.")
     assert "from 32 to 40 samples" in predicted["change"]
-    assert "GiB a rank" in measured["prediction"]
+    assert "GiB per rank" in measured["prediction"]

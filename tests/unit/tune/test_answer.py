@@ -95,7 +95,7 @@ def test_runs_that_were_set_aside_count_towards_the_budget(tmp_path: Path) -> No
 def test_a_launch_beside_other_load_is_said_so() -> None:
     race = race_of(SPACE, Simulated(seed=2), budget_s=160.0)
     one = race.made[0].model_copy(update={"spoiled": ("other_load", "throttled")})
-    assert "(measured beside other load on the host or with throttled clocks)" in launch_line(SPACE, one, 5.0)
+    assert "(measured under other load on the host or with throttled clocks)" in launch_line(SPACE, one, 5.0)
     assert "measured" not in launch_line(SPACE, race.made[0], 5.0)
     table = launches_frame(SPACE, (one, race.made[1]), 8.0)
     assert list(table["spoiled"]) == ["other_load throttled", "none"]

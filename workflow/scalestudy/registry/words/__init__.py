@@ -1,1 +1,1 @@
-"""What columns and codes say, in words: pure functions of a row's values, for findings and documents alike."""
+"""Texts for columns and codes: pure functions of a row's values, used by findings and documents."""

@@ -1,4 +1,4 @@
-"""What is said of a point in findings and documents alike; `row` is one of comprehensive_summary.csv."""
+"""Texts about a point for findings and documents; `row` is a row of comprehensive_summary.csv."""
 
 import json
 from collections.abc import Mapping
@@ -11,28 +11,28 @@ BASES = {
     Wrapper.DDP: "one process, which includes the DDP wrapper",
     Wrapper.FSDP: "one process, which includes the FSDP wrapper",
 }
-"""What a base case is, by what is around its model."""
+"""Description of a baseline, by the wrapper of its model."""
 WORDS = {"too_short": "ok but too short"}
-"""Where an end of a launch is not called as its column is."""
+"""Words for the outcome of a run that differ from the name of its column."""
 
 
 def ends(row: Row) -> dict[str, int]:
-    """Launches by the word for their end, those that there are."""
+    """Number of runs by the word for their outcome, without outcomes that did not occur."""
     return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in LAUNCH_ENDS if row[f"launches_{end}"]}
 
 
 def outcomes(row: Row) -> str:
-    """'3 ok', or '2 ok, 1 oom': every launch is accounted for."""
+    """'3 ok', or '2 ok, 1 oom': covers every run."""
     return counted_ends(ends(row))
 
 
 def counted_ends(found: Mapping[str, int]) -> str:
-    """The same of launches by the word for their end."""
+    """The same, from numbers of runs by the word for their outcome."""
     return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
 def steadiness(row: Row) -> str:
-    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' where the steps are steady, or there are none."""
+    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' if the steps are steady, or there are no steps."""
     if row["steadiness"] == Steadiness.LEVEL_CHANGE:
         steps = int(row["level_changed_after_steps"])
         return f"no steady state: the step time changed by {row['level_change']:+.0%} after {steps} steady steps"
@@ -43,70 +43,70 @@ def steadiness(row: Row) -> str:
 
 
 def unsteady(row: Row) -> str:
-    """Of how many launches that holds, and what was seen in the first of them."""
+    """The number of unsteady runs, and what was observed in the first of them; '' if all are steady."""
     if not row["launches_unsteady"]:
         return ""
-    return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} launches: {steadiness(row)}"
+    return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} runs: {steadiness(row)}"
 
 
 SPOILED = {
-    Spoiled.OTHER_LOAD: "beside other load on the host",
+    Spoiled.OTHER_LOAD: "under other load on the host",
     Spoiled.STOLEN_TIME: "while a hypervisor took CPU time away",
     Spoiled.THROTTLED: "with throttled clocks",
     Spoiled.SWAPPED: "while the host swapped",
     Spoiled.CLOCK_SET: "while the clock was set",
     Spoiled.SHARED_GPU: "on a GPU shared with others",
 }
-"""How launches were measured that something else spoiled, by code."""
+"""How a disturbed run was measured, by code."""
 
 
 def spoiled_by(codes: object) -> str:
-    """'beside other load on the host or with throttled clocks', of codes separated by blanks."""
+    """'under other load on the host or with throttled clocks', from codes separated by blanks."""
     known = [SPOILED[Spoiled(code)] for code in str(codes).split() if code in SPOILED]
     return " or ".join(known) or SPOILED[Spoiled.OTHER_LOAD]
 
 
 def counted(row: Row, name: str) -> int:
-    """A count of a row; 0 where a table of an earlier release lacks the column."""
+    """A count of a row; 0 if a table of an earlier release lacks the column."""
     found = row.get(name, 0)
     return 0 if found != found else int(found)
 
 
 def spoiled(row: Row) -> str:
-    """'3 of 6 repeats were measured beside other load on the host and are left out'; '' where none was spoiled.
+    """'3 of 6 repeats were measured under other load on the host and are left out'; '' if none was disturbed.
 
-    Of a point that is compared with nothing, its launches are counted.
+    For a single process, runs are counted instead of repeats.
     """
     count, word = counted(row, "repeats_spoiled"), "repeats"
     of_all = count + counted(row, "repeats_clean")
     if row["world_size"] == 1:
-        count, of_all, word = counted(row, "launches_spoiled"), int(row["launches_ok"]), "launches"
+        count, of_all, word = counted(row, "launches_spoiled"), int(row["launches_ok"]), "runs"
     if not count:
         return ""
     was, counts = ("was", "counts") if count == 1 else ("were", "count")
     left_out = f"{'is' if count == 1 else 'are'} left out"
-    few = ", since too few others are left" if of_all - count < 2 else ""
-    end = left_out if row["spoiled_left_out"] else f"{counts} all the same{few}"
+    few = ", since too few others remain" if of_all - count < 2 else ""
+    end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"
     return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
 def memory_growth(row: Row) -> str:
-    """Of the first launch whose memory grows; '' where none does."""
+    """The growth of memory in the first run that has one; '' if no run has one."""
     if not row["launches_growing"]:
         return ""
     slope, low, high = (row[f"memory_growth_gib_per_1000_steps{end}"] for end in ("", "_low", "_high"))
     rank = f"{row['memory_growth_kind']} memory of rank {int(row['memory_growth_rank'])}"
-    return f"{rank} grows by {slope:.2g} GiB [{low:.2g}, {high:.2g}] in 1000 steps"
+    return f"{rank} grows by {slope:.2g} GiB [{low:.2g}, {high:.2g}] per 1000 steps"
 
 
 def numa_ranks(row: Row) -> str:
-    """'rank 0, 3': those with cores on several memory nodes; empty for none."""
+    """'rank 0, 3': the ranks with cores on several NUMA nodes; empty if there are none."""
     ranks = json.loads(row["numa_ranks"])
     return f"rank {', '.join(map(str, ranks))}" if ranks else ""
 
 
 def far_ranks(row: Row) -> str:
-    """'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; empty for none.
+    """'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; empty if there are none.
 
     Tables of earlier releases lack the column.
     """
