@@ -190,7 +190,7 @@ def test_advice_that_does_not_run_has_its_outcome_where_numbers_would_be(content
     made = Made(content, predicted=Interval(2.0, 1.9, 2.1), outcome="oom")
     row = next(line for line in made.text.splitlines() if line.strip().startswith("step time (ms)"))
     assert row.split()[-1] == "OOM"
-    assert "No launch came to its end: 3 oom." in flat(made.text)
+    assert "No run completed: 3 oom." in flat(made.text)
     assert book_of(made.plan, made.results).find(f"{KEY}.after.step_time_ms") is None
     assert book_of(made.plan, made.results).find(f"{KEY}.gain") is None
 
