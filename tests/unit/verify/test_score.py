@@ -84,7 +84,7 @@ def test_the_gain_is_within_repeats(content: dict[str, Any]) -> None:
     [
         (3, "confirmed", "it is faster, as predicted"),
         (2, "undecided", "the budget ended after 2 repeats, and the interval of the gain includes 1"),
-        (1, "undecided", "the budget ended after 1 repeat, and there is no interval of the gain"),
+        (1, "undecided", "the budget ended after 1 repeat, and the gain has no interval"),
     ],
 )
 def test_a_trial_that_its_budget_ended_is_judged_by_the_repeats_it_has(

@@ -72,7 +72,7 @@ def change_model(change: Callable[[nn.Module], object]) -> None:
 
 
 def slow_rank() -> None:
-    """Make the last of several ranks sleep at the start of its backward pass, so that all its gradients are late."""
+    """Make the last of several ranks sleep at the start of its backward pass, so that its gradients are late."""
 
     def sleep_first(model: nn.Module) -> None:
         list(model.children())[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
@@ -113,8 +113,8 @@ def uneven_batches() -> None:
 def slow_link() -> None:
     """Make all-reduces take as long as over a single link for all ranks with the rate of the fault.
 
-    For hosts on which a real link cannot be throttled. A communication hook waits. So the probes leave out the bucket
-    timestamps, which need a hook of their own, and DDP's logger, which does not support hooks.
+    For hosts on which a real link cannot be throttled. A communication hook waits. So the probes leave out the
+    bucket timestamps, which need a hook of their own, and DDP's logger, which does not support hooks.
     """
     rate, wire = ALL["slow-link"].link_bytes_per_s, threading.Lock()
     reduce, wrap = dist.all_reduce, ddp.wrap_ddp

@@ -67,9 +67,9 @@ def judge_point(case: Case, *, confounded: bool) -> tuple[Verdict, str]:
 
 
 def _interval_includes_target(case: Case) -> str:
-    """'the 95% interval includes the target efficiency of 75%'."""
+    """'the 95% interval of the efficiency includes the target of 75%'."""
     level = f"{100 * case.study.level:.4g}%"
-    return f"the {level} interval includes the target efficiency of {case.target_efficiency:.0%}"
+    return f"the {level} interval of the efficiency includes the target of {case.target_efficiency:.0%}"
 
 
 def find_confounded(case: Case) -> Finding | None:
@@ -165,7 +165,7 @@ def _forecast(case: Case, scale: str) -> tuple[Prediction | None, str]:
         speedup=speedup,
         efficiency=speedup.scaled(1 / (nodes * devices)),
         peak_memory_gib=nan,
-        assumes="over all growth models of the overhead that are consistent with the measured scales",
+        assumes="based on all growth models of the overhead that are consistent with the measured scales",
     )
     return wider, ""
 

@@ -94,7 +94,7 @@ def judge(
     if not after["launches_ok"]:
         return Tried.REFUTED, f"no run completed: {outcomes(after)}"
     if isnan(gain.low):
-        return Tried.UNDECIDED, "there is no interval of the gain"
+        return Tried.UNDECIDED, "the gain has no interval"
     predicted = NOTHING if trial.predicted is None else trial.predicted.gain
     faster = "faster"
     if goal == Goal.COST_PER_SAMPLE:

@@ -21,7 +21,7 @@ from scalestudy.registry.codes import Guarded
 ERROR = 0.05
 """Probability, over all looks, that a change within its limit is called worse, or one beyond its limit within."""
 MOST_RUNS = 1000
-"""Largest number of runs of each side that is reported; if more are needed, the difference equals the limit."""
+"""Largest number of runs of each side that is reported; if more are needed, the difference is at the limit."""
 
 
 @dataclass(frozen=True)
@@ -116,8 +116,8 @@ def decide(tests: Sequence[Check], *, looks: int = 1, before: Mapping[int, Guard
     The probability that any test is wrongly called worse, over all tests and looks, is at most ERROR: Holm's
     step-down procedure (Holm 1979, Scandinavian Journal of Statistics 6). `within` needs no such correction: a
     guard passes only if all tests are within, so it is wrong only if a test beyond its limit is called within
-    (intersection-union test; Berger 1982, Technometrics 24). before: answers of an earlier look, by index; `within`
-    is kept.
+    (intersection-union test; Berger 1982, Technometrics 24). before: answers of an earlier look, by index;
+    `within` is kept.
     """
     settled, alpha = before or {}, ERROR / looks
     order = sorted(range(len(tests)), key=lambda at: (isnan(p := _beyond(tests[at])), p))
@@ -151,9 +151,9 @@ def _beyond(test: Check) -> float:
 def more_runs(change: Change, limit: float, *, alpha: float) -> float:
     """Further runs of each side with which the test decides in 4 of 5 cases, at the present spread.
 
-    The total n is the smallest with (t(1 - alpha) + t(POWER)) s / sqrt(n) <= |limit - value|, both quantiles at the
-    degrees of freedom of n runs. s is the present spread of a run. The result is at least 1; inf if n is more than
-    MOST_RUNS; nan if the spread is not known.
+    The total n is the smallest with (t(1 - alpha) + t(POWER)) s / sqrt(n) <= |limit - value|, both quantiles at
+    the degrees of freedom of n runs. s is the present spread of a run. The result is at least 1; inf if n is more
+    than MOST_RUNS; nan if the spread is not known.
     """
     if isnan(change.error):
         return nan
@@ -169,8 +169,8 @@ def more_runs(change: Change, limit: float, *, alpha: float) -> float:
 def overall(tests: Sequence[Check]) -> tuple[Guarded, Check]:
     """(the overall answer, the test that it rests on). `worse` overrides `cannot tell`, which overrides `within`.
 
-    Of several tests that are worse, the one with the smallest p-value; of those that cannot tell, the one that needs
-    most runs; of those within, the one nearest to its limit.
+    Of several tests that are worse, the one with the smallest p-value; of those that cannot tell, the one that
+    needs most runs; of those within, the one nearest to its limit.
     """
     found = {word: [test for test in tests if test.word is word] for word in Guarded}
     if found[Guarded.WORSE]:

@@ -48,8 +48,8 @@ class Limit(Part):
     quantity: str
     """Name in QUANTITIES."""
     change: float
-    """The largest permitted change, with its sign: a fraction of the value before (0.03 for +3 %), or for an accuracy
-    a difference of fractions (-0.005 for -0.5 points)."""
+    """The largest permitted change, with its sign: a fraction of the value before (0.03 for +3 %), or for an
+    accuracy a difference of fractions (-0.005 for -0.5 points)."""
 
     @property
     def of(self) -> Quantity:

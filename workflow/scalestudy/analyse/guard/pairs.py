@@ -1,4 +1,4 @@
-"""Alternating runs before and after a change: their order, the looks, and the changes within pairs of neighbours."""
+"""Alternating runs before and after a change: their order, the looks, and the changes within pairs of runs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from scalestudy.registry.codes import Guarded, Spoiled
 LOOKS = 3
 """Number of looks: after a third, two thirds and all of the pairs."""
 FEWEST = 4
-"""Smallest number of pairs before the first look, and after leaving out disturbed pairs: the spread of fewer pairs is
-hardly known."""
+"""Smallest number of pairs before the first look, and after leaving out disturbed pairs: the spread of fewer pairs
+is hardly known."""
 Values = Mapping[str, Any]
 """Columns of a run: a row of runs.csv with `epoch_time_s`."""
 

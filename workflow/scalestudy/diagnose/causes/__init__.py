@@ -1,7 +1,7 @@
 """The causes, in the order of decision: validity, host and input, stragglers, transport, structure, size.
 
 The most common wrong diagnosis is "batch too small", because a larger batch hides nearly every other fault. So
-causes that come earlier are to be fixed first, and the size of the work is blamed only for the overhead that they
+causes that come earlier should be fixed first, and the size of the work is blamed only for the overhead that they
 leave unexplained.
 """
 

@@ -172,7 +172,7 @@ def launch_bound(case: Case) -> Seen | None:
         warning="The global batch grows with the ranks: scale and warm up the learning rate.",
     )
     return Seen(
-        f"At {mine} samples per rank, launching operations costs at least as much time as computing. Even without"
+        f"At {mine} samples per rank, launching operations takes as much time as computing. Even without"
         f" communication, one process needs more than 1/{ranks} of the time for 1/{ranks} of the batch.",
         evidence,
         (compiled, weak),

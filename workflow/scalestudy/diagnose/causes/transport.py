@@ -69,7 +69,7 @@ def transport(case: Case) -> Seen | None:
     if point["nodes"] > 1 or isnan(bus) or bus >= least:
         return None
     if point[f"{BUS_BANDWIDTH}_max"] >= least:
-        return None  # a slow link is slow in every launch
+        return None  # a slow link is slow in every run
     fitted = point["all_reduce_gib_per_s"] * bus_factor("all-reduce", case.ranks)
     if not fallen and (point[SMALL_SHARE] >= WAITS or fitted >= least):
         return None  # if only one size was slow, the link is not the reason

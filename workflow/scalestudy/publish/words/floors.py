@@ -25,7 +25,7 @@ def base_case(row: Row) -> str:
 
 
 def unknown(row: Row) -> str:
-    """Why no smallest difference is stated for a base case."""
+    """Why no smallest difference is given for a baseline."""
     return (
         f"{base_case(row)}: the smallest difference that this study can show is not known, since fewer than 2"
         f" repeats have a good run of both identical baselines. With repeats: {FIRST_REPEATS} there are enough"
