@@ -89,7 +89,7 @@ def test_confirmed_advice_is_said_to_be_confirmed_with_its_gain(content: dict[st
     made = Made(content, predicted=Interval(2.0, 1.9, 2.1))
     gain = book_of(made.plan, made.results).shown(f"{KEY}.gain")
     assert gain.value.startswith("2.00") and gain.limits
-    said = f"Tried and confirmed. It brought {gain} times the throughput; 2.00 [1.90, 2.10] was predicted."
+    said = f"Tried and confirmed. It gave {gain} times the throughput; 2.00 [1.90, 2.10] was predicted."
     assert f"Next: Leave buckets alone. {said}" in summary_part(made.text, "strong")
     assert "Tried" not in summary_part(made.text, "weak"), "at that point nothing was tried"
     assert max(map(len, made.text.splitlines())) <= 80
@@ -99,7 +99,7 @@ def test_refuted_advice_stays_with_what_was_learnt_and_the_next_one_comes_first(
     made = Made(content, predicted=Interval(2.0, 1.9, 2.1), gain=0.9)
     strong = summary_part(made.text, "strong")
     gain = book_of(made.plan, made.results).shown(f"{KEY}.gain")
-    assert f"Tried and refuted: Leave buckets alone. It brought {gain} times the throughput" in strong
+    assert f"Tried and refuted: Leave buckets alone. It gave {gain} times the throughput" in strong
     assert strong.endswith("Next: Do the other thing.")
     assert "Next: Leave buckets alone." in summary_part(made.text, "weak")
     advice = made.text[made.text.index("\nRECOMMENDATIONS\n") : made.text.index("\nBEFORE AND AFTER\n")]
@@ -112,9 +112,9 @@ def test_refuted_advice_stays_with_what_was_learnt_and_the_next_one_comes_first(
     ("good", "said"),
     [
         ((3, 3), ""),
-        ((1, 1), "One launch before and one after the advice came to their end: their values have no limits."),
-        ((1, 3), "One launch before the advice came to its end: its values have no limits."),
-        ((3, 1), "One launch after the advice came to its end: its values have no limits."),
+        ((1, 1), "Only one run before and one run after the change completed, so their values have no limits."),
+        ((1, 3), "Only one run before the change completed, so its values have no limits."),
+        ((3, 1), "Only one run after the change completed, so its values have no limits."),
     ],
 )
 def test_values_have_limits_wherever_launches_allow_and_else_it_is_said_why(
@@ -129,7 +129,7 @@ def test_values_have_limits_wherever_launches_allow_and_else_it_is_said_why(
 
 def test_one_process_has_limits_of_its_own_launches_and_a_speedup_by_definition(content: dict[str, Any]) -> None:
     lines, cells, _ = launched(content, 3, 3, variant="single", nodes=1, devices_per_node=1)
-    assert "After the advice it is the base case, whose speedup is 1 by definition." in lines
+    assert "The point after the change is the baseline, whose speedup is 1 by definition." in lines
     for quantity in ("step_time_ms", "epoch_time_s", "accuracy_percent"):
         assert cells[quantity]["after"].limits, quantity
     assert not cells["speedup"]["after"].limits
@@ -190,7 +190,7 @@ def test_advice_that_does_not_run_has_its_outcome_where_numbers_would_be(content
     made = Made(content, predicted=Interval(2.0, 1.9, 2.1), outcome="oom")
     row = next(line for line in made.text.splitlines() if line.strip().startswith("step time (ms)"))
     assert row.split()[-1] == "OOM"
-    assert "No launch came to its end: 3 oom." in flat(made.text)
+    assert "No run completed: 3 oom." in flat(made.text)
     assert book_of(made.plan, made.results).find(f"{KEY}.after.step_time_ms") is None
     assert book_of(made.plan, made.results).find(f"{KEY}.gain") is None
 
@@ -273,13 +273,13 @@ def test_what_was_not_tried_is_told_with_its_reason(content: dict[str, Any]) -> 
                 "saved_device_hours": Interval(0.5, 0.4, 0.6),
                 "trainings": Interval(0.4, 0.33, 0.5),
             },
-            "Trying it takes 0.100 to 0.200 device-hours. If the prediction holds, it saves 0.50 [0.40, 0.60]"
-            " device-hours in each training as long as those of this study, and is repaid after"
+            "Trying it takes 0.100 to 0.200 device-hours. If the prediction is right, each training as long as"
+            " those of this study saves 0.50 [0.40, 0.60] device-hours, which repays the trial after"
             " 0.400 [0.330, 0.500] trainings.",
         ),
         (
             {"least_device_hours": 0.2, "most_device_hours": 0.2, "unknown": Unpaid.WITHIN_NOISE},
-            "Trying it takes 0.200 device-hours. The number of trainings until it is repaid is not known: the"
+            "Trying it takes 0.200 device-hours. The number of trainings that repay the trial is not known: the"
             " predicted saving is within its noise.",
         ),
         ({"unknown": Unpaid.NO_TRIAL}, "No trial can test it, so its cost is not known."),

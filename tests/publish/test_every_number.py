@@ -70,7 +70,9 @@ def known(numbers: NumbersFile, plan: Plan) -> set[str]:
 
 def unknown(text: str, numbers: NumbersFile, plan: Plan) -> list[str]:
     """Numbers of a text that nobody accounts for. Outcomes such as '2 ok' count launches."""
-    text = re.sub(r"\b\d+ (?:ok|oom|timeout|failed)\b|\d+ of \d+ launches|batch \d+x?|\d+-column", " ", text)
+    text = re.sub(
+        r"\b\d+ (?:ok|oom|timeout|failed)\b|\d+ of \d+ (?:launches|runs)|batch \d+x?|\d+-column", " ", text
+    )
     return sorted({number for number in NUMBER.findall(text) if number not in known(numbers, plan)})
 
 
@@ -90,9 +92,7 @@ def test_the_text_report(plan: Plan, results: Results, numbers: NumbersFile) -> 
 
 def without_prose(text: str) -> str:
     """Without why a launch stopped, which is told in words of the launch."""
-    return re.sub(
-        r"half-width [\d.]+% of the step time after \d+ launches, target [\d.]+%", " ", " ".join(text.split())
-    )
+    return re.sub(r"known to within [\d.]+% after \d+ runs \(target [\d.]+%\)", " ", " ".join(text.split()))
 
 
 def without_thresholds(text: str) -> str:

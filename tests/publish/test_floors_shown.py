@@ -59,16 +59,16 @@ def test_a_base_case_has_a_sentence_and_a_row() -> None:
         book.shown(f"{key}.{name}_percent") for name in ("step_time_difference", "smallest_difference")
     )
     said = (
-        f"Two identical base cases of mlp (single, batch 32) differ by {difference} % in step time; the interval"
-        f" includes 0. With 5 repeats a difference of {smallest} % is shown in 4 of 5 studies, a smaller one less"
-        " often."
+        f"Two identical baselines of mlp (single, batch 32) differ by {difference} % in step time; the interval"
+        f" includes 0. With 5 repeats, a difference of {smallest} % is detected in 4 of 5 studies, a smaller one"
+        " less often."
     )
     for text in documents(plan, results).values():
         assert said in text
-        assert "With 5 repeats it would be" not in text
-        assert "of the variance between launches: launches of one repeat differ less than" in text
+        assert "With 5 repeats, it would be" not in text
+        assert "of the variance between runs: runs of one repeat differ less than" in text
     calm = documents(*made(SCATTER))["text"]
-    assert "no drift is shown, and one spread describes launches within and across repeats." in calm
+    assert "This is not significant: one spread describes runs within and across repeats." in calm
     page = page_of(plan, results)
     assert f'title="{key}.smallest_difference_percent"' in page
     assert f'href="#{key}"' in page
@@ -97,11 +97,11 @@ def test_every_number_of_a_floor_has_its_value_and_its_launches() -> None:
 def test_where_identical_cases_differ_every_document_warns() -> None:
     plan, results = made(SLOWER)
     for text in documents(plan, results).values():
-        assert "the interval excludes 0. Chance alone does that in 5 % of such comparisons." in text
-        assert "this host shows differences where there are none, and intervals are too narrow here" in text
-    assert re.search(r'<p class="mind">Two identical base cases', page_of(plan, results))
+        assert "the interval excludes 0. This happens by chance in 5 % of such comparisons." in text
+        assert "this host show differences that do not exist, and the intervals are too narrow" in text
+    assert re.search(r'<p class="mind">Two identical baselines', page_of(plan, results))
     looked = made(SLOWER, repeats=3, max_repeats=5)
-    assert "Chance alone does that in 2.5 % of such comparisons." in documents(*looked)["text"]
+    assert "This happens by chance in 2.5 % of such comparisons." in documents(*looked)["text"]
 
 
 def test_where_more_repeats_are_allowed_it_is_said_what_they_would_show() -> None:
@@ -110,22 +110,22 @@ def test_where_more_repeats_are_allowed_it_is_said_what_they_would_show() -> Non
     results = results_of(plan, results.runs)
     smallest = book_of(plan, results).shown("mlp.single.floor.smallest_difference_at_most_percent")
     for text in documents(plan, results).values():
-        assert "With 3 repeats a difference of" in text
-        assert f"With 5 repeats it would be {smallest} %." in text
+        assert "With 3 repeats, a difference of" in text
+        assert f"With 5 repeats, it would be {smallest} %." in text
 
 
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"floor": False}, "is not known, since no base case was launched twice. To measure it, set"),
-        ({"repeats": 1}, "fewer than 2 repeats have a good launch of both identical base cases. With repeats: 3"),
+        ({"floor": False}, "is not known, since no baseline was run twice per repeat. To measure it, set"),
+        ({"repeats": 1}, "fewer than 2 repeats have a good run of both identical baselines. With repeats: 3"),
     ],
 )
 def test_without_a_floor_one_line_says_what_to_set(given: dict[str, Any], said: str) -> None:
     plan, results = made(**given)
     for text in documents(plan, results).values():
         assert said in text
-        assert "Two identical base cases" not in text
+        assert "Two identical baselines" not in text
     assert 'id="floor"' not in page_of(plan, results)
     assert not any("smallest_difference" in key for key in book_of(plan, results).numbers)
 
@@ -141,8 +141,9 @@ def test_a_difference_below_the_floor_is_marked() -> None:
     notes = notes_of(plan, results)
     smallest = book_of(plan, results).shown("mlp.single.floor.smallest_difference_percent")
     assert notes.pop("mlp.ddp.strong.n2") == [
-        f"the speedup differs from 1 by less than {smallest} %, the smallest difference that two identical base"
-        " cases show in 4 of 5 studies. It may be chance, or smaller than it looks; more repeats would tell"
+        f"the speedup differs from 1 by less than {smallest} %, the smallest difference that two identical"
+        " baselines would show in 4 of 5 studies. It may be chance, or smaller than it looks; run more repeats to"
+        " find out"
     ]
     assert not any(notes.values())
     for text in documents(plan, results).values():

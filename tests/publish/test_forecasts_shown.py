@@ -61,7 +61,7 @@ def test_the_next_doubling_is_forecast_for_every_way_of_scaling(content: dict[st
 @pytest.mark.parametrize(
     ("scales", "reason"),
     [
-        (["1x16"], "16 ranks are 8 times the largest size measured"),
+        (["1x16"], "16 ranks are 8 times the largest measured size"),
         (["2x2"], "no scale with 2 devices on each of several nodes was measured"),
         (["1x3"], "a global batch of 32 is not divisible by 3 ranks"),
     ],

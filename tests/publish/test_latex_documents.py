@@ -177,7 +177,7 @@ def test_a_study_without_a_speedup_compiles_and_fits(tmp_path: Path, drawn: Path
         assert pages(proposal) <= 2
         assert "No distributed point" in words_of(report)
         assert "Commit not known" in words_of(report)
-        assert "One launch of each point" in words_of(proposal)
+        assert "One run per point" in words_of(proposal)
     else:
         assert pages(proposal) <= 2 or "than 2 pages hold" in words_of(proposal), "names of 60 letters take room"
         assert "not measured" in words_of(report)

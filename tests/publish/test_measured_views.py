@@ -329,13 +329,13 @@ def test_one_round_of_probes_has_values_without_limits_or_flags(summary: pd.Data
     ("columns", "says"),
     [
         (TWO_MODES, "1 of 2 runs: two modes: 3.1 ms and 5.6 ms .38% of the steps"),
-        (GROWING, "resident memory of rank 1 grows by 0.012 GiB .0.011, 0.013. in 1000 steps"),
+        (GROWING, "resident memory of rank 1 grows by 0.012 GiB .0.011, 0.013. per 1000 steps"),
         (DISAGREE, "methods of measuring communication disagree: exposed span .* differ by 0.4 ms .0.3, 0.5."),
         ({"late_rank": 1.0, "late_share": 0.9, "lateness_s": 0.001}, "rank 1 is late: .*90% .* 1.00 ms"),
         ({"allocation_retries": 3.0}, "retry 3 times"),
         (
             {"repeats_apart": 2, "repeats_in_other_jobs": 2, "repeats_on_other_nodes": 1},
-            "in 2 of 2 repeats .* ran in different SLURM jobs, on different nodes .1.; drift .* does not cancel",
+            "in 2 of 2 repeats .* were in different SLURM jobs, on different nodes .1.; drift .* does not cancel",
         ),
     ],
     ids=["unsteady", "memory grows", "methods disagree", "late rank", "allocator", "two jobs"],

@@ -45,7 +45,7 @@ def test_the_summary_names_all_with_their_weights(undecided: tuple[Plan, Results
         "a healthy point has nothing unexplained"
     )
     summary = " ".join(text_of(*undecided).split("MEASUREMENTS")[0].split())
-    assert f"; {strong['causes']}. Next: Launch more often" in summary
+    assert f"; {strong['causes']}. Next: Run more repeats" in summary
     assert f"; {weak['causes']}. Next: Add ranks" in summary
 
 

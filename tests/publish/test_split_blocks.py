@@ -51,7 +51,7 @@ def documents(plan: Plan, ddp: dict[int, dict[str, str]]) -> tuple[pd.DataFrame,
     return summary, " ".join(text.split()), " ".join(page_of(plan, results).split())
 
 
-OF_THE_TWO = "the launches of this point and of its base case ran"
+OF_THE_TWO = "the runs of this point and of its baseline were"
 SAID: list[tuple[dict[int, dict[str, str]], str]] = [
     ({2: {"job": "8"}}, f"in 1 of 3 repeats {OF_THE_TWO} in different SLURM jobs; drift"),
     (

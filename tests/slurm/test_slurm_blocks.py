@@ -43,7 +43,7 @@ def test_jobs_by_scale_are_said_to_be_apart(submitting: Submitting) -> None:
         (1, 1),
         (2, 2),
     }
-    assert "in 2 of 2 repeats the launches of this point and of its base case ran in different SLURM jobs" in text
+    assert "in 2 of 2 repeats the runs of this point and of its baseline were in different SLURM jobs" in text
 
 
 def test_each_repeat_that_fills_a_job_has_one_of_its_own(submitting: Submitting) -> None:

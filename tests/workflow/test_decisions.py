@@ -46,7 +46,7 @@ def test_what_is_settled_is_not_launched_again(settled: Checkout) -> None:
     assert summary.loc["ddp", "stopped_because"] in ("decided", "speedup_known")
     assert summary.loc["single", "stopped_because"] == "serves"
     text = (settled.root / RESULTS / "performance_report.txt").read_text()
-    assert "looked at after 3 and 4 launches" in " ".join(text.split())
+    assert "checked after 3 and 4 runs" in " ".join(text.split())
 
     # A decision that is lost is made again from the same records, and is the same.
     decision = settled.root / RESULTS / "decisions/after_3.json"

@@ -29,7 +29,7 @@ def test_twins_are_added_to_a_finished_study_and_nothing_is_measured_again(check
     runs = checkout.root / RESULTS / "runs"
     before = {path.name: read_record(path) for path in runs.glob("first-*")}
     text = " ".join((checkout.root / RESULTS / "performance_report.txt").read_text().split())
-    assert "no base case was launched twice. To measure it, set measure.floor: true." in text
+    assert "no baseline was run twice per repeat. To measure it, set measure.floor: true." in text
 
     checkout.configure(study_of(floor=True))
     assert "single-again" in checkout.run("scalestudy", "plan").stdout
@@ -68,7 +68,7 @@ def documents_agree(results: Path) -> None:
     smallest = numbers["first.single.floor.smallest_difference_percent"]
     assert smallest["value"] == pytest.approx(100 * row["smallest_difference"])
     shown = smallest["shown"]
-    said = f"a difference of {shown['value']} % is shown in 4 of 5 studies"
+    said = f"a difference of {shown['value']} % is detected in 4 of 5 studies"
     text = (results / "performance_report.txt").read_text()
     assert max(map(len, text.splitlines())) <= 80
     page = html.unescape(re.sub(r"<[^>]+>", "", (results / "report.html").read_text()))

@@ -78,7 +78,7 @@ def test_rows_of_protocols_that_are_not_comparable_have_no_ratio(upgraded: Check
     upgraded.run("snakemake", *documents)
     text = " ".join((upgraded.root / documents[0]).read_text(encoding="utf-8").split())
     assert "mlp, ddp strong scaling, 2 ranks: CONFOUNDED" in text
-    assert "Step times were measured by protocol 1 here and by protocol 4 at the base" in text
+    assert "Step times were measured with protocol 1 here and with protocol 4 for the baseline" in text
     assert re.search(r"Measured 3 by protocol 1, [23] by protocol 4; the current protocol is 4", text)
     assert "scalestudy retry RESULTS --protocol" in text
     for document in documents[1:]:

@@ -135,8 +135,8 @@ def test_a_base_case_of_another_protocol_has_no_ratio(plan: Plan, runs: pd.DataF
     for diagnosis in diagnosed(plan, summary):
         assert diagnosis.verdict == "confounded"
         (finding,) = diagnosis.findings
-        assert "protocol 1 here and by protocol 2 at the base" in finding.explanation
-        assert (finding.evidence[0].value, finding.evidence[0].threshold) == (1, "2 at the base")
+        assert "protocol 1 here and with protocol 2 for the baseline" in finding.explanation
+        assert (finding.evidence[0].value, finding.evidence[0].threshold) == (1, "2 for the baseline")
         assert "scalestudy retry RESULTS --protocol" in finding.recommendations[0].change
 
 

@@ -155,7 +155,9 @@ def test_documents_say_both_and_that_they_differ() -> None:
             view["speedups"] for view in rows_view(plan, summary, book) if view["key"] == "mlp.ddp.strong.n2"
         ]
         assert " within launches, " in said and said.endswith(" over launches of the base case")
-        assert "in whose processes the base case takes turns" in study_view(plan, summary)["intervals"]
+        assert (
+            "the baseline and the ranks take turns in the same processes" in study_view(plan, summary)["intervals"]
+        )
     assert results_of(plan, runs, summary).findings
 
 

@@ -161,7 +161,7 @@ def test_two_launches_are_said_to_be_two() -> None:
     runs = runs_of(plan, {2: (3,)}, repeats=3)
     summary = summary_frame(plan, runs)
     (diagnosis,) = [one for one in diagnosed(plan, summary) if one.world_size == 2]
-    assert "this rests on two launches only" in diagnosis.sentence
+    assert "this verdict rests on two runs only" in diagnosis.sentence
     assert facts_of(plan, summary, runs)["leading"][0]["row"]["two_launches"]
 
 

@@ -73,15 +73,16 @@ def test_what_the_sentences_say() -> None:
     """Figures that a reader would check first."""
     slow = sentence("seeds", "mlp-b256")
     assert "0.37 times the work of 1, an efficiency of 18%" in slow
-    assert "33.8 ms more" in slow
-    assert "82% of it" in slow
-    assert "printed 3.8, and the throughputs give 3.56" in sentence("published", "dle-bert-dgx2-fp16-b7")
-    assert "0.930 over single on 1 and 0.959 over ddp on 1" in sentence("published", "pytorch-ddp-resnet50")
-    assert "Karp-Flatt rises (0.461, 0.548, 0.633)" in sentence("published", "strong-rn152-v100-fp16")
-    assert "called strong, but the batch per device is the same: weak" in sentence(
+    assert "33.8 ms longer" in slow
+    assert "82% of the step" in slow
+    assert "printed 3.8, but the throughputs give 3.56" in sentence("published", "dle-bert-dgx2-fp16-b7")
+    two = sentence("published", "pytorch-ddp-resnet50")
+    assert "0.930 relative to single on 1 and 0.959 relative to ddp on 1" in two
+    assert "Karp-Flatt fraction rises (0.461, 0.548, 0.633)" in sentence("published", "strong-rn152-v100-fp16")
+    assert "called strong, but the batch per device is constant: this is weak scaling" in sentence(
         "published", "dle-rn50-dgxa100-amp"
     )
-    assert "its input before all" in sentence("published", "dlperf-rn50-dataloader-8workers")
+    assert "most likely its input" in sentence("published", "dlperf-rn50-dataloader-8workers")
     assert "14 on 8, 20 on 64" in sentence("published", "llm-foundry-mpt-1b-h100")
 
 
@@ -93,13 +94,17 @@ HEAD = "case,gpus,batch_per_gpu,step_time_ms,throughput,printed_speedup\n"
     [
         ("a,2,8,10,1600,\n", "one scale", "only 2 devices were measured"),
         ("a,1,8,10,800,\na,2,8,20,400,\n", "negative scaling", "0.50 times the work"),
-        ("a,1,8,10,800,\na,2,8,20,1600,2.0\n", "throughput against step time", "are 800 a second, and 1600"),
-        ("a,1,8,10,800,\na,2,8,10,1600,1.5\n", "speedup", "printed 1.5, and the throughputs give 2.00"),
+        ("a,1,8,10,800,\na,2,8,20,1600,2.0\n", "throughput against step time", "are 800 samples/s, but 1600"),
+        ("a,1,8,10,800,\na,2,8,10,1600,1.5\n", "speedup", "printed 1.5, but the throughputs give 2.00"),
         ("a,1,8,10,800,\na,1,8,10,800,\na,2,8,11,1455,\n", "printed twice", "lines 2 and 3"),
         ("a,1,8,10,800,\na,2,16,20,1600,\n", "confounded", "8 on 1, 16 on 2"),
         ("a,1,8,0,,\na,2,8,10,1600,\na,4,8,10,3200,\n", "not positive", "line 2"),
         ("a,1,8,10,-800,\na,2,8,10,1600,\na,4,8,10,3200,\n", "not positive", "line 2"),
-        ("a,1,8,10,800,\na,2,8,4,4000,\n", "faster than its devices", "5 times the base on 2 times its devices"),
+        (
+            "a,1,8,10,800,\na,2,8,4,4000,\n",
+            "faster than its devices",
+            "5 times the baseline on 2 times its devices",
+        ),
         ("a,2,8,,,1.9\na,4,8,,,3.7\n", "no base case", "nothing can be recomputed"),
     ],
 )
@@ -113,7 +118,7 @@ def test_speedups_over_a_base_that_is_not_in_the_table(tmp_path: Path) -> None:
     rows = "a,4,8,,800,3.5\na,8,8,,1600,{}\n"
     (agrees,) = written(tmp_path, HEAD + rows.format("7.0"))["a"].remarks
     assert agrees.kind == "no base case"
-    assert "printed as 3.5x, and no smaller scale has a throughput" in agrees.sentence
+    assert "printed as 3.5x, but no smaller scale has a throughput" in agrees.sentence
     kinds = [remark.kind for remark in written(tmp_path, HEAD + rows.format("7.9"))["a"].remarks]
     assert kinds == ["no base case", "speedup"]
 

@@ -348,9 +348,9 @@ def test_a_rank_off_the_socket_of_its_gpu_is_named_with_both_sockets(content: di
     assert finding.explanation.startswith(f"R{said[1:]}. ")
     assert [(one.id, one.name, one.value) for one in finding.evidence][:2] == [
         ("far_ranks", said, 1),
-        ("extra_host_work", "host work of these ranks beyond that of the others", pytest.approx(3.3)),
+        ("extra_host_work", "additional host work of these ranks", pytest.approx(3.3)),
     ]
-    assert "cores of each GPU's socket" in finding.recommendations[0].change
+    assert "cores on each GPU's socket" in finding.recommendations[0].change
 
 
 def test_a_step_that_does_not_shrink_is_launch_bound(content: dict[str, Any]) -> None:
@@ -435,7 +435,7 @@ def test_no_batch_is_promised_to_reach_the_whole_efficiency(content: dict[str, A
     found = diagnose(content | {"report": content.get("report", {}) | {"target_efficiency": 1}}, SLOW, {})
     advice = [advice for finding in found.findings for advice in finding.recommendations]
     assert [each.unpredicted for each in advice if each.id == "larger_batch"] == [
-        "no batch brings the overhead to nothing."
+        "no batch reduces the overhead to 0."
     ]
 
 
@@ -459,10 +459,10 @@ def test_a_summary_without_measurements_of_a_kind_is_no_evidence_of_it(content: 
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ({}, "the clock falls with it: power or heat."),
+        ({}, "the clock falls at the same time: power or heat."),
         (
             {"thermal_slowdown_share": 0.0, "power_cap_share": 0.75},
-            "the driver tells heat in 0% of the readings and power limit in 75% of the readings.",
+            "the driver reports heat in 0% of the readings and power limit in 75% of the readings.",
         ),
     ],
 )
@@ -477,9 +477,9 @@ def test_why_a_clock_falls_is_what_the_driver_tells(
 def test_what_nccl_took_is_named_beside_what_is_there(content: dict[str, Any]) -> None:
     found = diagnose(content, SLOW, NVLINK | {"nccl_transport": "shm"}).findings[0]
     assert found.explanation == (
-        "The link is slow by itself: 9 GiB/s with nothing else on it. With 18 NVLinks 4.0 as the slowest link NCCL"
-        " counts on 345 GiB/s. NVLink joins the GPUs, and NCCL says that it sends through host memory (SHM). A"
-        " larger batch would hide that and not mend it."
+        "The link itself is slow: 9 GiB/s without other traffic. With 18 NVLinks 4.0 as the slowest link, NCCL"
+        " assumes 345 GiB/s. The GPUs are connected by NVLink, but NCCL reports that it sends through host memory"
+        " (SHM). A larger batch would hide this but not fix it."
     )
     sockets = NVLINK | bus(1.5) | {"nccl_transport": "net_socket", "nccl_interfaces": "lo"}
     over = "sends through sockets (NET/Socket) over lo. "

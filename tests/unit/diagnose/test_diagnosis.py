@@ -60,13 +60,13 @@ def test_more_than_ideal_without_an_interval_is_undecided(content: dict[str, Any
     fast = {("mlp", 1, 32): 0.0100, ("mlp", 1, 16): 0.0055, ("mlp", 2, 16): 0.0022, ("mlp", 2, 32): 0.0044}
     strong = diagnose(content, fast, noise=(1.0,))["strong"]
     assert strong.verdict == "undecided"
-    assert "more than 2 ranks can give" in strong.sentence
+    assert "the speedup is above 2, the number of ranks" in strong.sentence
     assert diagnose(content, fast)["strong"].verdict == "confounded"
     plan = make_plan(parse_study(content | {"repeats": 1}, source="x"))
     summary = summary_of(plan, {key: [time] for key, time in fast.items()})
     case = make_cases(plan.study, summary, forecasts_frame(plan.study, summary))[0]
     advice = unexplained(case, "undecided").recommendations[0]
-    assert advice.change == "Launch more often: there is no interval."
+    assert advice.change == "Run more repeats (repeats: 2): there is no interval."
 
 
 def test_an_interval_that_holds_the_target_is_undecided(content: dict[str, Any]) -> None:
@@ -91,7 +91,7 @@ def test_a_step_that_does_not_shrink_with_its_batch_is_not_blamed_on_communicati
 def test_one_launch_is_judged_and_said_to_have_no_interval(content: dict[str, Any]) -> None:
     weak = diagnose(content, NEGATIVE, noise=(1.0,))["weak"]
     assert weak.verdict == "negative_scaling"
-    assert "one launch only, so there is no interval" in weak.sentence
+    assert "there is only one run, so there is no interval" in weak.sentence
 
 
 def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) -> None:
@@ -111,10 +111,10 @@ def test_more_threads_than_cores_come_before_the_batch(content: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("column", "value", "words"),
     [
-        ("precision", "bf16", "precision: fp32 at the base, bf16 here"),
-        ("torch", "2.9.0", "torch: 2.13.0 at the base, 2.9.0 here"),
-        ("device", "NVIDIA H100", "device: cpu at the base, NVIDIA H100 here"),
-        ("threads_per_rank", 4.0, "threads_per_rank: 1 at the base, 4 here"),
+        ("precision", "bf16", "precision: fp32 for the baseline, bf16 here"),
+        ("torch", "2.9.0", "torch: 2.13.0 for the baseline, 2.9.0 here"),
+        ("device", "NVIDIA H100", "device: cpu for the baseline, NVIDIA H100 here"),
+        ("threads_per_rank", 4.0, "threads_per_rank: 1 for the baseline, 4 here"),
     ],
 )
 def test_rows_that_differ_in_more_than_ranks_are_confounded(
@@ -145,7 +145,7 @@ def test_a_label_that_the_batches_contradict_is_confounded(content: dict[str, An
     strong = (summary["scaling"] == "strong") & (summary["world_size"] == 2)
     summary.loc[strong, "global_batch"] = 64
     found = {d.scaling: d for d in diagnosed(plan, summary)}
-    assert "global_batch: 32 at the base, 64 here" in found["strong"].findings[0].explanation
+    assert "global_batch: 32 for the baseline, 64 here" in found["strong"].findings[0].explanation
 
 
 @pytest.mark.parametrize("times", [HEALTHY, NEGATIVE, POOR])
@@ -213,8 +213,8 @@ def test_the_recommended_batch_reaches_the_target_by_its_own_model(content: dict
     assert advice.prediction.speedup.value == pytest.approx(2 * 0.0032 / step_s)
     assert advice.prediction.gain.value == pytest.approx((120 / step_s) / (32 / 0.00205))
     assert advice.changes == "batch"
-    assert "3.8-fold and an epoch shrinks to 416 steps:" in advice.warning
-    assert "takes about" not in advice.warning
+    assert "3.8-fold and an epoch shrinks to 416 steps, so" in advice.warning
+    assert "needs about" not in advice.warning
 
 
 def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content: dict[str, Any]) -> None:
@@ -223,14 +223,16 @@ def test_a_batch_is_advised_no_farther_than_four_times_what_was_measured(content
     assert batch_and_rate(advice) == (128, pytest.approx(0.2))
     assert advice.prediction is not None
     assert advice.prediction.step_time_s.value == pytest.approx(0.0002 + 25e-6 * 128 + 0.0031)
-    assert "takes about 368; the largest batch that one process was measured at is 32 samples" in advice.warning
+    assert "needs about 368 samples, but the largest batch measured on one process is 32 samples" in advice.warning
 
 
 def test_a_batch_leaves_thirty_steps_an_epoch(content: dict[str, Any]) -> None:
     """6000 samples on two ranks: 100 a rank leave 30 steps, in multiples of eight 96."""
     advice = weak_advice(with_data(content, MANY | {"samples": 6000}), LINE, noise=(1.0, 1.0, 1.0))
     assert batch_and_rate(advice) == (96, pytest.approx(0.15))
-    assert "takes about 368; more would leave fewer than 30 steps an epoch" in advice.warning
+    assert (
+        "needs about 368 samples, but a larger batch would leave fewer than 30 steps per epoch" in advice.warning
+    )
 
 
 def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(content: dict[str, Any]) -> None:
@@ -239,10 +241,10 @@ def test_where_no_larger_batch_leaves_steps_enough_another_model_is_advised(cont
     assert (advice.id, advice.patch) == ("larger_model", None)
     assert (
         advice.unpredicted
-        == "an efficiency of 75% takes a batch of 368 samples a rank, which leaves 1 step an epoch."
+        == "an efficiency of 75% needs a batch of 368 samples per rank, which leaves 1 step per epoch."
     )
     slow_link = NEGATIVE | {("mlp", 2, 16): 0.0806, ("mlp", 2, 32): 0.0810}
-    assert weak_advice(content, slow_link).unpredicted.endswith("samples a rank, more than there are.")
+    assert weak_advice(content, slow_link).unpredicted.endswith("samples per rank, more than the data have.")
 
 
 def noisy(content: dict[str, Any], noise: float) -> Diagnosis:
@@ -259,7 +261,7 @@ def test_a_larger_batch_is_weighed_by_the_gradient_noise_scale(content: dict[str
     (advice,) = (one for _, one in noisy(content, 1000.0).recommendations if one.id == "larger_batch")
     assert advice.prediction is not None
     worth = 1064 / 1256
-    assert f"1000 samples, a sample is then worth {worth:.0%} of what it is now" in advice.warning
+    assert f"(1000 samples), a sample is then worth {worth:.0%} of what it is now" in advice.warning
     assert f"progress is {advice.prediction.gain.value * worth:.2f} [" in advice.warning
 
 
@@ -268,7 +270,7 @@ def test_a_batch_that_brings_no_progress_is_not_advised(content: dict[str, Any])
     found = noisy(content, 1.0)
     assert "larger_batch" not in [one.id for _, one in found.recommendations]
     (advice,) = (one for _, one in found.recommendations if one.id == "larger_model")
-    assert "by the gradient noise scale at the end of the training, 1 samples" in advice.unpredicted
+    assert "to the gradient noise scale at the end of the training (1 samples)" in advice.unpredicted
 
 
 def test_an_unbounded_noise_scale_takes_nothing_from_a_batch(content: dict[str, Any]) -> None:
@@ -322,7 +324,7 @@ def test_nothing_measured_is_said_and_not_judged(content: dict[str, Any]) -> Non
     times = {key: [time, time] for key, time in HEALTHY.items()} | {("mlp", 2, 16): ["oom", "oom"]}
     strong = next(d for d in diagnosed(plan, summary_of(plan, times)) if d.scaling == "strong")
     assert (strong.verdict, causes(strong)) == ("not_measured", ["ddp-oom"])
-    assert strong.sentence == "no launch came to its end: 2 oom"
+    assert strong.sentence == "no run completed: 2 oom"
 
 
 def seed_case(ranks: int, speedup: float) -> Case:

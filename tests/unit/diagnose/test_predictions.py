@@ -147,8 +147,8 @@ def test_a_step_that_does_not_shrink_is_bound_by_launches(plan: Plan) -> None:
 
 def test_context_follows_ranks_and_parameters(plan: Plan) -> None:
     first, second = usual(case_of(plan))
-    assert first == "on 2 GPUs an efficiency of 85-95 % is usual"
-    assert second == "at 1000 parameters 50-80 % of a step is communication"
+    assert first == "an efficiency of 85-95 % is typical on 2 GPUs"
+    assert second == "communication typically takes 50-80 % of a step at 1000 parameters"
     assert "5-20 %" in usual(case_of(plan, parameters=125e6))[1]
     assert "50-75 %" in usual(case_of(plan, world_size=16))[0]
 
@@ -174,4 +174,4 @@ def test_the_documents_say_what_the_json_says(plan: Plan) -> None:
     assert measured["prediction"].startswith("Measured: 4.0")
     assert predicted["prediction"].startswith("Predicted: 1.")
     assert "from 32 to 40 samples" in predicted["change"]
-    assert "GiB a rank" in measured["prediction"]
+    assert "GiB per rank" in measured["prediction"]

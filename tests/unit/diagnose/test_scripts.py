@@ -336,7 +336,7 @@ def test_what_is_asked_for_follows_from_how_the_study_is_set() -> None:
     lacking = {"all_reduce_bus_gib_per_s": nan, "overhead_s": nan}
     for changes, said in (
         ({"measure": {"probe_rounds": 0}}, "`measure: {probe_rounds: 3}`"),
-        ({}, "a script that trains on until it is told to end"),
+        ({}, "a script that keeps training until it is stopped"),
     ):
         assert shown(study_of(WITH_BATCH, **changes), lacking, {})["transport"] == said
     content = study_of(WITH_BATCH)

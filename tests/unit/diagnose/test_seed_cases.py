@@ -68,7 +68,7 @@ def test_imdb_on_four_gpus_scales() -> None:
     """3.49 times, 87.3 %."""
     found = judged({(1, 32): 0.349, (1, 8): 0.09, (4, 8): 0.1}, ranks=4, batch=32, scaling="strong")["ddp"]
     assert (found.verdict, causes(found)) == ("healthy", ["healthy"])
-    assert "3.49 processes" in found.findings[0].explanation
+    assert "3.49 times as fast as one process" in found.findings[0].explanation
 
 
 def test_ag_news_on_four_gpus_is_too_small() -> None:
@@ -113,7 +113,7 @@ def test_fine_tuning_that_logs_every_step() -> None:
     unknown |= {"step_time_alone_s": nan}
     found = judged(times, ranks=2, batch=16, scaling="strong", variants=variants, seen=unknown)["ddp"]
     assert (found.verdict, causes(found)) == ("poor", ["unexplained"])
-    for words in ("Log every 10 steps instead of every 1", "larger micro-batches: 2 instead of 4", "read ahead"):
+    for words in ("Log every 10 steps instead of every 1", "larger micro-batches: 2 instead of 4", "Read ahead"):
         assert words in advice(found)
 
 

@@ -55,12 +55,15 @@ def test_every_code_of_a_comparison_is_told() -> None:
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        (Stopped.TARGET_REACHED, "target reached: half-width 0.8% of the step time after 3 launches, target 1.0%"),
+        (
+            Stopped.TARGET_REACHED,
+            "target reached: step time known to within 0.8% after 3 runs (target 1.0%)",
+        ),
         (
             Stopped.BUDGET_ENDED,
-            "budget of launches ended: half-width 0.8% of the step time after 3 launches, target 1.0%",
+            "stopped at the limit of repeats: step time known to within 0.8% after 3 runs (target 1.0%)",
         ),
-        (Stopped.ONE_LAUNCH, "one launch: no interval"),
+        (Stopped.ONE_LAUNCH, "one run: no interval"),
         (Stopped.NONE, ""),
     ],
 )

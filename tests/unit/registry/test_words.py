@@ -49,7 +49,7 @@ def test_memory_that_grows() -> None:
     slope = {f"memory_growth_gib_per_1000_steps{end}": value for end, value in (("", 0.1), ("_low", 0.09))}
     slope |= {"memory_growth_gib_per_1000_steps_high": 0.11, "memory_growth_rank": 1.0}
     row = slope | {"memory_growth_kind": "resident", "launches_growing": 1}
-    assert memory_growth(row) == "resident memory of rank 1 grows by 0.1 GiB [0.09, 0.11] in 1000 steps"
+    assert memory_growth(row) == "resident memory of rank 1 grows by 0.1 GiB [0.09, 0.11] per 1000 steps"
     assert memory_growth({"launches_growing": 0}) == ""
 
 
@@ -86,14 +86,14 @@ def test_every_refusal_has_a_reason_of_what_its_row_has(code: Refused) -> None:
 @pytest.mark.parametrize(
     ("refused", "said"),
     [
-        (NoFitError(Refused.TOO_FAR, value=8.0, limit=4.0), "16 ranks are 8 times the largest size measured"),
+        (NoFitError(Refused.TOO_FAR, value=8.0, limit=4.0), "16 ranks are 8 times the largest measured size"),
         (NoFitError(Refused.BATCH_TOO_LARGE, value=1024, limit=4.0), "a batch of 1024 is more than 4 times"),
         (
             NoFitError(Refused.TOO_FEW_SAMPLES, value=1438),
             "the data have 1438 samples, fewer than a",
         ),
         (NoFitError(Refused.SCALE_UNSTEADY, scale="1x2"), "most runs at 1x2 were unsteady"),
-        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step of nan s at size 2 is not a valid"),
+        (NoFitError(Refused.NO_STEP_TIME, value=nan, limit=2), "a step time of nan s at size 2 is not valid"),
         (NoFitError(Refused.STEP_DOES_NOT_GROW, value=16.0, limit=32.0), "does not grow from batch 16 to 32"),
     ],
 )

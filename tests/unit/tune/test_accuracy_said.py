@@ -53,7 +53,7 @@ def text_of(one: Finalist) -> str:
     [
         (BATCH, SAME, [0.901, 0.900, 0.900], True, "accuracy is kept"),
         (BATCH, SAME, [0.92, 0.94, 0.93], True, "accuracy is not lower by more than the margin"),
-        (BATCH, SAME, [0.88, 0.92, 0.90], False, "accuracy is not shown to be kept"),
+        (BATCH, SAME, [0.88, 0.92, 0.90], False, "the comparison of accuracy is inconclusive"),
         (BATCH, [nan] * 3, [nan] * 3, True, "accuracy was not measured"),
         (WORKERS, [nan] * 3, [nan] * 3, True, "accuracy was not measured"),
         (WORKERS, SAME, [nan] * 3, True, "accuracy was not measured"),
@@ -68,13 +68,13 @@ def test_accuracy_is_said_to_be_kept_only_where_both_settings_show_it(
     assert said in one.why
     kept = one.accuracy_kept == AccuracyKept.EQUIVALENT
     assert ("accuracy is kept" in one.why) == kept
-    assert ("points beside the present setting, kept" in text_of(one)) == kept
+    assert ("points compared with the present setting, kept" in text_of(one)) == kept
 
 
 def test_a_setting_that_computes_the_same_steps_says_what_was_measured_of_its_accuracy() -> None:
     """Three launches that scatter show nothing, and none show nothing either."""
     scattered = text_of(finalist_of(WORKERS, SAME, [0.88, 0.92, 0.90]))
     assert "it computes the same training steps" in scattered
-    assert "not shown to be the same" in scattered and "kept" not in scattered
+    assert "inconclusive" in scattered and "kept" not in scattered
     unmeasured = text_of(finalist_of(WORKERS, [nan] * 3, [nan] * 3))
     assert "accuracy: not measured at this setting" in unmeasured and "kept" not in unmeasured

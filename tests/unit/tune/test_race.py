@@ -46,7 +46,7 @@ def test_a_budget_that_ends_before_a_launch_makes_none() -> None:
 @pytest.mark.parametrize("budget_s", [8.0, 16.0])
 def test_a_budget_that_is_too_small_is_no_answer_and_what_would_do_is_said(budget_s: float) -> None:
     race = race_of(SPACE, Simulated(seed=1), budget_s=budget_s)
-    assert "device-hours would do" in race.ended
+    assert "device-hours would be enough" in race.ended
     assert winner(judge(race, NOTHING)) is None
     hours = float(race.ended.split("about ")[1].split()[0])
     assert not race_of(SPACE, Simulated(seed=1), budget_s=3 * 3600 * hours).ended

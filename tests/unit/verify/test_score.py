@@ -84,7 +84,7 @@ def test_the_gain_is_within_repeats(content: dict[str, Any]) -> None:
     [
         (3, "confirmed", "it is faster, as predicted"),
         (2, "undecided", "the budget ended after 2 repeats, and the interval of the gain includes 1"),
-        (1, "undecided", "the budget ended after 1 repeat, and there is no interval of the gain"),
+        (1, "undecided", "the budget ended after 1 repeat, and the gain has no interval"),
     ],
 )
 def test_a_trial_that_its_budget_ended_is_judged_by_the_repeats_it_has(
@@ -168,8 +168,8 @@ def test_a_table_of_no_advice_has_its_columns() -> None:
     ("before", "after", "kept", "said"),
     [
         ([0.900, 0.901, 0.899], [0.901, 0.900, 0.900], "equivalent", "Accuracy is kept: "),
-        ([0.900, 0.901, 0.899], [0.88, 0.92, 0.90], "not_shown", "Accuracy is not shown to be kept: "),
-        ([0.900, nan, nan], [0.900, nan, nan], "not_shown", "Accuracy is not shown to be kept: "),
+        ([0.900, 0.901, 0.899], [0.88, 0.92, 0.90], "not_shown", "The comparison of accuracy is inconclusive: "),
+        ([0.900, nan, nan], [0.900, nan, nan], "not_shown", "The comparison of accuracy is inconclusive: "),
         ([0.900, nan, nan], [nan, 0.900, 0.901], "none", "Accuracy was not compared: no repeat has it both"),
         ([0.900, 0.901, 0.899], [nan, nan, nan], "none", "Accuracy was not compared: no repeat has it both"),
         ([nan, nan, nan], [nan, nan, nan], "none", "Accuracy was not measured."),

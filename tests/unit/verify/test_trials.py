@@ -198,11 +198,11 @@ def test_after_a_refutation_the_next_advice_is_tried(study: Study) -> None:
 @pytest.mark.parametrize(
     ("patch", "words"),
     [
-        (None, "it is no patch of the study"),
-        ({"repeats": 6}, "more launches"),
+        (None, "it is not a patch of the study"),
+        ({"repeats": 6}, "it adds repeats"),
         ({"scales": ["1x2", "1x4"]}, "needs devices"),
-        ({"host": {"cores_per_rank": 1}}, "every launch on the host"),
-        ({"report": {"overhead_reference": True}}, "more rows"),
+        ({"host": {"cores_per_rank": 1}}, "every run on the host"),
+        ({"report": {"overhead_reference": True}}, "it adds rows"),
     ],
 )
 def test_what_one_study_cannot_hold_is_left_out_with_the_reason(study: Study, patch: Any, words: str) -> None:

@@ -1,1 +1,1 @@
-"""Studies with a known fault, and what is done to their ranks."""
+"""Studies with a known fault, and the code that injects faults into ranks."""

@@ -1,6 +1,6 @@
 """`python -m scalestudy.demo.failing`: a rank whose training or probes fail in a chosen way.
 
-Started in the place of scalestudy.train, with the same arguments. The variable FAILS says what the last rank does.
+Started instead of scalestudy.train, with the same arguments. The variable FAILS names the fault of the last rank.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from scalestudy.train.probes import run_probes
 
 FAILS = "SCALESTUDY_FAILS"
 BLOCKS_BEFORE = 3
-"""Blocks that are trained and kept before the fault, the warm-up included."""
+"""Blocks that are trained and kept before the fault, including the warm-up."""
 TOO_MUCH = 1 << 50
-"""Bytes that no host and no device has."""
+"""Number of bytes that no host and no device has."""
 
 
 def raise_(error: Exception) -> Callable[[Trainer], None]:
@@ -37,25 +37,25 @@ def raise_(error: Exception) -> Callable[[Trainer], None]:
 
 
 def allocate(trainer: Trainer) -> None:
-    """Ask the allocator of the rank's device for more than there is."""
+    """Request more memory from the allocator of the rank's device than exists."""
     next(trainer.plain.parameters()).new_empty(TOO_MUCH // 4)
 
 
 def poison(trainer: Trainer) -> None:
-    """Make the parameters of this rank not a number; its loss is none in its next forward pass."""
+    """Set the parameters of this rank to NaN, so that the loss of its next forward pass is NaN."""
     for parameter in trainer.plain.parameters():
         parameter.data.fill_(float("nan"))
 
 
 def leave_half(trainer: Trainer) -> None:
-    """Leave this rank memory for a step and for half of the gradients of the whole model; on a CPU."""
+    """Limit this rank to memory for a step and half of the gradients of the whole model; only on a CPU."""
     at_rest = max(0.0, trainer.gauges.free_at_rest_gib()) * GIB
     limit = mapped_bytes() + int(at_rest + trainer.gradient_bytes / 2)
     resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
 
 
 def kill(signum: int) -> Callable[[Trainer], None]:
-    """A fault that sends a signal to the rank itself."""
+    """A fault that makes the rank send a signal to itself."""
     return lambda _: os.kill(os.getpid(), signum)
 
 
@@ -73,12 +73,12 @@ IN_PROBES: dict[str, Callable[[Trainer], None]] = {"probe": allocate, "little me
 
 
 def is_last() -> bool:
-    """Whether this is the last rank of the launch."""
+    """Whether this is the last rank of the run."""
     return int(os.environ.get("RANK", 0)) + 1 == int(os.environ.get("WORLD_SIZE", 1))
 
 
 def fail_in_training(fail: Callable[[Trainer], None]) -> None:
-    """Have the last rank fail once, as it begins its fourth block."""
+    """Make the last rank fail once, when it begins its fourth block."""
     train_block, begun = Trainer.train_block, []
 
     def block(self: Trainer, *arguments: Any) -> Any:
@@ -91,7 +91,7 @@ def fail_in_training(fail: Callable[[Trainer], None]) -> None:
 
 
 def fail_in_probes(fail: Callable[[Trainer], None]) -> None:
-    """Have the last rank fail as it begins its probes."""
+    """Make the last rank fail when it begins its probes."""
 
     def probes(trainer: Trainer) -> dict[str, Any]:
         if is_last():
@@ -102,7 +102,7 @@ def fail_in_probes(fail: Callable[[Trainer], None]) -> None:
 
 
 def fail_as_asked() -> None:
-    """Put the fault that FAILS names into this process; `nothing` puts in none."""
+    """Inject the fault that FAILS names into this process; `nothing` injects no fault."""
     replace(rank, "LEAVING_S", 3)
     replace(watchdog, "ANSWER_S", 1.0)
     wanted = os.environ[FAILS]

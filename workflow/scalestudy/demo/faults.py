@@ -1,7 +1,7 @@
-"""The faults, each a change of a study whose diagnosis has to name it; and studies in which nothing is wrong.
+"""The faults, each a change of a study that the diagnosis must name, and control studies without a fault.
 
-Most faults are settings. What no setting can do is done to the ranks (`injected`, demo/rank.py), and stands in
-the spec of the run, so that nobody takes it for a measurement.
+Most faults are settings. Faults that no setting can cause are injected into the ranks (`injected`, demo/rank.py).
+They are recorded in the spec of the run, so that nobody takes it for a real measurement.
 """
 
 from copy import deepcopy
@@ -25,7 +25,7 @@ def mlp(hidden_dim: int, num_layers: int) -> dict[str, Any]:
 
 
 def task(model: dict[str, Any], data: dict[str, Any], batch_size: int, **more: Any) -> dict[str, Any]:
-    """A workload that is measured for its step times only, every rank with a batch of its own."""
+    """A workload that is measured for its step times only, with weak scaling."""
     workload = {"model": model, "data": data, "optimizer": SGD, "batch_size": batch_size, "epochs": 0}
     return workload | {"scaling": ["weak"]} | more
 
@@ -38,36 +38,36 @@ WIDE = task(mlp(1024, 8), VECTORS, 32)
 
 @dataclass(frozen=True)
 class Fault:
-    """Something wrong, and the cause that a diagnosis has to name first; cause `healthy`: nothing is."""
+    """A fault, and the cause that a diagnosis must name first; the cause `healthy` means no fault."""
 
     name: str
     about: str
     cause: str
     workload: dict[str, Any] = field(default_factory=lambda: CLEAN)
     both: dict[str, Any] = field(default_factory=dict)
-    """Options of single and of ddp."""
+    """Options of both `single` and `ddp`."""
     ddp: dict[str, Any] = field(default_factory=dict)
     host: dict[str, Any] = field(default_factory=dict)
     injected: bool = False
     link: str = ""
-    """What the link between ranks is throttled to, in the words of tc: so many `mbit`."""
+    """Rate that the link between ranks is throttled to, as written for tc, in `mbit`."""
     variant: str = "ddp"
-    """The one that is judged."""
+    """The variant that is diagnosed."""
     measure: dict[str, Any] = field(default_factory=dict)
     probed: bool = True
-    """Whether communication is probed; where the cause does not rest on it that would only take time."""
+    """Whether communication is probed. Causes that do not rest on probes save that time."""
     more: dict[str, Any] = field(default_factory=dict)
-    """Variants beside single and ddp."""
+    """Variants in addition to `single` and `ddp`."""
 
     @property
     def link_bytes_per_s(self) -> float:
-        """Bytes that pass the throttled link in a second."""
+        """Bytes per second of the throttled link."""
         return float(self.link.removesuffix("mbit")) * 1e6 / 8
 
     def study(self, *, repeats: int = 3, seed: int = 1, injected: bool = False) -> dict[str, Any]:
-        """The study, as the content of its file: one process and two ranks of this host.
+        """The study, as the content of its file: one process and two ranks on this host.
 
-        injected: the fault is done to the ranks, also where it can be done otherwise.
+        injected: inject the fault into the ranks even if there is another way.
         """
         environment = {"MALLOC_MMAP_THRESHOLD_": "1073741824", "MALLOC_TRIM_THRESHOLD_": "1073741824"}
         if injected or self.injected:
@@ -95,7 +95,7 @@ class Fault:
 FAULTS = (
     Fault(
         "slow-loader",
-        "Every sample takes 200 us to read, and the loop reads by itself.",
+        "Every sample takes 200 us to read, and the training loop reads without worker processes.",
         "input-bound",
         CLEAN | {"data": IMAGES | {"sample_delay_us": 200}},
         probed=False,
@@ -106,11 +106,11 @@ FAULTS = (
         "oversubscribed",
         host={"pin": False, "cores_per_rank": 2},
         measure={"max_steps": 50},
-        probed=False,  # threads that wait for each other's time slices are slow
+        probed=False,  # probes are slow if threads wait for each other's time slices
     ),
     Fault(
         "slow-log",
-        "The loss is logged at every step, to a file that is on disk before training goes on.",
+        "The loss is logged at every step, to a file that is synced to disk before training continues.",
         "sync-logging",
         SMALL | {"batch_size": 256},
         both={"log_every_steps": 1},
@@ -119,7 +119,7 @@ FAULTS = (
     ),
     Fault(
         "frequent-checkpoints",
-        "Model and optimizer are written every second step.",
+        "A checkpoint of model and optimizer is written every second step.",
         "checkpointing",
         WIDE,
         both={"checkpoint_every_steps": 2},
@@ -128,14 +128,14 @@ FAULTS = (
     Fault("slow-rank", "The last rank sleeps in every backward pass.", "straggler", injected=True),
     Fault(
         "slow-link",
-        "All that the ranks send goes over a link of 240 Mbit/s.",
+        "All traffic between ranks goes over a link of 240 Mbit/s.",
         "transport",
         task(mlp(512, 4), VECTORS, 256),
         link="240mbit",
     ),
     Fault(
         "no-no-sync",
-        "Eight micro-batches a step, synchronised after each.",
+        "Eight micro-batches per step, with synchronisation after each one.",
         "accum-no-nosync",
         task(mlp(512, 4), VECTORS, 256),
         both={"accumulation_steps": 8},
@@ -144,7 +144,7 @@ FAULTS = (
     ),
     Fault(
         "unused-parameters",
-        "DDP looks for parameters without a gradient, of which there are none.",
+        "DDP searches for parameters without a gradient, although there are none.",
         "unused-params",
         DEEP,
         ddp={"ddp": {"find_unused_parameters": True}},
@@ -152,14 +152,14 @@ FAULTS = (
     ),
     Fault(
         "tiny-buckets",
-        "Gradients travel in buckets of 10 kB.",
+        "Gradients are sent in buckets of 10 kB.",
         "bucket-size",
         DEEP,
         ddp={"ddp": {"bucket_cap_mb": 0.01}},
     ),
     Fault(
         "huge-bucket",
-        "All gradients travel in one bucket, when the whole backward pass is over.",
+        "All gradients are sent in one bucket, after the whole backward pass.",
         "bucket-size",
         WIDE,
         ddp={"ddp": {"bucket_cap_mb": 1000}},
@@ -185,25 +185,25 @@ FAULTS = (
     ),
     Fault(
         "sync-batch-norm",
-        "Every normalisation layer takes its statistics over both ranks.",
+        "Every normalisation layer computes its statistics over both ranks.",
         "sync-bn",
         task(NORMED | {"channels": 16, "num_layers": 8}, IMAGES, 32),
         ddp={"ddp": {"sync_batch_norm": True}},
     ),
     Fault(
         "large-buffers",
-        "A mask of 8 MiB, as a buffer that DDP sends at every step.",
+        "A mask of 8 MiB is a buffer that DDP broadcasts at every step.",
         "buffers",
         injected=True,
     ),
     Fault(
         "uneven-batches",
-        "The last rank has half as many samples again as the first.",
+        "The last rank has 1.5 times as many samples as the first.",
         "imbalance",
         injected=True,
         probed=False,
     ),
-    Fault("small-batch", "A batch that computes next to nothing.", "comm-bound", SMALL),
+    Fault("small-batch", "The batch is so small that a step computes almost nothing.", "comm-bound", SMALL),
     Fault(
         "other-arithmetic",
         "Two ranks in bf16, one process in fp32.",
@@ -213,20 +213,20 @@ FAULTS = (
     ),
     Fault(
         "leak",
-        "Every step keeps a tensor.",
+        "Every step keeps a tensor in memory.",
         "memory-growth",
         injected=True,
-        measure={"block_steps": 10, "max_steps": 200, "half_width": 0.001},  # a slope takes some blocks
+        measure={"block_steps": 10, "max_steps": 200, "half_width": 0.001},  # a slope needs several blocks
         probed=False,
     ),
 )
 CONTROLS = (
-    Fault("clean-convnet", "A convolutional network, 64 images a rank.", "healthy"),
-    Fault("clean-large-batch", "The same network, 128 images a rank.", "healthy", CLEAN | {"batch_size": 128}),
+    Fault("clean-convnet", "A convolutional network, 64 images per rank.", "healthy"),
+    Fault("clean-large-batch", "The same network, 128 images per rank.", "healthy", CLEAN | {"batch_size": 128}),
     Fault("clean-batch-norm", "The network with batch normalisation.", "healthy", CLEAN | {"model": NORMED}),
     Fault(
         "clean-narrow",
-        "Half as wide, 256 images a rank.",
+        "The network at half its width, 256 images per rank.",
         "healthy",
         task(CONVNET | {"channels": 32}, IMAGES, 256),
     ),
@@ -243,7 +243,7 @@ CONTROLS = (
     ),
     Fault(
         "clean-accumulation",
-        "Four micro-batches a step, synchronised after the last.",
+        "Four micro-batches per step, with synchronisation after the last one.",
         "healthy",
         CLEAN | {"batch_size": 256},
         both={"accumulation_steps": 4},

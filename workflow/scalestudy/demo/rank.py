@@ -1,9 +1,9 @@
-"""`python -m scalestudy.demo.rank`: a rank with something wrong in it that no setting can do.
+"""`python -m scalestudy.demo.rank`: a rank with a fault that no setting can cause.
 
-Started in the place of scalestudy.train, with the same arguments; everything but the fault is ours.
+Started instead of scalestudy.train, with the same arguments; everything except the fault is unchanged.
 """
 
-# No deferred annotations here: torch looks at those of a hook itself.
+# No deferred annotations here: torch inspects the annotations of a hook.
 import os
 import sys
 import tempfile
@@ -30,7 +30,7 @@ from scalestudy.train.workloads import build_model
 SLEEP_S = 0.03
 KEPT_BYTES = 400_000
 MASK_BYTES = 8 * 2**20
-RING_VOLUME = 1.0  # bytes that each of two ranks sends for a byte of an all-reduce
+RING_VOLUME = 1.0  # bytes that each of two ranks sends per byte of an all-reduce
 
 
 def is_last_rank() -> bool:
@@ -39,7 +39,7 @@ def is_last_rank() -> bool:
 
 
 class OnDisk:
-    """Standard output that is on disk before `print` returns, as on a file system that is far away."""
+    """Standard output that is synced to disk before `print` returns, as on a remote file system."""
 
     def __init__(self, shown: TextIO) -> None:
         self._shown, self._file = shown, tempfile.TemporaryFile("w")  # noqa: SIM115  (as long as the process)
@@ -52,16 +52,16 @@ class OnDisk:
         self._shown.flush()
         self._file.flush()
         os.fsync(self._file.fileno())
-        time.sleep(0.002)  # the way there and back
+        time.sleep(0.002)  # network round trip
 
 
 def slow_log() -> None:
-    """Every line that is printed waits until it is written."""
+    """Make every printed line wait until it is written."""
     sys.stdout = OnDisk(sys.stdout)
 
 
 def change_model(change: Callable[[nn.Module], object]) -> None:
-    """Have the model changed as soon as it is built."""
+    """Change the model as soon as it is built."""
 
     def build_changed(config: Model, data: Data) -> nn.Module:
         model = build_model(config, data)
@@ -72,7 +72,7 @@ def change_model(change: Callable[[nn.Module], object]) -> None:
 
 
 def slow_rank() -> None:
-    """The last of several ranks sleeps as its backward pass begins, so that all of its gradients are late."""
+    """Make the last of several ranks sleep at the start of its backward pass, so that its gradients are late."""
 
     def sleep_first(model: nn.Module) -> None:
         list(model.children())[-1].register_full_backward_hook(lambda *_: time.sleep(SLEEP_S))
@@ -82,7 +82,7 @@ def slow_rank() -> None:
 
 
 def leak() -> None:
-    """Every forward pass keeps a tensor for ever."""
+    """Make every forward pass keep a tensor permanently."""
     kept: list[Tensor] = []
 
     def keep(model: nn.Module, *_: object) -> None:
@@ -93,12 +93,12 @@ def leak() -> None:
 
 
 def large_buffers() -> None:
-    """The model has a mask among its buffers, as Transformers of many libraries have."""
+    """Add a mask to the model's buffers, as Transformers in many libraries have."""
     change_model(lambda model: model.register_buffer("mask", torch.ones(MASK_BYTES // 4)))
 
 
 def uneven_batches() -> None:
-    """The last of several ranks reads half as many samples again, as where a sampler splits by files."""
+    """Make the last of several ranks read 1.5 times as many samples, as with a sampler that splits by files."""
 
     def make_uneven(*arguments: Any) -> Feed:
         feed = make_feed(*arguments)
@@ -111,10 +111,10 @@ def uneven_batches() -> None:
 
 
 def slow_link() -> None:
-    """All-reduces take as long as over one wire for all ranks that is as slow as the fault says.
+    """Make all-reduces take as long as over a single link for all ranks with the rate of the fault.
 
-    For hosts that let nobody throttle a real one. It is a communication hook that waits, so that the stamps of
-    buckets, which are one themselves, and DDP's logger, which knows of none, are left out of the probes.
+    For hosts on which a real link cannot be throttled. A communication hook waits. So the probes leave out the
+    bucket timestamps, which need a hook of their own, and DDP's logger, which does not support hooks.
     """
     rate, wire = ALL["slow-link"].link_bytes_per_s, threading.Lock()
     reduce, wrap = dist.all_reduce, ddp.wrap_ddp

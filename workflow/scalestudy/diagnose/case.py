@@ -1,4 +1,4 @@
-"""One point with what it is compared with: all that a cause may look at."""
+"""One point and the rows it is compared with: all the data that a cause may use."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,19 +24,19 @@ from scalestudy.study.config.variants import Variant
 
 @dataclass(frozen=True)
 class Case:
-    """A distributed point of the summary, its base case, and the single processes of the same workload."""
+    """A distributed point of the summary, its baseline, and the single-process points of the same workload."""
 
     study: Study
     point: pd.Series
     base: pd.Series
     alone: pd.DataFrame
-    """All single-process points of the base variant: one row a batch size."""
+    """All single-process points of the base variant: one row per batch size."""
     forecasts: pd.DataFrame
-    """Rows of forecasts.csv for this variant and way of scaling."""
+    """Rows of forecasts.csv for this variant and scaling."""
     peers: pd.DataFrame
-    """Rows of other variants of the same workload, way of scaling, place and batch."""
+    """Rows of other variants with the same workload, scaling, scale and batch."""
     smaller: pd.DataFrame
-    """Rows of the same variant, workload and way of scaling on fewer ranks, more than one."""
+    """Rows of the same variant, workload and scaling on fewer ranks, but more than one."""
 
     @property
     def ranks(self) -> int:
@@ -44,7 +44,7 @@ class Case:
 
     @property
     def target_efficiency(self) -> float:
-        """The target per doubling, compounded over the doublings up to this many ranks."""
+        """The target efficiency per doubling, compounded over the doublings up to this number of ranks."""
         return compounded_efficiency(self.study.report.target_efficiency, self.ranks)
 
     @property
@@ -53,27 +53,27 @@ class Case:
 
     @cached_property
     def noise_scale(self) -> Interval:
-        """The gradient noise scale at the end of the training, in samples; NOTHING where it was not measured.
+        """The gradient noise scale at the end of the training, in samples; NOTHING if it was not measured.
 
-        That of a network which was hardly trained is none.
+        NOTHING also without epochs: the noise scale of a hardly trained network is meaningless.
         """
         trained = self.study.workloads[self.point["workload"]].epochs
         return noise_scale_of(self.point, self.base) if trained else NOTHING
 
     @cached_property
     def knobs(self) -> Variant:
-        """How the point was run: as the study says, and of a script what was seen of it."""
+        """The settings of the point: from the study, and for a script from what was observed."""
         variant = self.study.variants[self.point["variant"]]
         return variant if self.script is None else with_seen(variant, self.point["seen"])
 
     @property
     def script(self) -> CommandWorkload | None:
-        """The workload, where it is somebody's own script."""
+        """The workload if it is the user's own script, else None."""
         workload = self.study.workloads[self.point["workload"]]
         return workload if isinstance(workload, CommandWorkload) else None
 
     def interval(self, column: str) -> Interval:
-        """A quantity of the point with its limits."""
+        """A quantity of the point with its interval."""
         return Interval.of(self.point, column)
 
     def variant_patch(self, change: dict[str, Any]) -> dict[str, Any]:
@@ -81,11 +81,10 @@ class Case:
         return {"variants": {self.point["variant"]: change}}
 
     def accepted(self, recommendation: Recommendation) -> Recommendation:
-        """The recommendation with what it is worth.
+        """The recommendation with its worth.
 
-        Where the study would refuse its patch, it has none, and says why.
-
-        Of a script it says which line to change, where that is no key of the study.
+        If the study would refuse the patch, the patch is removed and the warning says why. For a script, the
+        recommendation names the line to change where the study has no key for it.
         """
         noise, level = self.noise_scale, self.study.level
         update: dict[str, Any] = {"worth": worth(recommendation, self.goal, self.point, noise, confidence=level)}
@@ -101,38 +100,38 @@ class Case:
             parse_study(merge(self.study.model_dump(mode="json"), recommendation.patch), source="patch")
         except RefusedStudyError as error:
             refused = "\n  ".join(error.problems)
-            warning = f"{recommendation.warning} The study would refuse that as it stands: {refused}.".strip()
+            warning = f"{recommendation.warning} The study would refuse this change: {refused}.".strip()
             return recommendation.model_copy(update={"patch": None, "warning": warning})
         return recommendation
 
     def beyond_alone(self, column: str) -> float:
-        """What a part of the step takes beyond what it takes of one process at equal batch.
+        """Seconds that a part of the step takes beyond the same part in one process at equal batch per rank.
 
-        All where none was run.
+        The whole part if no such process was run.
         """
         same = self.alone[self.alone["batch_per_rank"] == self.point["batch_per_rank"]]
         known = same[column].dropna()
         return float(self.point[column]) - (float(known.iloc[0]) if len(known) else 0.0)
 
     def overhead_evidence(self) -> tuple[Evidence, ...]:
-        """The overhead of a step, where it was measured."""
+        """The overhead of a step as evidence; empty if it was not measured."""
         overhead = self.interval("overhead_s")
         return () if isnan(overhead.value) else (Evidence.of("overhead", "overhead per step", overhead, "ms"),)
 
     def share_evidence(self, seconds: float, threshold: float, source: str = "") -> Evidence:
-        """What so many seconds are of the step, in percent, held against a share of it."""
+        """These seconds as a percentage of the step, compared with a threshold (a fraction)."""
         share = seconds / self.point["step_time_s"]
         return Evidence.of("share_of_step", "share of the step", share, "%", f">= {threshold:.0%}{source}")
 
     def efficiency_evidence(self, threshold: str) -> Evidence:
-        """The efficiency in percent with its limits, held against a threshold."""
+        """The efficiency in percent with its interval, compared with a threshold."""
         return Evidence.of("efficiency", "efficiency", self.interval("efficiency"), "%", threshold)
 
 
 def make_cases(study: Study, summary: pd.DataFrame, forecasts: pd.DataFrame) -> list[Case]:
     """A case for every distributed point of the summary (world size above 1)."""
     cases = []
-    of_workload = dict(list(summary.groupby("workload", sort=False)))  # beside a point is what is of its workload
+    of_workload = dict(list(summary.groupby("workload", sort=False)))  # a point is compared within its workload
     for _, point in distributed(summary).iterrows():
         summary = of_workload[point["workload"]]
         base, alone = base_of(summary, point).iloc[0], alone_by_batch(summary, point)

@@ -1,4 +1,4 @@
-"""What a diagnosis consists of, and findings.json. Plain data: the documents print it, nobody computes with it."""
+"""The parts of a diagnosis, and findings.json. Plain data: the documents print it and compute nothing from it."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from scalestudy.analyse.statistics.intervals import NOTHING, Interval
 from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Changes, Goal, Unpaid, Verdict
 
-FACTORS = {"ms": 1e3, "ms a step": 1e3, "us": 1e6, "%": 100, "points": 100}
-"""From what a quantity is given in to the unit it is printed in."""
+FACTORS = {"ms": 1e3, "ms per step": 1e3, "us": 1e6, "%": 100, "points": 100}
+"""Unit in which a quantity is printed -> factor from seconds or fractions to it."""
 
 
 class Evidence(Part):
-    """A number a finding rests on, with its limits (null where there are none) and what it is held against."""
+    """A number that a finding rests on, with its limits (null if it has none) and its threshold."""
 
     id: str
-    """Part of the key of the number: it stays when the name is reworded."""
+    """Part of the key of the number; it does not change when the name is reworded."""
     name: str
     value: Real
     unit: str
@@ -29,9 +29,9 @@ class Evidence(Part):
 
     @classmethod
     def of(cls, key: str, name: str, found: Interval | float, unit: str, threshold: str = "") -> Evidence:
-        """A quantity, with its limits if it has any. key: its id, one of its own in a finding.
+        """The evidence from a quantity, with its limits if it has any. key: its id, unique within the finding.
 
-        Times are given in seconds and shares as fractions, whatever the unit is.
+        Times are passed in seconds and shares as fractions, whatever the printed unit is.
         """
         given = (found if isinstance(found, Interval) else Interval(found)).scaled(FACTORS.get(unit, 1))
         return cls(id=key, name=name, unit=unit, threshold=threshold, **vars(given))
@@ -39,69 +39,69 @@ class Evidence(Part):
 
 AS_MEASURED = "as measured"
 UNEXPLAINED = "unexplained"
-"""What is named where no cause is found, and the weight of what no cause explains."""
+"""Finding of a point without a cause, and key of the weight of the loss that no cause explains."""
 
 
 class Prediction(Part):
-    """What a point should become. Limits are null where what is saved was measured once only."""
+    """The predicted values of a point. Limits are null if the saving was measured only once."""
 
     step_time_s: Interval
     gain: Interval
-    """Times the throughput of now; null where there is none now."""
+    """Throughput over that of now; null if there is none now."""
     speedup: Interval
-    """Over one process at the same work."""
+    """Relative to one process at the same work."""
     efficiency: Interval
     peak_memory_gib: Real
-    """Of a rank; null where nothing tells."""
+    """Per rank; null if unknown."""
     assumes: str
-    """What has to hold for that, as the end of a sentence; AS_MEASURED where nothing has to."""
+    """The condition of the prediction, as the end of a sentence; AS_MEASURED if there is none."""
     progress: Interval = NOTHING
-    """Times as fast to the same accuracy as now; null where that is not known, as at another global batch without
-    a gradient noise scale."""
+    """Speed of progress to the same accuracy over that of now; null if unknown, for example at another global
+    batch without a gradient noise scale."""
 
 
 class Payback(Part):
-    """What trying a recommendation takes, and after how many trainings that is repaid; null where not known."""
+    """The cost of trying a recommendation, and the number of trainings that repay it; null if unknown."""
 
     least_device_hours: Real = nan
-    """That trying it takes, without the launches in reserve."""
+    """Cost of trying it without the runs in reserve."""
     most_device_hours: Real = nan
-    """The same with all of them."""
+    """Cost of trying it with all runs in reserve."""
     saved_device_hours: Interval = NOTHING
-    """By a training as long as those of the study, at the predicted gain."""
+    """Saved by each training as long as those of the study, at the predicted gain."""
     trainings: Interval = NOTHING
-    """After which `most_device_hours` are repaid."""
+    """Number of trainings that repay `most_device_hours`."""
     unknown: Unpaid = Unpaid.NONE
-    """Why that is not known, where it is not."""
+    """Why the number of trainings is unknown, if it is."""
 
 
 class Recommendation(Part):
-    """A change worth trying: a patch of the study's own config, or null where it is advice only."""
+    """A change worth trying: a patch of the study's config, or null if it is advice only."""
 
     id: str
-    """Part of the keys of its numbers: one of its own among the recommendations for a cause."""
+    """Part of the keys of its numbers; unique among the recommendations for a cause."""
     change: str
     patch: dict[str, Any] | None = None
     prediction: Prediction | None = None
     unpredicted: str = ""
-    """Why nothing is predicted, where nothing is."""
+    """Why there is no prediction, if there is none."""
     warning: str = ""
     changes: Changes = Changes.NOTHING
     variant: str | None = None
-    """A variant of the study to train with instead of that of the point; the patch is null then."""
+    """Another variant of the study to train with instead of the point's; the patch is then null."""
     scale: str | None = None
-    """NODESxDEVICES of the training then, where it is another than now."""
+    """NODESxDEVICES after the change, if it changes."""
     global_batch: int | None = None
-    """Samples of a step of all ranks then, where they are others than now."""
+    """Samples per step of all ranks after the change, if they change."""
     worth: Interval = NOTHING
-    """Times as good as now, by what the study is to reach (`report.goal`); null where that is not known."""
+    """Improvement factor over now in terms of the study's goal (`report.goal`); null if unknown."""
     payback: Payback | None = None
     """Null in a diagnosis without a study around it."""
 
     def order(self, goal: Goal) -> tuple[int, float]:
-        """Sorts by what is changed, and among equals by what it is worth: the unknown last.
+        """Sort key: by the kind of change, then by worth, with unknown worth last.
 
-        For another goal than throughput, all of known worth that ranks which were measured can have come first.
+        If the goal is not throughput, all advice of known worth comes first, except adding ranks.
         """
         place, unknown = list(Changes).index(self.changes), isnan(self.worth.value)
         first = goal != Goal.THROUGHPUT and not unknown and self.changes != Changes.MORE_RANKS
@@ -109,12 +109,12 @@ class Recommendation(Part):
 
     @property
     def within_noise(self) -> bool:
-        """Whether it may be worth nothing: its lower limit is no better than now."""
+        """Whether it may bring no gain: the lower limit of its worth is at most 1."""
         return self.worth.low <= 1
 
 
 class Finding(Part):
-    """A cause, why it is believed, what to do about it, and what would prove it wrong."""
+    """A cause, its evidence, what to do about it, and what would prove it wrong."""
 
     cause: str
     explanation: str
@@ -122,27 +122,27 @@ class Finding(Part):
     refuted_by: str
     recommendations: tuple[Recommendation, ...] = ()
     beside: bool = False
-    """Worth knowing, and not what holds the point back."""
+    """Whether it is worth knowing but does not slow the point down."""
     support: float = 1.0
-    """Probability that its quantity is beyond its threshold; 1 where it is counted, a setting or no cause."""
+    """Probability that its quantity is beyond its threshold; 1 for counts, settings and findings of no cause."""
 
 
 class NotJudged(Part):
-    """Causes that could not be judged of a script, and what would show them."""
+    """Causes that could not be judged for a script, and what would show them."""
 
     causes: tuple[str, ...]
     unseen: str
-    """What was not seen, as a sentence."""
+    """What was not observed, as a sentence."""
     shown_by: str
     """A line of the script or an option of the study, in backquotes."""
 
 
 class Bottleneck(Part):
-    """What most of a step's time goes to, or `memory` where there is too little; '' where that is not known."""
+    """The part that takes most of a step's time, or `memory` if memory is too small; '' if unknown."""
 
     kind: str
     shares: dict[str, float]
-    """Of the step, by kind; they add up to 1. Empty where there are none."""
+    """Shares of the step by kind; they add up to 1. Empty if unknown."""
 
 
 class Diagnosis(Part):
@@ -157,46 +157,46 @@ class Diagnosis(Part):
     batch_per_rank: int
     global_batch: int
     goal: Goal
-    """What recommendations are ranked by."""
+    """Goal by which recommendations are ranked."""
     verdict: Verdict
     sentence: str
     bottleneck: Bottleneck
     context: tuple[str, ...]
-    """What is usual, to be read beside what was measured and never instead of it."""
+    """Typical values, for context only: they do not replace a measurement."""
     findings: tuple[Finding, ...]
-    """The first is to be put right first."""
+    """In the order in which to fix them."""
     also_possible: tuple[Finding, ...] = ()
-    """Causes whose rule does not hold, and which the measurements do not rule out; the largest weight first."""
+    """Causes whose rule is not met but which the measurements do not rule out; the largest weight first."""
     weights: dict[str, float] = Field(default_factory=dict)
-    """By cause, what it costs of a step times its support, as a share of the sum; they add up to 1.
+    """Weight by cause: its cost per step times its support, as a share of the sum; they add up to 1.
 
-    Empty where each cause is clear. `unexplained` is the loss that no cause explains. A cause has none where its
-    cost is not known.
+    Empty if each cause is clear. `unexplained` is the loss that no cause explains. A cause of unknown cost has no
+    weight.
     """
     not_judged: tuple[NotJudged, ...] = ()
 
     @property
     def recommendations(self) -> list[tuple[str, Recommendation]]:
-        """(cause, recommendation) of all findings, by what they are worth; last those of what is only told
-        beside."""
+        """(cause, recommendation) of all findings, by worth; those of findings that do not concern the speed come
+        last."""
         given = [(finding, one) for finding in self.findings for one in finding.recommendations]
         given.sort(key=lambda item: (item[0].beside, item[1].order(self.goal)))
         return [(finding.cause, one) for finding, one in given]
 
     @property
     def uncertain(self) -> list[tuple[str, Recommendation]]:
-        """(cause, recommendation) of the causes that are only possible. They come after all others."""
+        """(cause, recommendation) of the causes that are only possible. They are listed after all others."""
         given = [(finding.cause, one) for finding in self.also_possible for one in finding.recommendations]
         return sorted(given, key=lambda item: item[1].order(self.goal))
 
     @property
     def named(self) -> tuple[Finding, ...]:
-        """All findings, with those that are only possible last."""
+        """All findings, followed by the causes that are only possible."""
         return (*self.findings, *self.also_possible)
 
 
 class FindingsFile(Document):
-    """findings.json: a diagnosis for every distributed point of the summary, in its order."""
+    """findings.json: a diagnosis for every distributed point of the summary, in the order of the summary."""
 
     made_by: ClassVar[str] = "scalestudy stage diagnose"
     schema_version: Literal[6] = 6

@@ -1,4 +1,4 @@
-"""What a recommendation is worth to a study, by what the study is to reach."""
+"""The worth of a recommendation to a study, by the study's goal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from scalestudy.study.config.scales import world_size
 def worth(
     recommendation: Recommendation, goal: Goal, point: pd.Series, noise_scale: Interval, *, confidence: float
 ) -> Interval:
-    """Times as good as now; NOTHING where nothing is predicted.
+    """Improvement factor over now; NOTHING if nothing is predicted.
 
-    throughput: the gain. time_to_accuracy: the gain times what a sample is worth at the global batch of then, over
-    what it is worth now. cost_per_sample: device-seconds of a sample now over then. noise_scale: in samples.
+    throughput: the gain. time_to_accuracy: the gain times the worth of a sample at the new global batch over its
+    worth now. cost_per_sample: device-seconds per sample now over those after the change. noise_scale: in samples.
     """
     if recommendation.prediction is None:
         return NOTHING
@@ -29,7 +29,7 @@ def worth(
         return gain.scaled(ranks / (world_size(recommendation.scale) if recommendation.scale else ranks))
     if goal == Goal.TIME_TO_ACCURACY:
         known = progress(recommendation, point, noise_scale, confidence=confidence)
-        # A sample is worth no less in a smaller batch, and how much less in a larger one nobody knows.
+        # A sample is worth at least as much in a smaller batch. Its worth in a larger one is not known.
         smaller = (recommendation.global_batch or inf) < int(point["global_batch"])
         return gain if smaller and isnan(known.value) else known
     return gain
@@ -38,10 +38,10 @@ def worth(
 def progress(
     recommendation: Recommendation, point: pd.Series, noise_scale: Interval, *, confidence: float
 ) -> Interval:
-    """Times as fast to the same accuracy as now; NOTHING where that is not known. noise_scale: in samples.
+    """Speed of progress to the same accuracy over that of now; NOTHING if unknown. noise_scale: in samples.
 
-    The gain, where the global batch is that of now; else the gain times what a sample is worth then, over now, by
-    the noise scale and a trial of larger batches, if the point has one.
+    This is the gain if the global batch is unchanged. Otherwise the gain is multiplied by the worth of a sample at
+    the new batch over its worth now, from the noise scale and, if the point has one, a trial of larger batches.
     """
     if recommendation.prediction is None:
         return NOTHING
@@ -54,7 +54,7 @@ def progress(
 def progress_at(
     batch: int, gain: Interval, point: pd.Series, noise_scale: Interval, *, confidence: float
 ) -> Interval:
-    """The same at another global batch, in samples. gain: throughput there over that of now."""
+    """Speed of progress at another global batch (samples) over that of now. gain: of throughput there over now."""
     if isnan(noise_scale.value):
         return NOTHING
     now, tried = int(point["global_batch"]), tried_noise_scale_of(point)
@@ -62,7 +62,7 @@ def progress_at(
 
 
 def sample_worth(batch: int, point: pd.Series, noise_scale: Interval, *, confidence: float) -> Interval:
-    """What a sample is worth at another global batch, over now; NOTHING without a gradient noise scale."""
+    """Worth of a sample at another global batch over its worth now; NOTHING without a gradient noise scale."""
     if isnan(noise_scale.value):
         return NOTHING
     now, tried = int(point["global_batch"]), tried_noise_scale_of(point)
@@ -70,11 +70,11 @@ def sample_worth(batch: int, point: pd.Series, noise_scale: Interval, *, confide
 
 
 def tried_noise_scale_of(point: pd.Series) -> float:
-    """The noise scale in samples that a trial of larger batches shows; nan where none were tried."""
+    """The noise scale in samples from a trial of larger batches; nan without a trial."""
     return float(point.get("trial_noise_scale_samples", nan))
 
 
 def noise_scale_of(*rows: pd.Series) -> Interval:
-    """The gradient noise scale in samples of the first row that has one; NOTHING where none has."""
+    """The gradient noise scale in samples of the first row that has one; NOTHING if no row has one."""
     known = [Interval.of(row, "gradient_noise_scale_samples") for row in rows]
     return next((one for one in known if not isnan(one.value)), NOTHING)

@@ -1,6 +1,7 @@
-"""How far a larger batch is advised.
+"""Advises a larger batch, within limits.
 
-No farther than the steps of one process tell, and no farther than the data leave steps to train with.
+The batch is limited by the range in which the steps of one process allow a prediction, and by the number of steps
+that the data leave per epoch.
 """
 
 from functools import partial
@@ -21,29 +22,29 @@ from scalestudy.study.config.commands import CommandWorkload
 from scalestudy.study.config.optimizers import FACTORS
 from scalestudy.study.config.scales import world_size
 
-ROUND_TO = 8  # samples: batches people would write
+ROUND_TO = 8  # samples: batches are usually multiples of 8
 FEWEST_STEPS = 30
-"""Of an epoch. With fewer a network is hardly trained: the default study ends at an accuracy of 34 % with one step
-an epoch, and of 97 % with 44."""
+"""Smallest number of steps per epoch. With fewer steps a network is hardly trained: the default study reaches an
+accuracy of 34 % with 1 step per epoch, and of 97 % with 44."""
 
 
 def larger_batch(case: Case) -> Recommendation:
-    """The batch that the target takes, or the largest on the way there; or that there is none, and why."""
+    """Advice for the batch that reaches the target, or the largest allowed one below it, or why there is none."""
     point, workload = case.point, case.study.workloads[case.point["workload"]]
     larger = partial(Recommendation, id="larger_batch", changes=Changes.BATCH)
     rows = case.alone.dropna(subset=["step_time_s"])
     if mostly_unsteady(point) or any(mostly_unsteady(row) for _, row in rows.iterrows()):
-        change = "Raise the batch per rank, once its steps are steady: measure again on a quiet host first."
-        return larger(change=change, unpredicted="most launches have no single step time to reckon from.")
+        change = "Raise the batch per rank, but first measure again on a quiet host until the steps are steady."
+        return larger(change=change, unpredicted="most runs have no single step time to predict from.")
     try:
         model = step_model(rows)
     except NoFitError as error:
-        reason = f"how far cannot be told: {no_forecast(error.columns)}."
+        reason = f"the necessary batch is not known: {no_forecast(error.columns)}."
         return larger(change="Raise the batch per rank.", unpredicted=reason)
     target, strong = case.target_efficiency, point["scaling"] == "strong"
     if target >= 1:
         change = "Raise the batch per rank, and lower report.target_efficiency below 1."
-        return larger(change=change, unpredicted="no batch brings the overhead to nothing.")
+        return larger(change=change, unpredicted="no batch reduces the overhead to 0.")
 
     wanted = max(0.0, model.batch_for(target, point["overhead_s"], ranks=case.ranks, strong=strong))
     all_ranks = [world_size(scale) for scale in case.study.scales]
@@ -66,15 +67,15 @@ def larger_batch(case: Case) -> Recommendation:
     if progress.value <= 1:
         return Recommendation(
             id="larger_model",
-            change="Take a larger model or fewer ranks: a larger batch brings more samples a second and no more"
+            change="Use a larger model or fewer ranks: a larger batch gives more samples per second but no faster"
             " progress.",
-            unpredicted=f"by {_source(case)}, {_samples(noise)}, at a batch of {batch} a sample is"
-            f" worth {worth.value:.0%} of what it is now: progress is {progress.value:.2f} times as fast.",
+            unpredicted=f"according to {_source(case)} ({_samples(noise)}), a sample at a batch of {batch} is"
+            f" worth {worth.value:.0%} of what it is now, and progress is {progress.value:.2f} times as fast.",
             changes=Changes.MODEL,
         )
     patch, with_rate = _patch(case, batch)
     if strong and "weak" in workload.scaling and known is not None and batch * max(all_ranks) > known:
-        patch["scaling"] = ["strong"]  # the data do not hold this batch on every rank
+        patch["scaling"] = ["strong"]  # there are too few data for this batch on every rank
     grown = f"The global batch grows {batch / workload.batch_size:.1f}-fold"
     if known is not None:
         steps = known // (batch if strong else batch * case.ranks)
@@ -82,32 +83,32 @@ def larger_batch(case: Case) -> Recommendation:
     short = ""
     if batch < enough:
         why = (
-            f"more would leave fewer than {FEWEST_STEPS} steps an epoch"
+            f"a larger batch would leave fewer than {FEWEST_STEPS} steps per epoch"
             if held < told
-            else f"the largest batch that one process was measured at is {rows['batch_per_rank'].max()} samples,"
-            f" and predictions go to {FARTHEST:g} times that. Measure there, and look again"
+            else f"the largest batch measured on one process is {rows['batch_per_rank'].max()} samples,"
+            f" and predictions go up to {FARTHEST:g} times that. Measure there, then diagnose again"
         )
-        short = f" An efficiency of {target:.0%} takes about {enough}; {why}."
+        short = f" An efficiency of {target:.0%} needs about {enough} samples, but {why}."
     return larger(
         change=f"Raise the batch from {workload.batch_size} to {batch} samples"
         f" ({'global' if strong else 'per rank'}){with_rate}.",
         patch={"workloads": {point["workload"]: patch}},
         prediction=prediction,
         global_batch=_global_batch(case, batch),
-        warning=f"{grown}: convergence may suffer. {_RATE if with_rate else _OWN_RATE}"
+        warning=f"{grown}, so convergence may suffer. {_RATE if with_rate else _OWN_RATE}"
         f"{_said(case, noise, worth, progress)}{short}",
     )
 
 
-_RATE = "Warm the learning rate up if the loss rises at first, and compare accuracy at equal epochs."
+_RATE = "Use a learning-rate warm-up if the loss rises at first, and compare the accuracy at equal epochs."
 _OWN_RATE = (
-    "Scale the learning rate with it (SGD: in proportion; Adam: by the square root), and compare accuracy at equal"
-    " epochs."
+    "Scale the learning rate with it (SGD: in proportion; Adam: by the square root), and compare the accuracy at"
+    " equal epochs."
 )
 
 
 def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
-    """(change of the workload, words for the learning rate); no words where the study cannot change it."""
+    """(change of the workload, phrase about the learning rate); the phrase is '' if a study cannot change it."""
     workload = case.study.workloads[case.point["workload"]]
     growth = batch / workload.batch_size
     if not isinstance(workload, CommandWorkload):
@@ -117,57 +118,58 @@ def _patch(case: Case, batch: int) -> tuple[dict[str, Any], str]:
         now = workload.learning_rate
         then = now * FACTORS[workload.learning_rate_scaling](growth)
         patch = {"batch_size": batch, "learning_rate": float(f"{then:.3g}")}
-    else:  # which optimizer the script has is its own
+    else:  # the optimizer of the script is not known
         return {"batch_size": batch}, ""
     return patch, f" and the learning rate from {now:g} to {then:.3g}"
 
 
 def _global_batch(case: Case, batch: int) -> int:
-    """Samples of a step of all ranks, where the workload's batch is this."""
+    """Samples per step of all ranks, if this is the batch of the workload."""
     return batch if case.point["scaling"] == "strong" else batch * case.ranks
 
 
 def _said(case: Case, noise: Interval, worth: Interval, progress: Interval) -> str:
-    """What the larger batch brings, in a sentence; empty where that is not known."""
+    """A sentence on the progress at the larger batch; empty if it is not known."""
     if isnan(worth.value):
         return ""
     limits = "" if isnan(progress.low) else f" [{progress.low:.2f}, {progress.high:.2f}]"
     return (
-        f" By {_source(case)}, {_samples(noise)}, a sample is then worth {worth.value:.0%} of what it is now, and"
-        f" progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the batch."
+        f" According to {_source(case)} ({_samples(noise)}), a sample is then worth {worth.value:.0%} of what it"
+        f" is now, and progress is {progress.value:.2f}{limits} times as fast, if the learning rate follows the"
+        " batch."
     )
 
 
 def _source(case: Case) -> str:
-    """Where the noise scale is from."""
+    """The source of the noise scale, in words."""
     source = "the gradient noise scale at the end of the training"
     if isnan(tried_noise_scale_of(case.point)):
         return source
-    return f"{source} and larger batches that were tried from a checkpoint"
+    return f"{source} and a trial of larger batches from a checkpoint"
 
 
 def _samples(noise: Interval) -> str:
-    """Three digits are known of a noise scale, and often fewer."""
+    """The noise scale in words, with three digits; it is rarely known better."""
     return "larger than any batch" if isinf(noise.value) else f"{float(f'{noise.value:.3g}'):.0f} samples"
 
 
 def _no_batch(case: Case, enough: int, samples: int | None) -> Recommendation:
-    """The data hold no larger batch that leaves steps enough."""
+    """Advice for a training whose data are too few for a larger batch."""
     strong = case.point["scaling"] == "strong"
     steps = 0 if samples is None else samples // (enough if strong else enough * case.ranks)
-    left = f"which leaves {steps} {'step' if steps == 1 else 'steps'} an epoch" if steps else "more than there are"
+    left = f"which leaves {steps} {'step' if steps == 1 else 'steps'} per epoch"
     return Recommendation(
         id="larger_model",
-        change="Take a larger model or fewer ranks: with a larger batch an epoch of these data has fewer than"
+        change="Use a larger model or fewer ranks: with a larger batch, an epoch of these data has fewer than"
         f" {FEWEST_STEPS} steps.",
-        unpredicted=f"an efficiency of {case.target_efficiency:.0%} takes a batch of {enough} samples"
-        f" {'in all' if strong else 'a rank'}, {left}.",
+        unpredicted=f"an efficiency of {case.target_efficiency:.0%} needs a batch of {enough} samples"
+        f" {'in total' if strong else 'per rank'}, {left if steps else 'more than the data have'}.",
         changes=Changes.MODEL,
     )
 
 
 def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
-    """At another batch of the workload: as the forecasts have it, and the progress by the gradient noise scale."""
+    """The prediction for another batch: the forecast for it, and the progress by the gradient noise scale."""
     strong, ranks, point = case.point["scaling"] == "strong", case.ranks, case.point
     batch_per_rank = batch // ranks if strong else batch
     rows = case.alone.dropna(subset=["step_time_s"])
@@ -183,6 +185,6 @@ def prediction_at(case: Case, model: StepModel, batch: int) -> Prediction:
         speedup=speedup,
         efficiency=speedup.scaled(1 / ranks),
         peak_memory_gib=peak_memory_at(case, batch_per_rank),
-        assumes=f"if the step of one process is linear in the batch (from {batches}), and a longer backward pass"
-        " hides more communication and costs nothing else",
+        assumes=f"if the step time of one process is linear in the batch (measured at {batches}), and a longer"
+        " backward pass hides more communication and has no other cost",
     )

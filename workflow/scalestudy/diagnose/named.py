@@ -1,4 +1,4 @@
-"""The causes that are named of a point: those that were found, and beside them those that are only possible."""
+"""The causes that are named for a point: those that were found, and those that are only possible."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from scalestudy.diagnose.findings import UNEXPLAINED, Finding
 from scalestudy.diagnose.support import is_clear
 
 LEAST_WEIGHT = 0.005
-"""Of a cause that is only possible; less would be printed as 0.00."""
+"""Smallest weight of a possible cause that is named; a smaller one would be printed as 0.00."""
 
 
 @dataclass(frozen=True)
 class Named:
-    """Findings of a point, the causes that are possible beside them, and their weights; see Diagnosis."""
+    """Findings of a point, other possible causes, and their weights; see Diagnosis."""
 
     findings: tuple[Finding, ...]
     also_possible: tuple[Finding, ...] = ()
@@ -24,7 +24,7 @@ class Named:
 
 
 def left_of(overhead: Interval, found: Mapping[Cause, Seen]) -> Interval:
-    """Seconds of the overhead that the found causes before size leave, with limits of all of them (MOVER)."""
+    """Seconds of the overhead left by the causes found before size, with limits from all of them (MOVER)."""
     left = overhead
     for cause, seen in found.items():
         if cause.stage < Stage.SIZE and seen.explained_s > 0:
@@ -35,12 +35,12 @@ def left_of(overhead: Interval, found: Mapping[Cause, Seen]) -> Interval:
 
 
 def weights_of(case: Case, causes: Mapping[Cause, Seen], rest: Cause, rest_support: float) -> dict[str, float]:
-    """Weight of each cause and of what none explains, by id: shares of a sum, which add up to 1.
+    """Weights of the causes and of the unexplained loss, by id. They add up to 1.
 
-    Each counts with the seconds of a step that it costs, times its support. `rest` costs what the causes before it
-    leave of the overhead, each counted likewise; rest_support is its own support, whatever they leave.
-    `unexplained` is what they all leave of the loss, step time x (1 - efficiency). A cause has no weight where its
-    cost is not known.
+    A cause counts with the seconds of a step that it costs, times its support. `rest` costs the overhead that the
+    causes before it leave, each multiplied by its support; rest_support is its own support, whatever they leave.
+    `unexplained` is the loss, step time x (1 - efficiency), that no cause explains. A cause of unknown cost has no
+    weight.
     """
     told_s = sum(seen.support * seen.explained_s for cause, seen in causes.items() if cause.stage < Stage.SIZE)
     cost_s, explained_s = {}, told_s
@@ -68,15 +68,15 @@ def name_causes(
     rest_support: float,
     order_is_open: bool,
 ) -> Named:
-    """The findings, with weights where a cause is possible beside them or one of them is near its threshold.
+    """The findings, with weights if other causes are possible or one of the findings is near its threshold.
 
-    found: the causes among the findings that hold the point back. possible: the causes that do so if they are one.
-    rest, rest_support: as in weights_of. order_is_open: it is not decided which of two found causes costs more.
+    found: the causes among the findings that slow the point down. possible: other causes that may do so. rest,
+    rest_support: as in weights_of. order_is_open: whether it is undecided which of two found causes costs more.
     """
     while possible or order_is_open or not all(is_clear(seen.support) for seen in found.values()):
         weights = weights_of(case, {**found, **possible}, rest, rest_support)
         heavy = {cause: seen for cause, seen in possible.items() if weights.get(cause.id, 0.0) >= LEAST_WEIGHT}
-        if len(heavy) < len(possible):  # the others share the weight of those that are not named
+        if len(heavy) < len(possible):  # the weight of those left out is shared among the others
             possible = heavy
             continue
         ordered = sorted(possible, key=lambda cause: -weights[cause.id])

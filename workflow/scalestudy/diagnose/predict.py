@@ -1,4 +1,4 @@
-"""What a change should bring: its step time, and what follows from that for throughput, speedup and efficiency."""
+"""The predicted effect of a change: the step time, and the throughput, speedup and efficiency that follow."""
 
 from math import isnan, nan
 
@@ -9,16 +9,16 @@ from scalestudy.diagnose.case import Case
 from scalestudy.diagnose.findings import AS_MEASURED, Prediction
 
 BETWEEN_STUDIES = 0.067
-"""Half-width on the logarithmic scale that is added to the limits of predicted gains, in quadrature. A gain that
-is measured again in another hour differs by more than the limits of one study say. With this value 90 % of the
+"""Half-width on the logarithmic scale that is added in quadrature to the limits of predicted gains, because a gain
+that is measured again at another time differs by more than the limits of one study. With this value, 90 % of the
 measured gains in docs/measurements/verification.csv are within the limits; `python -m bench.verification`
 calculates it."""
 
 
 def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
-    """The step without `saved` seconds of it, at the same batch and memory; the speedup grows as it shrinks."""
+    """The prediction for a step that is `saved` seconds shorter, at the same batch and memory."""
     step_s = case.point["step_time_s"]
-    # A step that takes no time at all is beyond any limit. nan stays nan.
+    # At least 1 % of the step remains, since a step cannot take no time. nan stays nan.
     step_time = saved.falling(lambda seconds: max(step_s - seconds, 0.01 * step_s))
     step_time = step_time.widened(BETWEEN_STUDIES)
     gain = step_time.inverse(step_s)
@@ -34,12 +34,12 @@ def saving(case: Case, saved: Interval, assumes: str) -> Prediction:
 
 
 def as_measured(case: Case, row: pd.Series) -> Prediction:
-    """What another row of the summary is, at the same work as the point or at one process."""
+    """The measured values of another row of the summary, at the same work as the point or on one process."""
     mine, theirs = (Interval.of(item, "step_time_s").inverse(item["global_batch"]) for item in (case.point, row))
     speedup, of_base = Interval.of(row, "speedup"), case.interval("speedup")
     gain = NOTHING if isnan(mine.value) else product(theirs, mine.inverse())
     if row["strategy"] == "single" and of_base.value > 0:
-        gain = of_base.inverse()  # compared within repeats or launches, where drift of the host cancels
+        gain = of_base.inverse()  # compared within repeats or runs, where drift of the host cancels
     gain = gain.widened(BETWEEN_STUDIES)
     return Prediction(
         step_time_s=Interval.of(row, "step_time_s"),
@@ -52,13 +52,14 @@ def as_measured(case: Case, row: pd.Series) -> Prediction:
 
 
 def peak_memory_gib(row: pd.Series) -> float:
-    """Allocated on a device, resident on a host, the largest over ranks; nan where it was not measured."""
+    """Peak memory in GiB, maximum over ranks: allocated on a device, resident on a host; nan if not measured."""
     allocated, resident = float(row["peak_allocated_gib"]), float(row["peak_resident_gib"])
     return resident if isnan(allocated) else allocated
 
 
 def peak_memory_at(case: Case, batch_per_rank: float) -> float:
-    """At another batch: by what a sample adds on one process; nan where that was measured at one batch only."""
+    """Peak memory in GiB at another batch, from the memory per sample on one process; nan if only one batch was
+    measured."""
     peak = case.alone["peak_allocated_gib"].fillna(case.alone["peak_resident_gib"])
     alone = case.alone.assign(peak=peak).dropna(subset=["peak"]).sort_values("batch_per_rank")
     if alone["batch_per_rank"].nunique() < 2:

@@ -1,7 +1,7 @@
-"""Advice for somebody's own script: a patch of the study where its command has a place for it, else a line.
+"""Advice for a user's own script: a patch of the study if its command has a placeholder for it, else a line of it.
 
-The causes give advice as for our own training, whose settings are keys of the study. A workload with a command
-takes none of them: `IN_SCRIPT` says by the id of a recommendation what becomes of it.
+The causes give advice for our own training, whose settings are keys of the study. A workload with a command has no
+such keys: `IN_SCRIPT` maps the id of a recommendation to the advice for a script.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def with_seen(variant: Variant, seen: str) -> Variant:
-    """A variant with what was seen of the script in the place of its defaults. seen: JSON, as runs.csv has it."""
+    """The variant with the observed settings of the script instead of its defaults. seen: JSON from runs.csv."""
     return _updated(variant, json.loads(seen))
 
 
 def _updated(model: Model, changes: dict[str, Any]) -> Model:
-    """A copy; values are what was seen, whether the config would take them together or not."""
+    """A copy with the observed values, without checking whether the config would accept their combination."""
     inner = {
         name: _updated(current, value)
         for name, value in changes.items()
@@ -41,7 +41,7 @@ def _updated(model: Model, changes: dict[str, Any]) -> Model:
 
 
 def has_place(case: Case, *names: str) -> bool:
-    """Whether the commands of a point and of its base case both have one of these words in braces."""
+    """Whether the commands of the point and of its baseline both have one of these placeholders."""
     assert case.script is not None
     return all(
         placeholders((*case.script.command, *case.study.variants[variant].arguments)) & set(names)
@@ -50,28 +50,28 @@ def has_place(case: Case, *names: str) -> bool:
 
 
 def name_the_rest(case: Case, threshold: float) -> tuple[Recommendation, ...]:
-    """Where much of a step is outside of the parts that were seen: which line says what it is."""
+    """Advice on the line that names the rest of a step, if much of the step is outside the observed parts."""
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
     if case.script is None or not isnan(case.point["logging_time_s"]) or not outside >= threshold:
         return ()
     change = (
-        f"Say what the script does outside of the parts that were seen: {outside:.0%} of a step. If it logs there:"
-        f" `{LOGGING}` around these lines."
+        f"Find out what the script does outside the observed parts ({outside:.0%} of a step). If it logs there,"
+        f" put `{LOGGING}` around these lines."
     )
-    return (Recommendation(id="name_logging", change=change, unpredicted="what that is was not seen."),)
+    return (Recommendation(id="name_logging", change=change, unpredicted="this part was not observed."),)
 
 
 class Change(NamedTuple):
-    """What is advised in the place of a change of our own training."""
+    """The advice for a script that replaces the advice for our own training."""
 
     change: str
     patch: dict[str, Any] | None = None
     warning: str | None = None
-    """None: as it is."""
+    """None keeps the warning unchanged."""
 
 
 def for_script(recommendation: Recommendation, case: Case) -> Recommendation:
-    """The same advice for a script. What IN_SCRIPT does not name is advice for any training, and stays."""
+    """The same advice for a script. Advice that IN_SCRIPT does not list suits any training and is unchanged."""
     known = IN_SCRIPT.get(recommendation.id)
     if known is None:
         return recommendation
@@ -85,13 +85,13 @@ def _words(change: str, warning: str | None = None) -> Callable[[Recommendation,
 
 
 def _threads(recommendation: Recommendation, case: Case) -> Change:
-    """As many threads as cores are what a script is told, so that more are its own choice."""
+    """A script is started with as many threads as cores. If it has more, it sets them itself."""
     assert recommendation.patch is not None
     host, wanted = case.study.host_of(case.point["variant"]), recommendation.patch["host"]
-    own = "leave out torch.set_num_threads in the script, and OMP_NUM_THREADS in its environment"
+    own = "remove torch.set_num_threads from the script and OMP_NUM_THREADS from its environment"
     if all(getattr(host, name) == value for name, value in wanted.items()):
-        return Change(f"Let each rank have as many threads as cores, which are its own already: {own}.")
-    more = f"If it has too many threads still: {own}."
+        return Change(f"Use as many threads as cores; each rank already has its own cores: {own}.")
+    more = f"If it still has too many threads, {own}."
     return Change(recommendation.change, recommendation.patch, f"{recommendation.warning} {more}".strip())
 
 
@@ -102,24 +102,26 @@ def _read_ahead(recommendation: Recommendation, case: Case) -> Change:
     words += ["pin_memory=True"] if options.get("pin_memory") else []
     now = case.knobs.input.workers
     return Change(
-        f"Read ahead: `{', '.join(words)}` in the DataLoader of the training set; it has num_workers={now} now.",
-        warning="The processes take cores of the host; where it has none to spare, prepare the data beforehand.",
+        f"Read ahead: `{', '.join(words)}` in the DataLoader of the training set (now num_workers={now}).",
+        warning="The processes need cores of the host. If it has none to spare, prepare the data beforehand.",
     )
 
 
 def _larger_batch(recommendation: Recommendation, case: Case) -> Change:
     if has_place(case, *BATCH):
         return Change(recommendation.change, recommendation.patch)
-    place = "Put {batch_per_rank} where the command takes its batch: then the study can measure another one."
+    place = "Put {batch_per_rank} where the command takes its batch, so that the study can measure other batches."
     return Change(f"{recommendation.change} {place}")
 
 
 def _learning_rate(recommendation: Recommendation, case: Case) -> Change:
-    warm_up = "Let the learning rate follow the global batch, with warm-up"
+    warm_up = "Scale the learning rate with the global batch, with warm-up"
     if has_place(case, "learning_rate"):
         patch = {"workloads": {case.point["workload"]: {"learning_rate_scaling": "linear"}}}
-        return Change(f"{warm_up}; the warm-up is the script's own.", patch)
-    return Change(f"{warm_up}, in the script; or put {{learning_rate}} in its command and let the study scale it.")
+        return Change(f"{warm_up}. The script must do the warm-up itself.", patch)
+    return Change(
+        f"{warm_up}, in the script; or put {{learning_rate}} into its command so that the study scales it."
+    )
 
 
 def _equal_batch(recommendation: Recommendation, case: Case) -> Change:
@@ -129,7 +131,7 @@ def _equal_batch(recommendation: Recommendation, case: Case) -> Change:
 
 
 def _log_less(recommendation: Recommendation, case: Case) -> Change:
-    return Change("Log ten times less often: `if step % 10 == 0:` before the lines that log.")
+    return Change("Log only every tenth step: `if step % 10 == 0:` before the lines that log.")
 
 
 def _save_less(recommendation: Recommendation, case: Case) -> Change:
@@ -141,14 +143,14 @@ def _save_less(recommendation: Recommendation, case: Case) -> Change:
 def _shard(recommendation: Recommendation, case: Case) -> Change:
     if recommendation.prediction is not None:
         return Change(recommendation.change)
-    how = "`fully_shard(model)` in the place of DistributedDataParallel"
+    how = "`fully_shard(model)` instead of DistributedDataParallel"
     return Change(f"{recommendation.change} In the script: {how}.")
 
 
 def _compile(recommendation: Recommendation, case: Case) -> Change:
     if case.knobs.compile:
         return Change(
-            "Start fewer and larger operations: the model is compiled already, so look at what is left out of it."
+            "Launch fewer and larger operations. The model is already compiled: look for parts that are not."
         )
     return Change(f"{recommendation.change} In the script: `model = torch.compile(model)`.")
 
@@ -159,37 +161,37 @@ IN_SCRIPT: dict[str, Callable[[Recommendation, Case], Change]] = {
     "log_less_often": _log_less,
     "save_less_often": _save_less,
     "save_asynchronously": _words(
-        "Write checkpoints while training goes on: `torch.distributed.checkpoint.async_save`."
+        "Write checkpoints in the background: `torch.distributed.checkpoint.async_save`."
     ),
     "synchronise_once": _words(
-        "Synchronise gradients with the last batch of a step only: `with model.no_sync():` around forward and"
-        " backward pass of all the others."
+        "Synchronise gradients only after the last batch of a step: `with model.no_sync():` around the forward and"
+        " backward pass of all other batches."
     ),
-    "find_unused_off": _words("Leave out `find_unused_parameters=True` in DistributedDataParallel(...)."),
-    "default_buckets": _words("Leave out `bucket_cap_mb` in DistributedDataParallel(...), or try other values."),
+    "find_unused_off": _words("Remove `find_unused_parameters=True` from DistributedDataParallel(...)."),
+    "default_buckets": _words("Remove `bucket_cap_mb` from DistributedDataParallel(...), or try other values."),
     "plain_batch_norm": _words(
-        "Leave out `SyncBatchNorm.convert_sync_batchnorm`, where a rank has samples enough for its own statistics;"
-        " or use GroupNorm, which needs none."
+        "Remove `SyncBatchNorm.convert_sync_batchnorm` if a rank has enough samples for its own statistics, or use"
+        " GroupNorm, which needs none."
     ),
     "broadcast_buffers_off": _words(
-        "`broadcast_buffers=False` in DistributedDataParallel(...); masks and tables that never change may be no"
-        " buffers at all."
+        "Set `broadcast_buffers=False` in DistributedDataParallel(...). Masks and tables that never change need"
+        " not be buffers."
     ),
     "shard_gradients": _words(
         "Or shard gradients and optimizer states only: `reshard_after_forward=False` in fully_shard(...)."
     ),
     "use_fsdp": _shard,
     "more_micro_batches": _words(
-        "Pass the batch in more and smaller batches: accumulate their gradients, and call `optimizer.step()` after"
-        " the last."
+        "Split the batch into more and smaller batches: accumulate their gradients, and call `optimizer.step()`"
+        " after the last one."
     ),
-    "larger_micro_batches": _words("Accumulate fewer and larger batches, as far as memory goes."),
+    "larger_micro_batches": _words("Accumulate fewer and larger batches, if memory allows."),
     "larger_batch": _larger_batch,
     "equal_batch_reference": _equal_batch,
     "compile": _compile,
     "scale_learning_rate": _learning_rate,
     "same_settings": _words(
-        "Run the base case with the same arguments, on the same devices, threads and versions, and at the batch"
-        " that the study says."
+        "Run the baseline with the same arguments, devices, threads and versions, and at the batch that the study"
+        " sets."
     ),
 }

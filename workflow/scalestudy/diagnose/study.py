@@ -1,4 +1,4 @@
-"""The diagnosis of a whole study: of each point verdict, bottleneck and findings, with what is usual elsewhere."""
+"""The diagnosis of a study: verdict, bottleneck and findings of each point, with typical values for context."""
 
 import contextlib
 from math import isnan
@@ -19,10 +19,10 @@ from scalestudy.registry.codes import Verdict
 from scalestudy.study.config.study import Study
 
 EFFICIENCY = ((2, "85-95 %"), (4, "75-90 %"), (8, "65-85 %"))
-"""Of data-parallel training on GPUs, up to so many ranks; rules of thumb that circulate without a source."""
+"""Typical efficiency of data-parallel training on GPUs, up to this number of ranks; unsourced rules of thumb."""
 MANY = "50-75 %"
 COMMUNICATION = ((10e6, "50-80 %"), (100e6, "20-50 %"))
-"""Share of a step below so many parameters; likewise."""
+"""Typical share of communication in a step, below this number of parameters; also without a source."""
 LARGE = "5-20 %"
 
 
@@ -56,9 +56,9 @@ def _diagnose(case: Case) -> Diagnosis:
 def find_bottleneck(case: Case) -> Bottleneck:
     """`input`, `bookkeeping` (logging and checkpoints), `straggler`, `communication`, `launch` or `compute`.
 
-    `launch` is what a step of one process takes however small its batch is, `compute` what is left. Communication
-    is what the probes found of synchronisation, less waiting for a late rank; without probes the whole overhead.
-    `memory` where no launch came to its end for want of it.
+    `launch` is the part of one process's step that does not depend on its batch, `compute` the rest. Communication
+    is the synchronisation that the probes found, minus waiting for a late rank; without probes, all overhead.
+    `memory` if no run completed because memory was short.
     """
     point = case.point
     if not point["launches_ok"]:
@@ -74,12 +74,12 @@ def find_bottleneck(case: Case) -> Bottleneck:
         "straggler": late_s if late_s > 0 and often else 0.0,
     }
     seconds["communication"] = together_s - seconds["straggler"]
-    with contextlib.suppress(NoFitError):  # then it is part of what is computed
+    with contextlib.suppress(NoFitError):  # then it counts as computation
         seconds["launch"] = step_model(case.alone).fixed_s - seconds["input"]
     left_s = step_s
     shares = {}
     for kind, wanted_s in seconds.items():
-        taken_s = min(max(0.0, wanted_s), left_s)  # what was measured at different times may be more than the step
+        taken_s = min(max(0.0, wanted_s), left_s)  # parts measured at different times may exceed the step
         left_s -= taken_s
         shares[kind] = taken_s / step_s
     shares["compute"] = left_s / step_s
@@ -87,12 +87,12 @@ def find_bottleneck(case: Case) -> Bottleneck:
 
 
 def usual(case: Case) -> tuple[str, ...]:
-    """Sentences on what is usual elsewhere: printed beside a measurement; no verdict rests on it."""
+    """Phrases with typical values elsewhere, printed for context; no verdict rests on them."""
     ranks, parameters = case.ranks, case.point["parameters"]
     efficiency = next((text for most, text in EFFICIENCY if ranks <= most), MANY)
-    said = [f"on {ranks} GPUs an efficiency of {efficiency} is usual"]
+    said = [f"an efficiency of {efficiency} is typical on {ranks} GPUs"]
     if not isnan(parameters):
         share = next((text for below, text in COMMUNICATION if parameters < below), LARGE)
         size = f"{parameters / 1e6:.3g} M" if parameters >= 1e5 else f"{parameters:.0f}"
-        said.append(f"at {size} parameters {share} of a step is communication")
+        said.append(f"communication typically takes {share} of a step at {size} parameters")
     return tuple(said)

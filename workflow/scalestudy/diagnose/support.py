@@ -1,12 +1,12 @@
 """How well the measurements support a cause: the probability that its quantity is beyond its threshold.
 
-An interval over launches is Student's t: value +- t(level, launches - 1) standard errors
+An interval over runs is Student's t: value +- t(level, runs - 1) standard errors
 (analyse/statistics/intervals.py). The support is the share of that distribution beyond the threshold. So a
-one-sided limit at confidence p excludes the threshold exactly where the support is above p.
+one-sided limit at confidence p excludes the threshold exactly if the support is above p.
 
-A quantity without limits counts as being as uncertain as the step that it is a part of: it has the standard error
-of the step time. The step time of one launch has ASSUMED_ERROR, as in forecasts. Threads, samples and settings are
-counted: they have no error, and no support is computed for them.
+A quantity without limits is taken to be as uncertain as the step that it is a part of: it gets the standard error
+of the step time. The step time of a single run has ASSUMED_ERROR, as in forecasts. Threads, samples and settings
+are counted: they have no error, and no support is computed for them.
 """
 
 from math import inf, isnan, log
@@ -18,16 +18,18 @@ from scalestudy.diagnose.case import Case
 DOUBT = 0.05
 """Support below which a cause is ruled out. Above 1 - DOUBT it is clear; in between it is near its threshold.
 
-A cause whose true quantity is at its threshold or beyond has a smaller support in at most this share of
-repetitions: it is missed in at most 1 of 20. Likewise a cause short of its threshold is clear in at most 1 of 20.
+If the true quantity of a cause is at or beyond its threshold, the support is below DOUBT in at most this share
+of repetitions, so the cause is missed in at most 1 of 20. Likewise, a cause whose true quantity is short of its
+threshold is clear in at most 1 of 20.
 """
 
 
 def beyond(case: Case, quantity: Interval, threshold: float, *, whole: float | None = None) -> float:
-    """Probability (0 to 1) that a quantity is at its threshold or beyond; 0 where it was not measured.
+    """Probability (0 to 1) that a quantity is at or beyond its threshold; 0 if it was not measured.
 
-    quantity, threshold: in the same unit. whole: what the quantity is a part of, in that unit; the step time in
-    seconds unless said. The threshold counts as known. Of asymmetric limits the one towards the threshold is used.
+    quantity, threshold: in the same unit. whole: the total that the quantity is a part of, in that unit; by
+    default the step time in seconds. The threshold has no error. Of asymmetric limits, the one towards the
+    threshold is used.
     """
     if isnan(quantity.value):
         return 0.0
@@ -41,7 +43,7 @@ def beyond(case: Case, quantity: Interval, threshold: float, *, whole: float | N
 
 
 def beyond_on_logs(case: Case, quantity: Interval, threshold: float) -> float:
-    """The same for a positive quantity whose interval is one of its logarithm, such as an efficiency."""
+    """The same for a positive quantity whose interval was computed on the logarithm, such as an efficiency."""
     if isnan(quantity.value):
         return 0.0
     away = log(quantity.value / threshold)
@@ -62,20 +64,20 @@ def is_clear(support: float) -> bool:
 
 
 def _freedom(case: Case) -> float:
-    """Degrees of freedom of an interval over launches; infinite for one launch, whose limits are over rounds."""
+    """Degrees of freedom of an interval over runs; infinite for a single run, whose limits are over rounds."""
     launches = min(int(case.point["launches_ok"]), case.study.repeats_for_spread)
     return launches - 1 if launches > 1 else inf
 
 
 def _standard_error(case: Case, half_width: float) -> float:
     """Standard error of a mean from the half-width of its interval, in the same unit."""
-    from scipy.special import stdtrit  # documents import this module and compute no support
+    from scipy.special import stdtrit  # imported here: documents import this module but compute no support
 
     return half_width / float(stdtrit(_freedom(case), 0.5 + case.study.level / 2))
 
 
 def _relative_error(case: Case) -> tuple[float, float]:
-    """(standard error of the step time over the step time, its degrees of freedom)."""
+    """(relative standard error of the step time, its degrees of freedom)."""
     step_time = case.interval("step_time_s")
     if isnan(step_time.low) or not step_time.low > 0:
         return ASSUMED_ERROR, inf
@@ -83,7 +85,7 @@ def _relative_error(case: Case) -> tuple[float, float]:
 
 
 def _share_below(away: float, error: float, freedom: float) -> float:
-    """Share of Student's t below `away` standard errors; a step function where there is no error."""
+    """Probability of Student's t below away / error; a step function if the error is 0."""
     from scipy.special import stdtr
 
     if error == 0:

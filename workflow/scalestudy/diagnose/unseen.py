@@ -1,7 +1,7 @@
-"""Causes that cannot be judged of a script, because what they rest on was not seen; and what would show it.
+"""Causes that cannot be judged for a script because their evidence was not observed, and what would show it.
 
-Only of somebody's own script: our own training is seen whole. Every cause of `causes/` is in UNSEEN or in
-ALWAYS_SEEN. Lines and options are named as a script and a study have them.
+Only for a user's own script: our own training is observed completely. Every cause of `causes/` is in UNSEEN or in
+ALWAYS_SEEN. Lines and options are quoted as they are written in a script or a study.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from scalestudy.registry.codes import LateBy, Steadiness, Wrapper
 from scalestudy.study.config.commands import BATCH
 
 Missing = tuple[str, str] | None
-"""(what was not seen, what would show it); None where the cause was judged."""
+"""(what was not observed, what would show it); None if the cause was judged."""
 
 
 def not_judged(case: Case) -> tuple[NotJudged, ...]:
-    """Causes that could not be judged, those together that the same line would show; none of our own training."""
+    """Causes that could not be judged, grouped by the line that would show them; empty for our own training."""
     if case.script is None or not case.point["launches_ok"]:
         return ()
     found: dict[tuple[str, str], list[str]] = {}
@@ -46,22 +46,22 @@ def _lacks(case: Case, column: str) -> bool:
 def _input(case: Case) -> Missing:
     if not _lacks(case, "data_time_s"):
         return None
-    return "no DataLoader was seen in the training", "`for batch in rec.steps(loader):`"
+    return "no DataLoader was observed in the training", "`for batch in rec.steps(loader):`"
 
 
 def _logging(case: Case) -> Missing:
     if not _lacks(case, "logging_time_s"):
         return None
     outside = case.point["remainder_time_s"] / case.point["step_time_s"]
-    said = f"{outside:.0%} of a step is outside of the parts that were seen, logging included"
+    said = f"{outside:.0%} of a step is outside the observed parts, logging included"
     return said, f"`{LOGGING}` around the lines that log"
 
 
 def _checkpoints(case: Case) -> Missing:
     if case.knobs.checkpoint_every_steps is not None or case.point["checkpoint_time_s"] > 0:
         return None
-    few = "fewer than three calls of torch.save were seen"
-    named = '`with rec.part("checkpoint"):` around another function that writes them'
+    few = "fewer than three calls of torch.save were observed"
+    named = '`with rec.part("checkpoint"):` around any other function that writes them'
     assert case.script is not None
     return (few, named) if case.script.run_to_end else (few, f"`run_to_end: true`, or {named}")
 
@@ -69,18 +69,18 @@ def _checkpoints(case: Case) -> Missing:
 def _samples(case: Case) -> Missing:
     if not _lacks(case, "samples_excess"):
         return None
-    return "the samples of each rank were not seen", "`rec.samples(len(batch))`"
+    return "the number of samples per rank was not observed", "`rec.samples(len(batch))`"
 
 
 def _probes(case: Case) -> str:
-    """What makes a script measure communication."""
+    """The options with which communication is measured in a script."""
     assert case.script is not None
     wanted = []
     if case.script.run_to_end:
         wanted.append("`run_to_end: false`")
     if not case.study.measure.probe_rounds:
         wanted.append("`measure: {probe_rounds: 3}`")
-    return " and ".join(wanted) or "a script that trains on until it is told to end"
+    return " and ".join(wanted) or "a script that keeps training until it is stopped"
 
 
 def _network(case: Case) -> Missing:
@@ -95,8 +95,8 @@ def _straggler(case: Case) -> Missing:
     if case.point["wrapper"] == Wrapper.DDP:
         return "communication was not measured", _probes(case)
     return (
-        "ranks wait for each other in all parts of a step, and only with DDP can that be told apart",
-        "a variant whose `arguments` wrap the model by DistributedDataParallel",
+        "ranks wait for each other in all parts of a step, and only with DDP can this be measured separately",
+        "a variant whose `arguments` wrap the model in DistributedDataParallel",
     )
 
 
@@ -105,8 +105,8 @@ def _accumulation(case: Case) -> Missing:
     if case.script.batches_per_step == 1 or "accumulation_steps" in case.knobs.model_fields_set:
         return None
     return (
-        "which backward passes synchronise gradients was not seen",
-        "a variant whose `arguments` wrap the model by DistributedDataParallel",
+        "it was not observed which backward passes synchronise gradients",
+        "a variant whose `arguments` wrap the model in DistributedDataParallel",
     )
 
 
@@ -114,7 +114,7 @@ def _unused(case: Case) -> Missing:
     if not case.knobs.ddp.find_unused_parameters or not _lacks(case, "unused_parameter_bytes"):
         return None
     return (
-        "DDP did not say whether any parameter had no gradient",
+        "DDP did not report whether any parameter had no gradient",
         "longer runs: larger `measure.min_steps` and `measure.max_steps`",
     )
 
@@ -135,13 +135,13 @@ def _fsdp(case: Case) -> Missing:
     measured = (case.peers["strategy"] == "ddp") & case.peers["step_time_s"].notna()
     if case.point["strategy"] != "fsdp" or measured.any():
         return None
-    return "no variant by DDP was measured at this place", "a variant of `strategy: ddp`, with its `arguments`"
+    return "no DDP variant was measured at this scale", "a variant with `strategy: ddp` and its `arguments`"
 
 
 def _overhead(case: Case) -> Missing:
     if not _lacks(case, "overhead_s"):
         return None
-    unseen = "one process at the batch of a rank was not measured"
+    unseen = "one process at the batch per rank was not measured"
     if not has_place(case, *BATCH):
         return unseen, "`{batch_per_rank}` in the command"
     return unseen, "`report: {overhead_reference: true}`"
@@ -152,8 +152,8 @@ def _small_steps(case: Case) -> Missing:
         return _overhead(case)
     assert case.script is not None
     if any(way == "strong" for way in case.script.scaling):
-        return None  # its rows say it
-    unseen = "one process was measured at one batch only"
+        return None  # the rows of strong scaling show it
+    unseen = "one process was measured at a single batch size"
     if not has_place(case, *BATCH):
         return unseen, "`{batch_per_rank}` in the command and `scaling: [strong, weak]`"
     return unseen, "`scaling: [strong, weak]`"
@@ -163,7 +163,7 @@ def _memory(case: Case) -> Missing:
     if case.point["launches_memory_read"]:
         return None
     return (
-        "memory was read less than eight times",
+        "memory was read fewer than eight times",
         "longer runs: larger `measure.min_steps` and `measure.max_steps`",
     )
 
@@ -202,4 +202,4 @@ UNSEEN: dict[str, Callable[[Case], Missing]] = {
     "large-batch": _accuracy,
 }
 ALWAYS_SEEN = frozenset({"two-modes", "oversubscribed", "numa", "sync-bn", "memory-pressure", "fragmentation"})
-"""By step times, threads and cores, layers, and torch's own counts of memory."""
+"""From step times, threads and cores, layers, and PyTorch's own memory statistics."""

@@ -1,4 +1,4 @@
-"""The files that a search ends with: the study of the answer, and a table of all launches."""
+"""The output files of a search: the study of the answer, and a table of all runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLUMNS = (
 def answer_text(space: Space, name: str, won: Finalist, sentence: str) -> str:
     """A study file with the present setting and the winning one, side by side.
 
-    Its runs are those of the final blocks, so it leaves out the probes that these did not make.
+    Its runs are those of the final blocks, which have no probes, so the study has none either.
     """
     study = space.target.study
     content = space.target.content(
@@ -31,16 +31,16 @@ def answer_text(space: Space, name: str, won: Finalist, sentence: str) -> str:
     blocks = max(won.blocks, 1)
     content |= {"repeats": blocks, "max_repeats": max(blocks, study.most_repeats)}
     head = (
-        "# Made by `scalestudy tune`: the present setting beside the best one that was found.\n"
-        "# `scalestudy run --study` with this file keeps the launches of the final blocks and launches what\n"
-        "# else the study has, such as base cases. `probe_rounds: 0` is part of these launches: with\n"
-        "# another value every run is another one, and is measured again.\n"
+        "# Made by `scalestudy tune`: the present setting and the best setting that was found.\n"
+        "# `scalestudy run --study` with this file keeps the runs of the final blocks and makes the other\n"
+        "# runs of the study, such as baselines. `probe_rounds: 0` is part of the identity of these runs:\n"
+        "# with another value, every run is measured again.\n"
     )
     return head + yaml.safe_dump(content, sort_keys=False, allow_unicode=True, width=100)
 
 
 def launches_frame(space: Space, launches: tuple[Launched, ...], noise_scale: float) -> pd.DataFrame:
-    """A row for each launch: the keys of the space, then COLUMNS. noise_scale: samples, nan if not used."""
+    """A row for each run: the keys of the space, then COLUMNS. noise_scale: samples, nan if not used."""
     rows = []
     for one in launches:
         worth = exp(log_worth(space.target, one.setting, noise_scale))

@@ -1,4 +1,4 @@
-"""Which devices launches will run on, as far as that is known before one is made."""
+"""Determines which devices runs will use, before any run is made."""
 
 import os
 
@@ -7,7 +7,7 @@ from scalestudy.study.config.conditions import Host
 
 
 def runs_on_cuda(host: Host) -> bool:
-    """Whether launches of a study run on CUDA devices: as `host.device` says, or where a GPU is visible."""
+    """Whether runs of a study use CUDA devices: as set by `host.device`, or if a GPU is visible."""
     if host.device != "auto":
         return host.device == "cuda"
     try:

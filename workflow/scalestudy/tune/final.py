@@ -1,4 +1,4 @@
-"""What the final blocks say: the gain of each finalist over the present setting, its accuracy, and the answer."""
+"""Evaluates the final blocks: the gain of each finalist over the present setting, its accuracy, and the answer."""
 
 from __future__ import annotations
 
@@ -19,30 +19,31 @@ from scalestudy.tune.space import Space
 from scalestudy.tune.target import Setting
 
 LOOKS = (3, 6, MOST_BLOCKS)
-"""Numbers of final blocks after which it is asked whether all is decided."""
+"""Numbers of final blocks after which the search checks whether everything is decided."""
 
 SAME_STEPS = "it computes the same training steps, rounding aside"
 
 
 def level(space: Space) -> float:
-    """Confidence level of the interval of each gain. The error is shared among looks and finalists (Bonferroni):
-    the finalist that is picked for its gain has at least the level of the study."""
+    """Confidence level of the interval of each gain. The error probability is divided among looks and finalists
+    (Bonferroni), so the interval of the finalist with the largest gain has at least the level of the study."""
     return level_of_a_look(space.target.study.report.confidence, len(LOOKS) * SURVIVORS[-1])
 
 
 def judge(race: Race, noise_scale: Interval) -> tuple[Finalist, ...]:
-    """The finalists, the largest gain first. noise_scale: by which batches are weighed, samples."""
+    """The finalists, the largest gain first. noise_scale: samples; batches are weighted by it."""
     found = [_finalist(race, setting, noise_scale) for setting in _finalists(race.space, race.whole)]
     return tuple(sorted(found, key=lambda one: -one.gain.value if one.gain.value > 0 else 0.0))
 
 
 def winner(finalists: Sequence[Finalist]) -> Finalist | None:
-    """The accepted finalist of the largest gain; None where the present setting is the answer."""
+    """The accepted finalist with the largest gain; None if the present setting is the answer."""
     return next((one for one in finalists if one.accepted), None)
 
 
 def decides(race_of: Callable[[], Race], noise_scale: Interval) -> Callable[[Sequence[Launched]], bool]:
-    """Whether the final blocks so far decide: at a look, and no finalist that may still be better is open."""
+    """A function that checks whether the final blocks so far decide: at a look, if no finalist that may still be
+    better is undecided."""
 
     def decided(whole: Sequence[Launched]) -> bool:
         race = race_of()
@@ -83,9 +84,9 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
     keeps = space.keeps_training(setting)
     accepted, why = True, "it is faster"
     if failed is not None:
-        accepted, why = False, f"a launch ended as {failed.outcome}: {failed.reason}"
+        accepted, why = False, f"a run ended as {failed.outcome}: {failed.reason}"
     elif isnan(gain.low):
-        accepted, why = False, "there is no interval of its gain"
+        accepted, why = False, "its gain has no interval"
     elif gain.low <= 1:
         accepted, why = False, "it is not shown to be better than the present setting"
     elif kept == AccuracyKept.LOWER or difference.value < -study.report.accuracy_margin:
@@ -96,7 +97,7 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
     elif keeps:
         why = f"it is better; {SAME_STEPS}"
     elif lowest <= -study.report.accuracy_margin:
-        accepted, why = False, "it is better, but accuracy is not shown to be kept"
+        accepted, why = False, "it is better, but the comparison of accuracy is inconclusive"
     elif kept == AccuracyKept.EQUIVALENT:
         why = "it is better, and accuracy is kept"
     else:
@@ -115,7 +116,7 @@ def _finalist(race: Race, setting: Setting, noise_scale: Interval) -> Finalist:
 
 
 def _that_count(mine: list[Launched], present: list[Launched]) -> tuple[list[Launched], list[Launched]]:
-    """Without the blocks in which something else spoiled a launch of either, while enough others are left."""
+    """The runs without blocks in which a run of either setting was disturbed, if enough other blocks remain."""
     spoiled = {one.block for one in (*mine, *present) if one.spoiled}
     clean = [[one for one in of if one.block not in spoiled] for of in (mine, present)]
     left = set.intersection(*({one.block for one in of} for of in clean))
@@ -123,12 +124,12 @@ def _that_count(mine: list[Launched], present: list[Launched]) -> tuple[list[Lau
 
 
 def race_planned(race: Race) -> int:
-    """The last block: all of them say how launches scatter."""
+    """The number of the last block: the spread is computed from all blocks."""
     return max((one.block for one in race.whole), default=0)
 
 
 def _with_worth(space: Space, setting: Setting, gain: Interval, noise_scale: Interval) -> Interval:
-    """The gain with the limits of what a sample is worth in its own limits; its value has that already."""
+    """The gain with limits that include those of the worth of a sample; its value includes the worth already."""
     batch, reference = space.target.global_batch(setting), space.target.global_batch({})
     if batch == reference or isnan(noise_scale.value):
         return gain
@@ -139,7 +140,7 @@ def _with_worth(space: Space, setting: Setting, gain: Interval, noise_scale: Int
 def _accuracy(
     mine: Sequence[Launched], present: Sequence[Launched], margin: float, confidence: float
 ) -> tuple[Interval, AccuracyKept, float]:
-    """(difference with its interval, what it shows, one-sided lower limit). Launches of a block share a seed."""
+    """(difference with its interval, its meaning, one-sided lower limit). Runs of a block share a seed."""
     both = [_by_block(of, lambda one: one.validation_accuracy) for of in (mine, present)]
     if not all(len(one.dropna()) for one in both):
         return NOTHING, AccuracyKept.NONE, float("nan")
@@ -149,5 +150,5 @@ def _accuracy(
 
 
 def _by_block(of: Sequence[Launched], value: Callable[[Launched], float]) -> pd.Series:
-    """Values by the repeat of a launch, which is that of its block: each setting is launched once in each."""
+    """Values by block: each setting is run once in each block."""
     return pd.Series([value(one) for one in of], index=[one.block for one in of], dtype=float)

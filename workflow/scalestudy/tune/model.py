@@ -1,4 +1,4 @@
-"""What is kept of a search: the space, every launch, and the answer. tuning.json of its folder."""
+"""The record of a search, tuning.json of its folder: the space, every run, and the answer."""
 
 from typing import Any, ClassVar, Literal
 
@@ -8,42 +8,42 @@ from scalestudy.record.observation import Outcome
 from scalestudy.registry.codes import AccuracyKept
 
 Kind = Literal["look", "short", "whole"]
-"""`look`: one whole launch of the present setting with probes, for the gradient noise scale. `short`: for step
-times alone, in rungs. `whole`: as the study trains, in the final blocks."""
+"""`look`: one whole run of the present setting with probes, for the gradient noise scale. `short`: a run for step
+times only, in rungs. `whole`: a run that trains as in the study, in the final blocks."""
 Goal = Literal["goodput", "epoch_time"]
 
 
 class Launched(Part):
-    """A launch, and what the search reads off it."""
+    """A run, and the values that the search uses of it."""
 
     setting: dict[str, Any]
     kind: Kind
     repeat: int
-    """Of this setting and kind, from 1."""
+    """Number of the run of this setting and kind, from 1."""
     rung: int
-    """Of short launches, from 0; -1 of others."""
+    """Rung of a short run, from 0; -1 for other runs."""
     block: int
-    """Launches of a block are neighbours in time; counted from 0 over the whole search."""
+    """Block of the run, from 0 over the whole search. Runs of a block are close in time."""
     run_id: str
     outcome: Outcome
     reason: str
     throughput_samples_per_s: Real
-    """Of steady steps, over all ranks; null where the launch has none."""
+    """Of steady steps, over all ranks; null if the run has no steady steps."""
     epoch_time_s: Real
     """Mean over epochs, without validation; null without epochs."""
     validation_accuracy: Real
     """After the last epoch."""
     noise_scale_samples: Interval
-    """Gradient noise scale at the end of the training; of a look only."""
+    """Gradient noise scale at the end of the training; only of a `look`."""
     device_time_s: float
-    """From start to end of the launch, times the devices that were held."""
+    """Time from start to end of the run, times the number of devices that it occupied."""
     measured_now: bool
-    """Whether this call of the command made the launch; else it was recorded before."""
+    """Whether this call of the command measured the run; otherwise it was recorded before."""
     cut_off: bool = False
-    """Whether the end of the budget cut it off. Its run is set aside, so that a larger budget makes it again."""
+    """Whether the end of the budget stopped it. The run is set aside, so that a larger budget repeats it."""
     spoiled: tuple[str, ...] = ()
-    """What something else on the host did to it, as in the column `spoiled` of runs.csv; of a launch that was
-    measured twice, the second time."""
+    """How the run was disturbed, as in the column `spoiled` of runs.csv; for a run that was measured twice, in the
+    second measurement."""
 
 
 class Level(Part):
@@ -55,27 +55,27 @@ class Level(Part):
 
 
 class Finalist(Part):
-    """A setting that was launched in the final blocks, beside the present one."""
+    """A setting that was run in the final blocks, together with the present one."""
 
     setting: dict[str, Any]
     name: str
     blocks: int
-    """Blocks in which both it and the present setting came to their end."""
+    """Number of blocks in which both it and the present setting completed."""
     gain: Interval
-    """Of the goal, times the present setting, of launches of the same block."""
+    """Goal of this setting over that of the present setting, compared within blocks."""
     keeps_training: bool
     """Whether it computes the same training steps, rounding aside."""
     accuracy_difference: Interval
-    """Validation accuracy, as a fraction, less that of the present setting in the same block."""
+    """Validation accuracy minus that of the present setting in the same block, as a fraction."""
     accuracy_kept: AccuracyKept
     accepted: bool
     """Whether it may be the answer."""
     why: str
-    """What that rests on, as the end of a sentence."""
+    """The reason, as the end of a sentence."""
 
 
 class TuneFile(Document):
-    """tuning.json: what was searched, launched and found."""
+    """tuning.json: the space, the runs and the result of a search."""
 
     made_by: ClassVar[str] = "scalestudy tune"
     schema_version: Literal[1] = 1
@@ -89,15 +89,15 @@ class TuneFile(Document):
     budget_device_hours: float
     space: tuple[Level, ...]
     settings: int
-    """In the space."""
+    """Number of settings in the space."""
     held: dict[str, str]
     """Key -> why it was not searched."""
     noise_scale_samples: Interval
-    """The gradient noise scale by which batches are weighed; null where they are not."""
+    """The gradient noise scale that batches are weighted by; null if they are not weighted."""
     launches: tuple[Launched, ...]
     device_time_s: float
-    """Of all launches."""
+    """Total of all runs."""
     finalists: tuple[Finalist, ...]
     answer: dict[str, Any] | None
-    """The winning setting; the present one where none is shown to be better; null if the budget ended before."""
+    """The winning setting; the present one if no other is shown to be better; null if the budget ended before."""
     sentence: str

@@ -1,7 +1,7 @@
-"""What the step-time models predict of a setting before it is launched, from the results of a finished study.
+"""Predictions of the step-time models for a setting before its first run, from the results of a finished study.
 
-The prediction is of the logarithm of the goal, beside the present setting. Where nothing was measured, what is
-left is the order that arithmetic gives: more micro-batches or more bytes do not make the same batch faster.
+The predicted quantity is the logarithm of the goal relative to the present setting. Without measurements, only a
+plausible order remains: more micro-batches or more bytes do not make the same batch faster.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from scalestudy.tune.target import WORKERS, Setting, Target
 
 MIB = 2**20
 MICRO_BATCH = 0.05
-"""Logarithm that a doubling of the micro-batches costs, where no step of one process was measured."""
+"""Assumed cost of doubling the micro-batches, as a logarithm, if no step of one process was measured."""
 MORE_BYTES = {"ddp": 0.0, "fsdp-gradients": 0.05, "fsdp-full": 0.1, "fsdp-hybrid": 0.1}
-"""Logarithm that a strategy costs: full sharding sends 1.5 times the bytes of DDP, in smaller messages."""
+"""Assumed cost of a strategy (logarithm): full sharding sends 1.5 times the bytes of DDP, in smaller messages."""
 HOPELESS = log(2)
-"""A setting that is predicted to be so far below the best prediction is not launched."""
+"""A setting predicted this far or farther below the best prediction is not run (logarithm)."""
 
 
 class Models:
-    """The models of a point that was measured: the present setting, or the nearest to it."""
+    """The models of the measured point of the present setting, if there is one."""
 
     def __init__(self, target: Target, point: pd.Series | None, alone: pd.DataFrame | None) -> None:
         self.target, self.point, self.alone = target, point, alone
@@ -46,7 +46,7 @@ class Models:
 
     @classmethod
     def of(cls, target: Target, summary: pd.DataFrame | None) -> Models:
-        """From a finished study's table; without one, or where it lacks the point, nothing is measured."""
+        """The models from a finished study's table; without a table or without the point, nothing is measured."""
         if summary is None:
             return cls(target, None, None)
         nodes, ranks = target.nodes, target.ranks
@@ -60,11 +60,11 @@ class Models:
 
     @property
     def measured(self) -> bool:
-        """Whether they rest on a measured point."""
+        """Whether the models rest on a measured point."""
         return self.point is not None
 
     def step_time_s(self, setting: Setting) -> float:
-        """Predicted seconds of a step of all ranks, times any constant where nothing was measured."""
+        """Predicted seconds per step of all ranks; only up to a constant factor if nothing was measured."""
         batch = self.target.batch_per_rank(setting)
         present_s = 1.0 if self.point is None else float(self.point["step_time_s"])
         time_s = present_s * self._batch_factor(batch)
@@ -80,7 +80,7 @@ class Models:
         return max(time_s, 0.05 * present_s) * float(np.exp(MORE_BYTES.get(strategy, 0.0)))
 
     def _batch_factor(self, batch: int) -> float:
-        """Step time at a batch per rank over that at the present one."""
+        """Step time at a batch per rank over that at the present batch."""
         now = self.target.batch_per_rank({})
         if batch == now:
             return 1.0
@@ -92,10 +92,10 @@ class Models:
                 for one in (batch, now)
             )
             return float(at / before) if before > 0 and at > 0 else (batch / now) ** 0.5
-        return float((batch / now) ** 0.5)  # between a step that is all overhead and one that is all arithmetic
+        return float((batch / now) ** 0.5)  # between a step of only overhead and a step of only arithmetic
 
     def _bucket_change_s(self, setting: Setting) -> float:
-        """Seconds that stay exposed with another bucket size, less those now; 0 where it was not probed."""
+        """Exposed seconds with another bucket size minus those now; 0 if communication was not probed."""
         point, cap = self.point, setting.get("ddp.bucket_cap_mb")
         assert point is not None
         now = self.target.study.variants[self.target.variant].ddp.bucket_cap_mb
@@ -112,7 +112,7 @@ class Models:
             bandwidth = bandwidth_from_exposed(
                 exposed_s, buckets(int(count)), backward_s, ranks=self.target.ranks, latency_s=latency_s
             )
-        except ValueError:  # latencies alone take longer than what is exposed
+        except ValueError:  # latencies alone take longer than the exposed communication
             return 0.0
         link = Link(latency_s, bandwidth)
         number = max(1, round(size / (float(cap) * MIB)))
@@ -122,7 +122,7 @@ class Models:
         return float(then_s - exposed_s)
 
     def _input_change_s(self, setting: Setting) -> float:
-        """Seconds of waiting for data that processes which read ahead would take away, less those now."""
+        """Change of the seconds of waiting for data, if worker processes read ahead."""
         assert self.point is not None
         now = self.target.study.variants[self.target.variant].input.workers
         workers = int(setting.get(WORKERS, now))
@@ -131,15 +131,15 @@ class Models:
 
 
 def log_worth(target: Target, setting: Setting, noise_scale: float) -> float:
-    """Logarithm of what a sample at the batch of a setting is worth, beside one of the present batch; 0 where the
-    noise scale (samples) is not known."""
+    """Logarithm of the worth of a sample at the batch of a setting, relative to the present batch; 0 if the noise
+    scale (samples) is not known."""
     if isnan(noise_scale):
         return 0.0
     return log(statistical_efficiency(noise_scale, target.global_batch(setting), target.global_batch({})))
 
 
 def predictions(space: Space, models: Models, noise_scale: float) -> np.ndarray:
-    """Logarithm of the goal of every setting beside the present one, shape (settings,)."""
+    """Logarithm of the goal of every setting relative to the present one, shape (settings,)."""
     target = space.target
     now_s, batch = models.step_time_s(space.present), target.global_batch({})
 
@@ -151,7 +151,7 @@ def predictions(space: Space, models: Models, noise_scale: float) -> np.ndarray:
 
 
 def hopeful(space: Space, models: Models, predicted: np.ndarray) -> list[bool]:
-    """Whether each setting is worth a launch: not far below the best prediction, where models were measured."""
+    """Whether each setting is worth a run: not if measured models predict it far below the best prediction."""
     if not models.measured:
         return [True] * len(predicted)
     best = predicted.max()
@@ -162,7 +162,7 @@ def hopeful(space: Space, models: Models, predicted: np.ndarray) -> list[bool]:
 
 
 def noise_scale_in(summary: pd.DataFrame | None, target: Target) -> dict[str, Any] | None:
-    """value, low and high of the gradient noise scale that a finished study has of the workload; None without."""
+    """value, low and high of the workload's gradient noise scale from a finished study; None without one."""
     workload = target.study.workloads[target.workload]
     if summary is None or not workload.epochs:
         return None
@@ -176,7 +176,7 @@ def noise_scale_in(summary: pd.DataFrame | None, target: Target) -> dict[str, An
 
 
 def largest_batch_in(summary: pd.DataFrame | None, target: Target) -> int:
-    """Samples per rank: the largest batch of the workload that a finished study measured; 0 without any."""
+    """The largest batch of the workload that a finished study measured, samples per rank; 0 without one."""
     if summary is None:
         return 0
     rows = summary[(summary["workload"] == target.workload) & summary["step_time_s"].notna()]

@@ -1,10 +1,10 @@
-"""The search: rungs of short launches that halve the settings, then whole launches of a few in common blocks.
+"""The search: rungs of short runs that halve the number of settings, then whole runs of a few in common blocks.
 
-A rung adds launches, not steps: on a shared host a longer launch is no surer than a short one, since launches
-scatter more than their own steps do. All launches of a block are neighbours in time. The first rung launches new
-settings one by one, each chosen by all launches before it, and in each block the leader again. Each further rung
-launches those that are left once more, side by side, and halves them: successive halving. The last few and the
-present setting are then trained as the study trains, in blocks whose order the next block reverses.
+A rung adds runs, not steps: on a shared host, a longer run is as uncertain as a short one, because runs scatter
+more than the steps within a run. All runs of a block are close in time. The first rung runs new settings one by
+one, each chosen from the results of all runs before it, and in each block also the leader again. Each further rung
+runs the remaining settings again, close together, and halves them: successive halving. The last few and the
+present setting are then trained as in the study, in blocks whose order is reversed in every other block.
 
 Source: Jamieson and Talwalkar (2016), Non-stochastic Best Arm Identification and Hyperparameter Optimization
 (successive halving).
@@ -29,41 +29,41 @@ from scalestudy.tune.surrogate import Posterior
 from scalestudy.tune.target import Setting
 
 NEW_OF_A_BLOCK = 5
-"""New settings of a block of the first rung, beside the leader."""
+"""New settings per block of the first rung, in addition to the leader."""
 SURVIVORS = (6, 3)
-"""Settings of the rungs after the first. The last of them go to the final blocks."""
+"""Numbers of settings in the rungs after the first. Those of the last rung go to the final blocks."""
 LAUNCHES_OF_RUNG = 2
-"""Launches of each setting in such a rung."""
+"""Runs of each setting in such a rung."""
 MOST_BLOCKS = 12
-"""Final blocks at the most; they end before where all is decided."""
+"""Largest number of final blocks; they end earlier if everything is decided."""
 LEAST_BLOCKS = 3
-"""Final blocks for which a part of the budget is kept."""
+"""Number of final blocks for which a part of the budget is reserved."""
 MOST_KEPT = 0.6
-"""Of the budget, at the most, for the final blocks."""
+"""Largest share of the budget that is reserved for the final blocks."""
 MARGIN = 1.5
-"""A launch is made only if this many times the mean of its kind is left of the budget."""
+"""A run is started only if the remaining budget is this many times the mean of its kind."""
 ENDING_S = 2.0
-"""Seconds that processes may take to end once a launch is cut off."""
+"""Seconds that processes may take to end after a run is stopped."""
 FAILED_BELOW = 0.5
-"""Logarithm below the worst launch that a setting counts as whose launch did not come to its end."""
+"""A setting with a failed run counts as this much worse than the worst run (logarithm)."""
 
 
 class Launches(Protocol):
-    """Makes launches, or finds them recorded."""
+    """Makes runs, or takes recorded ones."""
 
     def is_made(self, setting: Setting, kind: Kind, repeat: int) -> bool:
-        """Whether the launch was recorded before."""
+        """Whether the run was recorded before."""
 
     def make(self, setting: Setting, kind: Kind, repeat: int, *, left_s: float, rung: int, block: int) -> Launched:
-        """The launch, made a second time where something else spoiled it. left_s: seconds after which it ends."""
+        """The run, repeated once if it was disturbed. left_s: seconds after which it is stopped."""
 
 
 class BudgetEndedError(Exception):
-    """The next launch may take more than what is left of the budget."""
+    """The next run may take more than the remaining budget."""
 
 
 def no_end(blocks: Sequence[Launched]) -> bool:
-    """Final blocks go on to MOST_BLOCKS."""
+    """Never: final blocks go on to MOST_BLOCKS."""
     return False
 
 
@@ -76,19 +76,19 @@ class Race:
     goal: Goal
     chooser: Chooser
     noise_scale: float
-    """Samples; nan where batches are not weighed."""
+    """Samples; nan if batches are not weighted."""
     budget_s: float
     seed: int
     recorded_s: float = 0.0
-    """Of all launches that were recorded before this search began."""
+    """Total of all runs that were recorded before this search began."""
     decided: Callable[[Sequence[Launched]], bool] = no_end
-    """Whether the final blocks so far decide. It is asked after LEAST_BLOCKS and after each one more."""
+    """Whether the final blocks so far decide. Called after LEAST_BLOCKS blocks and after each further one."""
     told: Callable[[Launched], None] = lambda one: None
     made: list[Launched] = field(default_factory=list)
     cut_off_s: float = 0.0
-    """Of a launch that the end of the budget cut off."""
+    """Time of a run that was stopped at the end of the budget."""
     ended: str = ""
-    """Why the search ended before its end; '' where it did not."""
+    """Why the search stopped early; '' if it did not."""
 
     def __post_init__(self) -> None:
         self._random = Random(self.seed)
@@ -97,7 +97,7 @@ class Race:
         self._failed: set[int] = set()
 
     def run(self) -> None:
-        """Launch until the last setting is decided, or the budget ends."""
+        """Make runs until the last setting is decided, or the budget ends."""
         try:
             self._first_rung()
             finalists = self._further_rungs()
@@ -107,8 +107,8 @@ class Race:
             self._final_blocks(finalists)
         if not self.ended and self._is_cut_short(finalists):
             enough_h = 1.2 * (self.spent_s + LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._expected_s("whole")) / 3600
-            enough = f"about {enough_h:.2g} device-hours would do" if self.short else "give more"
-            self.ended = f"the budget ended before the final blocks did; {enough}"
+            enough = f"about {enough_h:.2g} device-hours would be enough" if self.short else "give more"
+            self.ended = f"the budget ended before the final blocks were complete; {enough}"
 
     def _is_cut_short(self, finalists: Sequence[int]) -> bool:
         """Whether the budget ended before anything was compared with the present setting."""
@@ -119,29 +119,29 @@ class Race:
 
     @property
     def short(self) -> list[Launched]:
-        """The launches of the rungs."""
+        """The runs of the rungs."""
         return [one for one in self.made if one.kind == "short"]
 
     @property
     def whole(self) -> list[Launched]:
-        """The launches of the final blocks."""
+        """The runs of the final blocks."""
         return [one for one in self.made if one.kind == "whole"]
 
     @property
     def spent_s(self) -> float:
-        """Device-seconds of the launches of this search."""
+        """Device-seconds of the runs of this search."""
         return sum(one.device_time_s for one in self.made) + self.cut_off_s
 
     def value(self, one: Launched) -> float:
-        """Logarithm of the goal: samples a second, each times what it is worth; nan where none was measured."""
+        """Logarithm of the goal: samples per second times the worth of a sample; nan if not measured."""
         per_s = one.throughput_samples_per_s
         if one.kind == "whole" and one.epoch_time_s > 0:
-            per_s = 1 / one.epoch_time_s  # with what an epoch takes beside its steps
+            per_s = 1 / one.epoch_time_s  # includes the time of an epoch outside its steps
         worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
         return log(per_s) + worth if per_s > 0 else float("nan")
 
     def per_s(self, one: Launched) -> float:
-        """Samples a second of the steps of a launch, as the goal weighs them."""
+        """Samples per second of the steps of a run, weighted by the goal."""
         worth = log_worth(self.space.target, one.setting, self.noise_scale) if self.goal == "goodput" else 0.0
         return one.throughput_samples_per_s * exp(worth)
 
@@ -184,7 +184,7 @@ class Race:
         return self._leaders(SURVIVORS[-1])
 
     def _final_blocks(self, finalists: Sequence[int]) -> None:
-        """The present setting and the finalists; the best that keeps the training is one of them."""
+        """Run the final blocks: the present setting and the finalists, in every other block in reverse order."""
         if 0 in self._failed:
             lost = next(one for one in self.made if one.outcome != "ok" or isnan(self.value(one)))
             self.ended = f"the present setting ended as {lost.outcome}: {lost.reason or 'it has no steady steps'}"
@@ -202,7 +202,7 @@ class Race:
                 return
 
     def _launch(self, at: int, kind: Kind, *, rung: int, keep_s: float = 0.0) -> None:
-        """A launch of a setting, which is out if it does not come to its end. Raises BudgetEndedError."""
+        """Make one run of a setting; the setting is excluded if the run fails. Raises BudgetEndedError."""
         setting = self.space.settings[at]
         repeat = 1 + sum(one.kind == kind and one.setting == setting for one in self.made)
         ranks = self.space.target.ranks
@@ -224,14 +224,14 @@ class Race:
         self.told(one)
 
     def _expected_s(self, kind: Kind) -> float:
-        """Device-seconds of a launch of a kind: the mean of those made, or what the training should take."""
+        """Expected device-seconds of a run of a kind: the mean of its runs so far, or an estimate of training."""
         same = [one.device_time_s for one in self.made if one.kind == kind]
         if same:
             return float(np.mean(same))
         return self._whole_s() if kind == "whole" else 0.0
 
     def _whole_s(self) -> float:
-        """Expected device-seconds of a whole launch of the present setting."""
+        """Expected device-seconds of a whole run of the present setting."""
         target = self.space.target
         first = next((one for one in self.made if one.kind == "short" and one.throughput_samples_per_s > 0), None)
         if first is None:
@@ -242,11 +242,11 @@ class Race:
         return first.device_time_s + train_s * target.ranks
 
     def _kept_s(self) -> float:
-        """Of the budget, what is kept for the final blocks."""
+        """Device-seconds of the budget that are reserved for the final blocks."""
         return min(LEAST_BLOCKS * (SURVIVORS[-1] + 1) * self._whole_s(), MOST_KEPT * self.budget_s)
 
     def _rungs_s(self) -> float:
-        """What the rungs after the first should take, as far as there is so much; at most a third of the rest."""
+        """Device-seconds for the rungs after the first; at most a third of the budget that is not reserved."""
         mean_s = self._expected_s("short")
         wanted = LAUNCHES_OF_RUNG * sum(SURVIVORS) * mean_s
         return min(wanted, (self.budget_s - self._kept_s()) / 3)
@@ -268,9 +268,9 @@ class Race:
         return self.space.index(one.setting)
 
     def _leaders(self, many: int) -> list[int]:
-        """Indices of the best settings that were launched and came to their end, the best first.
+        """Indices of the best settings whose runs completed, the best first.
 
-        The best of those that keep the training is among them where there are several: another batch or
+        If several are returned, they include the best setting that keeps the training, because another batch or
         arithmetic may turn out to cost accuracy.
         """
         self._observe()
@@ -292,5 +292,5 @@ class Race:
 
     @property
     def posterior(self) -> Posterior | None:
-        """What all short launches say of the settings."""
+        """The posterior of the settings, given all short runs."""
         return self.chooser.posterior

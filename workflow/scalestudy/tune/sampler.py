@@ -1,8 +1,8 @@
-"""Which setting is launched next: an Optuna sampler that knows the step-time models.
+"""Chooses the setting of the next run, with an Optuna sampler that uses the step-time models.
 
-Optuna keeps the trials of a search and asks a sampler for the next one. `model` is ours: expected improvement by
-the surrogate, whose mean are the predictions of our models. The others are Optuna's own, and random search is what
-the bench compares with.
+Optuna keeps the trials of a search and gets the next one from a sampler. `model` is our own: expected improvement
+by the surrogate, whose prior mean is the prediction of our models. The others are Optuna's own; the benchmark
+compares with random search.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from scalestudy.tune.target import Setting
 
 Sampler = Literal["model", "tpe", "gp", "random"]
 LEAST_GAIN = 0.002
-"""Expected improvement, of the logarithm of the goal, below which no further setting is tried."""
+"""Expected improvement of the logarithm of the goal, below which no further setting is tried."""
 TRIES = 50
-"""Times that Optuna's samplers are asked for a setting that was not tried, before the first such one is taken."""
+"""Attempts to get an untried setting from Optuna's samplers, before the first untried one is taken."""
 
 
 def need_optuna() -> Any:
-    """The optuna package, quiet. Raises UserError, with the command that installs it, where it is missing."""
+    """The optuna package, logging errors only. Raises UserError with the install command if it is missing."""
     try:
         import optuna
     except ModuleNotFoundError:
@@ -35,10 +35,10 @@ def need_optuna() -> Any:
 
 
 class Chooser:
-    """Tells which setting of a space to launch next, as one sampler has it.
+    """Chooses the setting of a space to run next, by one sampler.
 
-    open_: whether each setting may be launched at all. Every setting is asked for once. The same seed and the same
-    results make the same choices, so that a search that was cut off goes on where it was.
+    open_: whether each setting may be run at all. Every setting is chosen at most once. The same seed and results
+    give the same choices, so an interrupted search continues where it was.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class Chooser:
         return samplers.RandomSampler(seed=seed)
 
     def observe(self, at: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> None:
-        """Take in all launches so far: index of the setting, block, and logarithm of the goal of each."""
+        """Update the surrogate with all runs so far: index of the setting, block, and log of the goal of each."""
         if len(at):
             self.posterior = self._surrogate.posterior(at, blocks, values)
 
     def next(self) -> int | None:
-        """Index of the next setting; None where all were asked for, or no other is expected to be better."""
+        """Index of the next setting; None if all were chosen, or no other is expected to be better."""
         if not self._left:
             return None
         if self._sampler == "model" and not self._worth_more():
@@ -92,7 +92,7 @@ class Chooser:
         return at
 
     def take(self, at: int) -> None:
-        """Ask for one setting: the present one."""
+        """Choose a given setting: the present one."""
         self._study.enqueue_trial(dict(self._space.settings[at]))
         trial = self._study.ask()
         self._suggested(trial)
@@ -100,12 +100,12 @@ class Chooser:
         self._asked[at] = trial
 
     def tell(self, at: int, value: float | None) -> None:
-        """The first result of a setting; None where its launch did not come to its end."""
+        """Report the first result of a setting to Optuna; None if its run failed."""
         failed = self._optuna.trial.TrialState.FAIL
         self._study.tell(self._asked.pop(at), value, state=None if value is not None else failed)
 
     def best_left(self) -> int:
-        """Of the settings left, that of the largest expected improvement; at first, of the largest prediction."""
+        """The remaining setting with the largest expected improvement; before any run, the best prediction."""
         left = sorted(self._left)
         if self.posterior is None:
             return max(left, key=lambda at: self._surrogate.prior[at])
@@ -113,7 +113,7 @@ class Chooser:
         return max(left, key=lambda at: (gains[at], self._surrogate.prior[at]))
 
     def improvements(self) -> np.ndarray:
-        """Expected improvement of each setting over the best of those that were tried, shape (settings,)."""
+        """Expected improvement of each setting over the best tried setting, shape (settings,)."""
         assert self.posterior is not None
         tried = [at for at in range(len(self._space.settings)) if at not in self._left]
         return self.posterior.expected_improvement(float(self.posterior.mean[tried].max()))
@@ -131,11 +131,11 @@ def _key(setting: Setting) -> tuple[tuple[str, Any], ...]:
 
 
 def _of_model(chooser: Chooser) -> Any:
-    """An Optuna sampler that suggests what the chooser's surrogate expects most of."""
+    """An Optuna sampler that suggests the setting with the largest expected improvement by the surrogate."""
     import optuna
 
     class ModelSampler(optuna.samplers.BaseSampler):
-        """Suggests the levels of the setting of the largest expected improvement."""
+        """Suggests the levels of the setting with the largest expected improvement."""
 
         def infer_relative_search_space(self, study: Any, trial: Any) -> dict[str, Any]:
             knobs = chooser._space.knobs

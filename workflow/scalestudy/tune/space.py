@@ -1,4 +1,4 @@
-"""The space that is searched: keys of the config model that the workload takes, each with its levels."""
+"""The space of a search: keys of the config model that apply to the workload, each with its levels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from scalestudy.study.config.tune import BATCH, OF_KEYS, SHARDING, unknown
 from scalestudy.tune.target import STRATEGIES, WORKERS, Setting, Target
 
 MOST = 4000
-"""Settings of a space; each is checked against the config model before anything is launched."""
+"""Largest number of settings of a space; each is checked with the config model before the first run."""
 KEEPS_TRAINING = {
     *("accumulation_steps", "accumulation_sync", SHARDING, WORKERS),
     *("compile", "activation_checkpointing", "ddp.bucket_cap_mb", "ddp.broadcast_buffers", "ddp.static_graph"),
@@ -25,7 +25,7 @@ KEEPS_TRAINING = {
     *("log_every_steps", "checkpoint_every_steps", "checkpoints_kept", "checkpoint_async"),
     *("input.loader", "input.pin_memory", "input.persistent_workers", "input.prefetch_factor"),
 }
-"""Keys that change how a step is computed and not what it computes, rounding aside."""
+"""Keys that change how a step is computed but not its result, rounding aside."""
 
 
 @dataclass(frozen=True)
@@ -39,13 +39,13 @@ class Knob:
 
 @dataclass(frozen=True)
 class Space:
-    """All settings that are valid, the present one among them, and why other keys are held."""
+    """All valid settings, including the present one, and why other keys are held."""
 
     target: Target
     knobs: tuple[Knob, ...]
     settings: tuple[Setting, ...]
     refused: tuple[tuple[Setting, str], ...] = ()
-    """(setting, why the config model refuses it); in the order of the settings."""
+    """(setting, why the config model refuses it), in the order of the settings."""
     held: Mapping[str, str] = field(default_factory=dict)
     """Key -> why it is not searched."""
 
@@ -55,7 +55,7 @@ class Space:
         return self.settings[0]
 
     def index(self, setting: Setting) -> int:
-        """Place of a setting among all."""
+        """Index of a setting."""
         return self._places[frozenset(setting.items())]
 
     @cached_property
@@ -63,7 +63,7 @@ class Space:
         return {frozenset(one.items()): at for at, one in enumerate(self.settings)}
 
     def name(self, setting: Setting) -> str:
-        """What a setting is called in tables: workload and variant of its study."""
+        """Name of a setting in tables: workload and variant of its study."""
         return f"{self.target.workload_name(setting)}, {self.target.variant_name(setting, self.present)}"
 
     def changes(self, setting: Setting) -> dict[str, Any]:
@@ -86,12 +86,12 @@ def make_space(
 ) -> Space:
     """The space of a target.
 
-    Values and bounds are those of the key `tune` of the study, unless the options name others.
+    Values and bounds come from the key `tune` of the study, unless the options give others.
 
-    levels: key -> values to try, in the place of the study's or beyond its keys. hold: keys that stay as they are.
-    hold_batch: why the batch is not searched, unless levels name it; '' where it may be. largest_batch: samples
-    per rank that were measured; a batch goes up to FARTHEST times that. cuda: whether launches run on CUDA
-    devices. Raises UserError where a key is none of the config model, the present setting is refused, or there is
+    levels: key -> values to try, which replace the study's or add keys. hold: keys that are not changed.
+    hold_batch: why the batch is not searched, unless levels contains it; '' if it may be searched. largest_batch:
+    largest measured number of samples per rank; a batch may be up to FARTHEST times that. cuda: whether runs use
+    CUDA devices. Raises UserError if the config model has no such key, the present setting is refused, or there is
     nothing to search.
     """
     held = dict.fromkeys(hold, "--hold")
@@ -117,29 +117,29 @@ def make_space(
         if len(every) > 1:
             knobs.append(Knob(key, tuple(every), present))
         else:
-            held.setdefault(key, "it has one value only")
+            held.setdefault(key, "it has only one value")
     if not knobs:
         raise UserError(f"nothing to search: {'; '.join(f'{key}: {why}' for key, why in held.items())}")
     settings, refused = _settings(target, knobs)
     _refuse_levels(knobs, wanted, asked, settings, refused)
     if len(settings) < 2:
-        raise UserError(f"nothing to search: every other setting is refused, the first by {refused[0][1]}")
+        raise UserError(f"nothing to search: every other setting is refused, the first because of {refused[0][1]}")
     return Space(target, tuple(knobs), settings, tuple(refused), held)
 
 
 def parse_levels(words: Iterable[str]) -> dict[str, list[Any]]:
-    """{'precision': ['fp32', 'bf16']} of 'precision=fp32,bf16'. Raises UserError."""
+    """{'precision': ['fp32', 'bf16']} from 'precision=fp32,bf16'. Raises UserError for anything else."""
     found: dict[str, list[Any]] = {}
     for word in words:
         key, sign, values = word.partition("=")
         if not (sign and key and values):
-            raise UserError(f"--try {word}: KEY=VALUE,VALUE is expected, such as ddp.bucket_cap_mb=5,25")
+            raise UserError(f"--try {word}: must be KEY=VALUE,VALUE, such as ddp.bucket_cap_mb=5,25")
         found[key] = [yaml.safe_load(value) for value in values.split(",")]
     return found
 
 
 def _our_levels(target: Target, cuda: bool, held: dict[str, str]) -> dict[str, list[Any]]:
-    """Values that the study gives of each key that the workload takes; why another is held goes to `held`."""
+    """The study's values of each key that applies to the workload. Why other keys are held is added to `held`."""
     workload, variant = target.study.workloads[target.workload], target.study.variants[target.variant]
     bounds = target.study.tune
     batches = [batch for factor in bounds.batch_factors if (batch := int(workload.batch_size * factor))]
@@ -174,7 +174,7 @@ def _whole(value: float) -> float:
 
 
 def _within(target: Target, batch: int) -> bool:
-    """Whether a batch is within the study's bounds: it is not too large, and leaves steps enough of an epoch."""
+    """Whether a batch is within the study's bounds: not too large, and with enough steps per epoch."""
     bounds, samples = target.study.tune, target.study.workloads[target.workload].known_train_samples
     if bounds.largest_batch is not None and batch > bounds.largest_batch:
         return False
@@ -182,13 +182,13 @@ def _within(target: Target, batch: int) -> bool:
 
 
 def _refuse_batch(target: Target, key: str, batch: Any, largest: int) -> None:
-    """Raise UserError where a batch is none, or is beyond what was measured tells of. key: that gave it."""
+    """Raise UserError if a batch is not a number of samples, or is too large. key: origin of the batch."""
     if not isinstance(batch, int) or batch < 1:
-        raise UserError(f"{key}: {batch} is no number of samples")
+        raise UserError(f"{key}: {batch} is not a number of samples")
     measured = max(largest, target.batch_per_rank({}))
     if target.batch_per_rank({BATCH: batch}) > FARTHEST * measured:
         raise UserError(
-            f"{key}: {batch} is more than {FARTHEST:g} times the largest batch that was measured,"
+            f"{key}: {batch} is more than {FARTHEST:g} times the largest measured batch,"
             f" {measured} samples per rank; run the study at a larger batch first"
         )
 
@@ -200,7 +200,7 @@ def _refuse_levels(
     settings: Sequence[Setting],
     refused: Sequence[tuple[Setting, str]],
 ) -> None:
-    """Raise UserError where a value that was asked for cannot be run in any setting. asked: key -> by what."""
+    """Raise UserError if a requested value cannot be run in any setting. asked: key -> origin of the request."""
     for knob in (one for one in knobs if one.key in asked):
         possible = {setting.get(knob.key) for setting in settings}
         for value in wanted.get(knob.key, ()):
@@ -210,11 +210,11 @@ def _refuse_levels(
 
 
 def _refuse_key(target: Target, option: str, key: str) -> None:
-    """Raise UserError where there is no such key, or the workload does not take it."""
+    """Raise UserError if there is no such key, or it does not apply to the workload."""
     if key in (BATCH, SHARDING):
         return
     if isinstance(target.study.workloads[target.workload], CommandWorkload):
-        raise UserError(f"{option} {key}: {target.workload} is a command; only {BATCH} can be put into it")
+        raise UserError(f"{option} {key}: {target.workload} is a command, for which only {BATCH} can be changed")
     if why := unknown(key):
         raise UserError(f"{option} {key}: {why}")
 
@@ -227,7 +227,7 @@ def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...
     distinct = {tuple(one.items()): one for one in [meaningful(present), *every]}
     if len(distinct) > MOST:
         raise UserError(
-            f"the space has {len(distinct)} settings, more than {MOST}; name fewer values with --try, or by"
+            f"the space has {len(distinct)} settings, more than {MOST}; give fewer values with --try or in"
             " the key tune of the study"
         )
     valid: list[Setting] = []
@@ -245,7 +245,7 @@ def _settings(target: Target, knobs: Sequence[Knob]) -> tuple[tuple[Setting, ...
 
 
 def meaningful(setting: Setting) -> Setting:
-    """The setting without keys that mean nothing beside the others: no options of DDP with FSDP, and none of FSDP
+    """The setting without keys that have no meaning with the others: no DDP options with FSDP, and no FSDP options
     with DDP."""
     sharding = setting.get(SHARDING)
     other = {None: "", "ddp": "fsdp."}.get(sharding, "ddp.")

@@ -1,9 +1,9 @@
-"""What launches of some settings say of all: a Gaussian process over the space, on the logarithm of the goal.
+"""Estimates the goal of all settings from runs of some, with a Gaussian process on the logarithm of the goal.
 
-The effects of keys on a step add up for the most part, so one launch tells of every setting that shares a level
-with it. The covariance of two settings is a sum over keys (both have like levels), over pairs of keys (an
-interaction, smaller), and a part of the setting's own. Launches of a block share an offset: the mood of the host.
-Its mean is what the step-time models predict (prior.py).
+The effects of keys on a step are mostly additive, so one run gives information on every setting that shares a
+level with it. The covariance of two settings is a sum over keys (both have similar levels), over pairs of keys (an
+interaction, smaller), and a part specific to the setting. Runs of a block share an offset for the state of the
+host. The mean is the prediction of the step-time models (prior.py).
 
 Sources: Rasmussen and Williams (2006), Gaussian Processes for Machine Learning, sections 2.2 and 2.7; Durrande,
 Ginsbourger and Roustant (2012), Annales de la Faculte des Sciences de Toulouse 21 (additive kernels); expected
@@ -23,19 +23,19 @@ from scalestudy.tune.space import Space
 MAIN, PAIR, OWN = 0.25, 0.08, 0.03
 """Standard deviations of the effect of a key, of a pair of keys, and of a setting: logarithm of the goal."""
 OFFSET, LEVEL = 0.2, 10.0
-"""Of a block, and of all launches together, of which nothing is known."""
+"""Standard deviations of the offset of a block, and of the common level of all runs, which is unknown."""
 SCALES, NOISES = (0.5, 1.0, 2.0), (0.01, 0.02, 0.04, 0.08, 0.16)
-"""Factors of the effects, and standard deviations of launches, among which the likeliest are taken."""
+"""Candidate factors of the effects, and standard deviations of runs; the most likely pair is used."""
 
 
 @dataclass(frozen=True)
 class Posterior:
-    """Of the logarithm of the goal of every setting, without the offsets of blocks; shape (settings,) each."""
+    """Posterior of the logarithm of the goal, without the offsets of blocks; arrays have shape (settings,)."""
 
     mean: np.ndarray
     sd: np.ndarray
     noise: float
-    """Standard deviation of a launch."""
+    """Standard deviation of a run."""
 
     def expected_improvement(self, best: float) -> np.ndarray:
         """Mean of max(0, f - best), shape (settings,)."""
@@ -48,14 +48,14 @@ class Posterior:
 
 
 class Surrogate:
-    """The Gaussian process of a space. prior: predicted logarithm of the goal, shape (settings,)."""
+    """The Gaussian process over a space. prior: predicted logarithm of the goal, shape (settings,)."""
 
     def __init__(self, space: Space, prior: np.ndarray) -> None:
         self.prior = prior
         self._alike = [_alike([one.get(knob.key) for one in space.settings]) for knob in space.knobs]
 
     def posterior(self, at: Sequence[int], blocks: Sequence[int], values: Sequence[float]) -> Posterior:
-        """What launches say. at, blocks, values: of each, index of its setting, block, log of the goal."""
+        """The posterior given runs. at, blocks, values: index of the setting, block, log of the goal of each."""
         tried, block, y = np.array(at), np.array(blocks), np.array(values, dtype=float)
         residual = y - self.prior[tried]
         residual = residual - np.median(residual)
@@ -65,7 +65,7 @@ class Surrogate:
         for scale in SCALES:
             for noise in NOISES:
                 likely = _likelihood(scale**2 * kernel[tried] + shared + noise**2 * np.eye(len(y)), residual)
-                likely -= 0.5 * (log(noise / 0.04) ** 2 + log(scale) ** 2)  # a launch scatters by some per cent
+                likely -= 0.5 * (log(noise / 0.04) ** 2 + log(scale) ** 2)  # runs scatter by a few per cent
                 if likely > best:
                     best, chosen = likely, (scale, noise)
         scale, noise = chosen
@@ -77,10 +77,10 @@ class Surrogate:
         return Posterior(mean, np.sqrt(np.maximum(variance, 0)), noise)
 
     def _kernel(self, tried: np.ndarray) -> np.ndarray:
-        """Covariance of every setting with those that were tried, shape (settings, tried)."""
+        """Covariance of every setting with the tried settings, shape (settings, tried)."""
         alike = [one[:, tried] for one in self._alike]
         first = sum(alike)
-        # The sum over pairs of products is half of the square of the sum less the sum of squares.
+        # The sum of products over pairs is half of (square of the sum minus sum of squares).
         pairs = (first**2 - sum(one**2 for one in alike)) / 2
         same = np.arange(len(self.prior))[:, None] == tried[None, :]
         found: np.ndarray = MAIN**2 * first + PAIR**2 * pairs + OWN**2 * same
@@ -92,7 +92,7 @@ class Surrogate:
 
 
 def _alike(levels: list[object]) -> np.ndarray:
-    """How alike the levels of a key are, shape (settings, settings): 1 for equal ones; for numbers above 0 it
+    """Similarity of the levels of a key, shape (settings, settings): 1 for equal levels; for numbers above 0 it
     falls with their distance in doublings."""
     numeric = all(isinstance(one, int | float) and not isinstance(one, bool) for one in levels if one is not None)
     codes = {level: code for code, level in enumerate(dict.fromkeys(levels))}
@@ -108,7 +108,7 @@ def _alike(levels: list[object]) -> np.ndarray:
 
 
 def _likelihood(covariance: np.ndarray, residual: np.ndarray) -> float:
-    """Logarithm of the likelihood, without its constant; -inf where the covariance is not positive definite."""
+    """Logarithm of the likelihood, without its constant; -inf if the covariance is not positive definite."""
     try:
         lower = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:

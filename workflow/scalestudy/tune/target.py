@@ -1,4 +1,4 @@
-"""What is tuned: a variant of a workload at one scale, and the studies that its settings become."""
+"""The target of a search, a variant of a workload at one scale, and the studies of its settings."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ SHORT = {
     WORKERS: "workers",
     SHARDING: "",
 }
-"""What a key is called in the name of a variant; its last word where it is not listed."""
+"""Abbreviation of a key in the name of a variant; a key that is not listed uses its last word."""
 LONGEST = 60
 
 Setting = Mapping[str, Any]
-"""Value of each key of the space. A key that means nothing beside the others is left out."""
+"""Value of each key of the space. A key that has no meaning with the others is left out."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A variant of a workload at one scale, by one way of scaling."""
+    """A variant of a workload at one scale, with one kind of scaling."""
 
     study: Study
     workload: str
@@ -50,7 +50,7 @@ class Target:
     def of(
         cls, study: Study, workload: str | None, variant: str | None, scale: str | None, scaling: str | None = None
     ) -> Target:
-        """What is meant by the options. Raises UserError where the study has no such thing, or has several."""
+        """The target that the options name. Raises UserError if the study has no such target, or several."""
         scale = scale or study.scales[0]
         try:
             ranks = world_size(scale)
@@ -73,12 +73,12 @@ class Target:
 
     @property
     def ranks(self) -> int:
-        """Processes of a launch."""
+        """Number of processes of a run."""
         return world_size(self.scale)
 
     @property
     def nodes(self) -> int:
-        """Nodes of a launch."""
+        """Number of nodes of a run."""
         return nodes_and_devices(self.scale)[0]
 
     @property
@@ -87,7 +87,7 @@ class Target:
         return self.study.workloads[self.workload].batch_size
 
     def present_value(self, key: str) -> Any:
-        """What the study has of a key now."""
+        """The present value of a key in the study."""
         variant = self.study.variants[self.variant]
         if key == BATCH:
             return self.present_batch
@@ -99,16 +99,16 @@ class Target:
         return int(value) if isinstance(value, float) and value.is_integer() else value
 
     def global_batch(self, setting: Setting) -> int:
-        """Samples of a step over all ranks."""
+        """Samples per step over all ranks."""
         batch = int(setting.get(BATCH, self.present_batch))
         return batch if self.scaling == "strong" else batch * self.ranks
 
     def batch_per_rank(self, setting: Setting) -> int:
-        """Samples of a step of one rank."""
+        """Samples per step of one rank."""
         return self.global_batch(setting) // self.ranks
 
     def variant_of(self, setting: Setting) -> dict[str, Any]:
-        """The variant with a setting, as a study file has it."""
+        """The variant with a setting, as written in a study file."""
         dumped = self.study.model_dump(mode="json", exclude_defaults=True)["variants"][self.variant]
         entry: dict[str, Any] = deepcopy(dumped)
         if self.study.variants[self.variant].strategy != "single":
@@ -129,10 +129,10 @@ class Target:
         return entry
 
     def workload_of(self, setting: Setting, *, whole: bool) -> dict[str, Any]:
-        """The workload with a setting, as a study file has it. whole: with its epochs, else for step times alone.
+        """The workload with a setting, as written in a study file. whole: with epochs, else for step times only.
 
-        The learning rate follows the batch as the workload says of scaling it, since a study file with another
-        `batch_size` means its learning rate at that one.
+        The learning rate is scaled with the batch by the workload's own rule, because a study file gives the
+        learning rate for its own `batch_size`.
         """
         dumped = self.study.model_dump(mode="json", exclude_defaults=True)["workloads"][self.workload]
         entry: dict[str, Any] = {**deepcopy(dumped), "scaling": [self.scaling]}
@@ -153,7 +153,7 @@ class Target:
         return entry
 
     def variant_name(self, setting: Setting, present: Setting) -> str:
-        """Name of the variant with a setting: what differs from the present one."""
+        """Name of the variant with a setting: it lists what differs from the present one."""
         said = [
             f"{SHORT.get(key, key.split('.')[-1].replace('_', '-'))}{_plain(setting[key])}"
             for key in setting
@@ -169,9 +169,9 @@ class Target:
     def content(
         self, settings: list[Setting], present: Setting, *, name: str, description: str, repeats: int, whole: bool
     ) -> dict[str, Any]:
-        """An ordinary study of these settings at the scale, as a file has it.
+        """An ordinary study of these settings at the scale, as the content of its file.
 
-        whole: as the study trains, with all epochs; else for step times alone. It makes no probes and no turns.
+        whole: trains as the study does, with all epochs; else for step times only. It has no probes and no turns.
         """
         dumped = self.study.model_dump(mode="json", exclude_defaults=True)
         base = self.study.base_of(self.variant)
@@ -195,13 +195,13 @@ class Target:
         }
 
     def study_of(self, setting: Setting, present: Setting, *, name: str, repeats: int, whole: bool) -> Study:
-        """The study of one setting. Raises RefusedStudyError where the config model does not take it."""
+        """The study of one setting. Raises RefusedStudyError if the config model refuses it."""
         content = self.content([setting], present, name=name, description="", repeats=repeats, whole=whole)
         return parse_study(content, source=self.variant_name(setting, present))
 
 
 SCREEN_HALF_WIDTH = 0.03
-"""Relative half-width at which the steps of a short launch are enough: launches scatter by as much."""
+"""Relative half-width of the step time at which a short run ends. Runs scatter by about as much."""
 _NOT_OURS = ("floor", "alternating_rounds", "speedup_within", "budget_device_hours", "until")
 
 
@@ -216,7 +216,7 @@ def _named(option: str, name: str | None, known: list[str]) -> str:
 
 
 def _input(entry: Mapping[str, Any], workers: int) -> dict[str, Any]:
-    """How batches are read by so many worker processes. Without any the way of reading stays what it is."""
+    """Input settings for this number of worker processes. Without workers, the kind of loader is unchanged."""
     if workers:
         return {**entry, "loader": "dataloader", "workers": workers}
     return {
@@ -225,13 +225,13 @@ def _input(entry: Mapping[str, Any], workers: int) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> str:
-    """A value as a name may have it."""
+    """A value in the characters that a name may have."""
     text = f"{value:g}" if isinstance(value, float) else str(value)
     return "".join(sign if sign.isalnum() and sign.isascii() else "-" for sign in text.lower()).strip("-")
 
 
 def short_name(name: str) -> str:
-    """A name that is no longer than names may be; what is cut off is told apart by a checksum."""
+    """The name, shortened to the permitted length; a checksum keeps shortened names distinct."""
     if len(name) <= LONGEST:
         return name
     from hashlib import sha256

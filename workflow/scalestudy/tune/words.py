@@ -1,4 +1,4 @@
-"""A search in words: what is searched and what that may cost, then what was tried, spent and found."""
+"""Texts of a search: the space and its possible cost, then what was tried, spent and found."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ GOALS = {"goodput": "goodput", "epoch_time": "speed of an epoch"}
 
 
 def space_lines(space: Space, *, hopeless: int, weighed: str) -> list[str]:
-    """What is searched, and what is held. weighed: how a batch is weighed, '' where it is held."""
+    """The keys that are searched and those that are held. weighed: how a batch is weighed, '' if it is held."""
     target = space.target
     lines = _wrapped(
         f"{target.workload}, {target.variant} at {target.scale}, {target.scaling} scaling:"
@@ -35,40 +35,40 @@ def space_lines(space: Space, *, hopeless: int, weighed: str) -> list[str]:
     lines += [line for key, why in space.held.items() for line in _wrapped(f"  {key} is held: {why}")]
     if space.refused:
         count = counted(len(space.refused), "setting")
-        lines += _wrapped(f"  {count} cannot be run, the first of them by {space.refused[0][1]}")
+        lines += _wrapped(f"  {count} cannot be run, the first because of {space.refused[0][1]}")
     if hopeless:
         lines += _wrapped(
-            f"  {counted(hopeless, 'setting')} predicted at less than half of the best one: not launched"
+            f"  {counted(hopeless, 'setting')} predicted at less than half of the best setting: not run"
         )
     return lines + (_wrapped(f"  {weighed}") if weighed else [])
 
 
 def cost_lines(space: Space, budget_device_hours: float, launch_device_s: float) -> list[str]:
-    """What the search may cost. launch_device_s: mean of a launch of the study, nan if not known."""
+    """The possible cost of the search. launch_device_s: mean over runs of the study, nan if unknown."""
     budget_s = budget_device_hours * 3600
     wall_s = budget_s / space.target.ranks
     lines = _wrapped(
         f"at most {budget_device_hours:.3g} device-hours: {_duration(wall_s)} on"
-        f" {counted(space.target.ranks, 'device')}; every launch ends within"
+        f" {counted(space.target.ranks, 'device')}; every run ends within"
         f" {space.target.study.time_limit_min:g} min"
     )
     if isnan(launch_device_s):
         return lines
     return lines + _wrapped(
-        f"a launch of this study took {launch_device_s:.3g} device-seconds on average, so that the budget is about"
-        f" {budget_s / launch_device_s:.0f} of them; short launches take less"
+        f"a run of this study took {launch_device_s:.3g} device-seconds on average, so the budget is enough for"
+        f" about {budget_s / launch_device_s:.0f} such runs; short runs take less"
     )
 
 
 def launch_line(space: Space, one: Launched, per_s: float) -> str:
-    """A launch in one line, as the search prints it. per_s: samples a second, as the goal weighs them."""
+    """A run in one line, as the search prints it. per_s: samples per second, weighted by the goal."""
     what = {"look": "look ", "short": f"rung {one.rung}", "whole": "final"}[one.kind]
     kept = "" if one.measured_now else " (recorded before)"
     setting = (
         ", ".join(f"{key}: {_value(of)}" for key, of in space.changes(one.setting).items()) or "present setting"
     )
     if one.cut_off:
-        return f"  {what}  cut off at the end of the budget: {setting}"
+        return f"  {what}  stopped at the end of the budget: {setting}"
     if one.outcome != "ok":
         return f"  {what}  {one.outcome.upper()}: {setting}: {one.reason}{kept}"
     worth = "no steady steps" if isnan(per_s) else f"{per_s:9.4g} samples/s"
@@ -86,13 +86,13 @@ def sentence_of(space: Space, goal: str, won: Finalist | None, ended: str) -> st
     dropped = [key for key in space.present if key not in won.setting]
     without = f" (without {', '.join(dropped)})" if dropped else ""
     return (
-        f"{changes}{without}: {GOALS[goal]} {show(*vars(won.gain).values())} times that of the present setting"
+        f"{changes}{without}: {show(*vars(won.gain).values())} times the {GOALS[goal]} of the present setting"
         f" ({level(space):.1%} interval, {won.blocks} blocks)."
     )
 
 
 def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s: float) -> list[str]:
-    """What was tried, spent and found. never_tried: settings that no launch was made of."""
+    """What was tried, spent and found. never_tried: number of settings without a run."""
     tried = len(space.settings) - never_tried
     kinds: Counter[str] = Counter(one.kind for one in found.launches)
     said = ", ".join(f"{kinds[kind]} {name}" for kind, name in _KINDS.items() if kinds[kind])
@@ -100,7 +100,7 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
     lines = _wrapped(f"answer: {found.sentence}")
     lines += [""]
     lines += _wrapped(
-        f"tried: {tried} of {counted(found.settings, 'setting')}; launches: {len(found.launches)} ({said})"
+        f"tried: {tried} of {counted(found.settings, 'setting')}; runs: {len(found.launches)} ({said})"
     )
     lines += _wrapped(
         f"spent: {found.device_time_s:.0f} of {budget_s:.0f} device-seconds"
@@ -114,7 +114,7 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
         lines += ["", *_finalist_lines(one, found)]
     failed = [one for one in found.launches if one.outcome != "ok"]
     if failed:
-        lines += ["", "Settings that are out, since a launch did not come to its end:"]
+        lines += ["", "Settings that were excluded because a run failed:"]
         lines += [
             line
             for one in failed
@@ -126,9 +126,9 @@ def answer_lines(found: TuneFile, space: Space, *, never_tried: int, recorded_s:
 def _spoiled(spoiled: Sequence[Launched], of: int) -> str:
     by = " ".join(dict.fromkeys(code for one in spoiled for code in one.spoiled))
     was = "was" if len(spoiled) == 1 else "were"
-    said = f"note: {len(spoiled)} of {counted(of, 'launch')} {was} measured {spoiled_by(by)}"
+    said = f"note: {len(spoiled)} of {counted(of, 'run')} {was} measured {spoiled_by(by)}"
     if any(one.kind == "whole" for one in spoiled):
-        said += f"; their final blocks are left out where {LEAST_BLOCKS} others are left"
+        said += f"; their final blocks are left out if {LEAST_BLOCKS} others remain"
     return said
 
 
@@ -144,20 +144,20 @@ def _finalist_lines(one: Finalist, found: TuneFile) -> list[str]:
     if one.accuracy_kept == AccuracyKept.NONE:
         how = ""
         if "batch_size" in one.setting and not isnan(found.noise_scale_samples.value):
-            how = "; the batch is weighed by the gradient noise scale"
+            how = "; the batch is weighted by the gradient noise scale"
         return lines + _wrapped(f"  accuracy: not measured at this setting{how}", 4)
     difference = show(*vars(one.accuracy_difference).values(), factor=100)
     kept = _KEPT[one.accuracy_kept]
     if one.accepted and not one.keeps_training and one.accuracy_kept == AccuracyKept.NOT_SHOWN:
         kept = "not lower by more than the margin"
-    return lines + _wrapped(f"  accuracy: {difference} points beside the present setting, {kept}", 4)
+    return lines + _wrapped(f"  accuracy: {difference} points compared with the present setting, {kept}", 4)
 
 
 _KEPT = {
     AccuracyKept.EQUIVALENT: "kept",
     AccuracyKept.LOWER: "lower",
     AccuracyKept.HIGHER: "higher",
-    AccuracyKept.NOT_SHOWN: "not shown to be the same",
+    AccuracyKept.NOT_SHOWN: "inconclusive",
 }
 
 
@@ -167,11 +167,11 @@ def _not_tried(found: TuneFile, space: Space, never_tried: int) -> list[str]:
         lines += _wrapped(f"* {counted(len(space.refused), 'setting')} that the config model refuses", 2)
     if never_tried:
         lines += _wrapped(
-            f"* {counted(never_tried, 'setting')} of the space: none of them was expected to be better than"
-            " the best one known, or the budget went to others",
+            f"* {counted(never_tried, 'setting')} of the space: they were not expected to be better than the best"
+            " known setting, or the budget was used for others",
             2,
         )
-    return lines or ["* nothing: every setting was launched"]
+    return lines or ["* nothing: every setting was run"]
 
 
 def _setting(space: Space, one: Launched) -> str:
@@ -199,5 +199,5 @@ def _wrapped(text: str, indent: int = 4) -> list[str]:
 
 
 def tried_settings(launches: Sequence[Launched]) -> int:
-    """How many different settings were launched."""
+    """Number of different settings that were run."""
     return len({frozenset(one.setting.items()) for one in launches})

@@ -1,1 +1,1 @@
-"""Advice that is tried: which advice, in which study, and what came of it."""
+"""Trials of advice: which advice is tried, in which study, and with what result."""

@@ -1,4 +1,4 @@
-"""verification.csv: a row for each piece of advice that was tried."""
+"""Makes verification.csv: a row for each piece of advice that was tried."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from scalestudy.verify.model import Verified
 
 
 def verification_frame(verified: Sequence[Verified]) -> pd.DataFrame:
-    """A row for each piece of advice: what it is, what was before, predicted and after, and the verdict."""
+    """A row for each piece of advice: the advice, the values before, predicted and after, and the verdict."""
     names = [name for column in VERIFIED_COLUMNS for name in column.names]
     return pd.DataFrame([_row(one) for one in verified], columns=names)
 
@@ -43,6 +43,6 @@ def _row(one: Verified) -> dict[str, Any]:
 
 
 def _columns(found: Interval, name: str, limits: Limits) -> dict[str, float]:
-    """A value and its limits, named as the columns of such limits are."""
+    """A value and its limits, under the names of their columns."""
     ends = ("", *ENDS[limits])
     return {f"{name}{end}": number for end, number in zip(ends, vars(found).values(), strict=False)}

@@ -1,4 +1,4 @@
-"""What is tried of a study's advice, and what came of it: verification/trials.json and verification.json."""
+"""Trials of a study's advice and their results: verification/trials.json and verification.json."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from scalestudy.study.plan import Point
 
 
 class Place(Part):
-    """A point of a trial's study; `single` stands for the base case at any scale."""
+    """A point of a trial's study; a `single` variant is the baseline, whatever the scale."""
 
     workload: str
     variant: str
@@ -29,7 +29,7 @@ class Place(Part):
 
 
 class Trial(Part):
-    """The first advice for a point that a study can hold: the point before, and after it."""
+    """A trial of advice for a point: the point before and after the change, in one study."""
 
     id: str
     """Name of the trial's study."""
@@ -38,14 +38,14 @@ class Trial(Part):
     """Id of the recommendation."""
     change: str
     patch: dict[str, Any] | None
-    """As it was recommended; null where the advice is none, as to use one process."""
+    """As recommended; null if the advice is not a patch, for example to use one process."""
     before: Place
-    """In the trial's study, as in the study that is verified."""
+    """Point before the change; it has the same names in the trial's study and in the verified study."""
     after: Place
     predicted: Prediction | None
 
     def tries(self, at: Place, cause: str, advice: Recommendation) -> bool:
-        """Whether it is a trial of this advice: the same patch or variant for the same cause at the same point."""
+        """Whether this trial tries the given advice: the same patch or variant for the same cause and point."""
         mine = (self.before, self.cause, self.advice, self.patch)
         same_variant = advice.variant in (None, self.after.variant)
         return same_variant and mine == (at, cause, advice.id, advice.patch)
@@ -60,7 +60,7 @@ class LeftOut(Part):
 
 
 class TrialsFile(Document):
-    """verification/trials.json: what is to be tried. It is kept until it is removed, whatever is found later."""
+    """verification/trials.json: the trials to make. It is kept until the user removes it, whatever the results."""
 
     made_by: ClassVar[str] = "scalestudy verify"
     schema_version: Literal[2] = 2
@@ -68,11 +68,11 @@ class TrialsFile(Document):
     trials: tuple[Trial, ...]
     left_out: tuple[LeftOut, ...]
     studies: dict[str, dict[str, Any]]
-    """The study of each trial, by its name, as in its file beside this one."""
+    """The study of each trial, by name; also in a file of its own in the same folder."""
 
 
 class Compared(Part):
-    """A quantity of a point before and after advice; null for what was not measured, or not predicted."""
+    """A quantity of a point before and after the change; null if it was not measured or not predicted."""
 
     before: Interval
     predicted: Interval
@@ -80,30 +80,30 @@ class Compared(Part):
 
 
 class Side(Part):
-    """The launches of a trial before or after its advice."""
+    """The runs of a trial before or after the change."""
 
     world_size: int
     batch_per_rank: int
     global_batch: int
     ends: dict[str, int]
-    """Launches by the word for their end."""
+    """Number of runs by the word for their outcome."""
     interval: IntervalMethod
-    """How the limits of the speedup were made."""
+    """Method of the interval of the speedup."""
     runs: tuple[str, ...]
     base_runs: tuple[str, ...]
 
 
 class Verified(Part):
-    """A trial with what came of it. What was measured is of the trial's study alone."""
+    """A trial and its result. All measurements are from the trial's study."""
 
     trial: Trial
     verdict: Tried
     reason: str
-    """What the verdict rests on, as the end of a sentence."""
+    """Reason for the verdict, as the end of a sentence."""
     gain: Interval
-    """Times the throughput of before, of launches of the same repeat."""
+    """Throughput after over throughput before, compared within repeats."""
     quantities: dict[str, Compared]
-    """By the columns in registry/verified.py, in their units; limits of the accuracy are the range of launches."""
+    """By column of registry/verified.py, in its unit; the limits of the accuracy are the range over runs."""
     accuracy_difference: Interval
     accuracy_kept: AccuracyKept
     before: Side
@@ -111,7 +111,7 @@ class Verified(Part):
 
 
 class TrialRun(RunOrigin):
-    """A launch of a trial: where its numbers come from."""
+    """A run of a trial, the origin of its numbers."""
 
 
 class VerificationFile(Document):
@@ -123,15 +123,15 @@ class VerificationFile(Document):
     verified: tuple[Verified, ...]
     left_out: tuple[LeftOut, ...]
     runs: dict[str, TrialRun]
-    """The launches of the trials, by their ids."""
+    """The runs of the trials, by id."""
 
     def of_points(self, points: Sequence[Point]) -> VerificationFile:
-        """The same without points that are not among these: the study may have been changed since."""
+        """A copy with only these points, since the study may have changed after the trials."""
         names = list(Place.model_fields)
         known = {tuple(getattr(point, name) for name in names) for point in points}
         mine = [one for one in self.verified if tuple(vars(one.trial.before).values()) in known]
         return self.model_copy(update={"verified": tuple(mine)})
 
     def of(self, at: Place, cause: str, advice: Recommendation) -> Verified | None:
-        """What came of this advice at a point; None where it was not tried."""
+        """The result of this advice at a point; None if it was not tried."""
         return next((one for one in self.verified if one.trial.tries(at, cause, advice)), None)

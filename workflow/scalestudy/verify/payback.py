@@ -1,4 +1,4 @@
-"""After how many trainings the device-hours are repaid that trying a piece of advice takes."""
+"""Computes after how many trainings the device-hours of trying a piece of advice are repaid."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ def with_paybacks(
 def payback(
     plan: Plan, at: Place, cause: str, advice: Recommendation, training_h: float, hours: Callable[[RunSpec], float]
 ) -> Payback:
-    """What trying advice at one point takes, and after how many trainings that is repaid.
+    """The cost of trying advice at one point, and the number of trainings that repay it.
 
-    training_h: hours that a training takes at the point, all its devices being busy; nan where not known. hours:
-    device-hours of a launch. Advice that changes how many ranks there are saves their device-hours too.
+    training_h: wall-clock hours of a training at the point, which occupies all its devices; nan if unknown. hours:
+    device-hours of a run. Advice to use fewer ranks also saves the device-hours of the ranks that are not used.
     """
     if why_not(advice):
         return Payback(unknown=Unpaid.NO_TRIAL)
@@ -63,7 +63,7 @@ def payback(
         trial, content = make_trial(plan.study, at, cause, advice)
         price = price_of(make_plan(parse_trial(trial, with_point(content, at), advice)), hours)
     except AdviceError:
-        return Payback(unknown=Unpaid.NO_TRIAL)  # `scalestudy verify` says which key is refused
+        return Payback(unknown=Unpaid.NO_TRIAL)  # `scalestudy verify` reports the refused key
     cost = {"least_device_hours": price.least_hours, "most_device_hours": price.most_hours}
     gain = NOTHING if advice.prediction is None else advice.prediction.gain
     ranks = [place.nodes * place.devices_per_node for place in (at, trial.after)]
@@ -87,14 +87,14 @@ def _unknown(most_h: float, gain: Interval, training_h: float, saved: Interval) 
 
 
 def _training_hours(plan: Plan, at: Place, trained_s: pd.Series) -> float:
-    """Hours of a whole training at a point, the mean of its launches; nan where none is trained to its end.
+    """Hours of a whole training at a point, mean over its runs; nan if no run trains to the end.
 
-    trained_s: seconds of all epochs of the launches that ended well, by run.
+    trained_s: total seconds of the epochs of each good run, by run id.
     """
     workload = plan.study.workloads[at.workload]
     whole = workload.run_to_end if isinstance(workload, CommandWorkload) else workload.epochs > 0
     if not whole:
         return nan
     point = plan.point_at(**at.model_dump())
-    assert point is not None, "the diagnosis is of a point of the plan"
+    assert point is not None, "a diagnosis belongs to a point of the plan"
     return float(trained_s.reindex(list(point.runs)).mean()) / 3600

@@ -1,4 +1,4 @@
-"""What a trial may take, from the launches of the study whose advice it tries."""
+"""The cost of a trial, estimated from the runs of the study whose advice it tries."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from scalestudy.verify.trials import AFTER
 
 
 class Price(NamedTuple):
-    """What a trial may take."""
+    """The cost of a trial."""
 
     launches: int
-    """At the most."""
+    """Largest number of runs."""
     least_hours: float
-    """Device-hours without the launches in reserve."""
+    """Device-hours without the runs in reserve."""
     most_hours: float
-    """Device-hours with all of them."""
+    """Device-hours with all runs in reserve."""
 
 
 def price_of(plan: Plan, hours: Callable[[RunSpec], float]) -> Price:
-    """What a trial may take.
+    """The cost of a trial.
 
-    plan: the trial's own. hours: device-hours of a launch, as `hours_of_a_launch` has them; nan where not known.
+    plan: the trial's plan. hours: device-hours of a run, from `hours_of_a_launch`; nan if unknown.
     """
     of_runs = {run: hours(spec) for run, spec in plan.runs.items()}
     least = sum(taken for run, taken in of_runs.items() if not plan.is_reserve(run))
@@ -35,9 +35,9 @@ def price_of(plan: Plan, hours: Callable[[RunSpec], float]) -> Price:
 
 
 def hours_of_a_launch(runs: pd.DataFrame) -> Callable[[RunSpec], float]:
-    """Device-hours that a launch of a trial takes: the mean of the study's launches of its workload and ranks.
+    """A function for the device-hours of a trial's run: the mean of the study's runs with its workload and ranks.
 
-    Where there are none, the mean of all launches. runs: runs.csv of the study.
+    Without such runs it is the mean of all runs. runs: runs.csv of the study.
     """
     made = runs[runs["outcome"] != "unneeded"]
     taken_h = device_time_s(made) / 3600

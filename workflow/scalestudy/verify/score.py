@@ -1,4 +1,4 @@
-"""What came of a trial: the gain within its repeats, held against what was predicted."""
+"""The result of a trial: the gain within its repeats, compared with the prediction."""
 
 from collections.abc import Mapping
 from math import isnan
@@ -18,11 +18,11 @@ from scalestudy.study.plan import Plan, Point
 from scalestudy.verify.model import Compared, Place, Side, Trial, Verified
 
 HALF = 0.5
-"""Of the predicted gain: a trial that cannot have brought that much refutes the advice."""
+"""Share of the predicted gain; a trial whose whole interval is below it refutes the advice."""
 
 
 class _Measured(NamedTuple):
-    """A point of a trial: its place in the plan, its row of the summary, and its launches that count."""
+    """A point of a trial: its entry in the plan, its row of the summary, and its runs that count."""
 
     point: Point
     row: pd.Series
@@ -30,7 +30,7 @@ class _Measured(NamedTuple):
 
 
 def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, epochs: pd.DataFrame) -> Verified:
-    """plan, summary, runs, epochs: of the trial's own study."""
+    """The verdict on a trial, with its measurements. plan, summary, runs, epochs: of the trial's own study."""
     before, after = (_measured(place, plan, summary, runs) for place in (trial.before, trial.after))
     gain = _gain(trial, plan, before, after)
     difference, kept = NOTHING, AccuracyKept.NONE
@@ -60,7 +60,7 @@ def score(trial: Trial, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame, e
 
 
 def _ended_after(plan: Plan, *sides: _Measured) -> int:
-    """Repeats that both sides have where a budget of device-hours ended them; 0 where it did not."""
+    """Number of repeats of both sides if the budget of device-hours ended the trial; 0 if it did not."""
     launched = min(int(side.row["launches"]) for side in sides)
     cut = launched < plan.study.repeats or any(
         side.row["stopped_because"] == Stopped.HOURS_ENDED for side in sides
@@ -71,7 +71,7 @@ def _ended_after(plan: Plan, *sides: _Measured) -> int:
 def _gain(trial: Trial, plan: Plan, before: _Measured, after: _Measured) -> Interval:
     """Throughput after over throughput before."""
     if trial.after.variant == plan.study.base_of(trial.before.variant):
-        speedup = Interval.of(before.row, "speedup")  # by the way of comparing that the study is judged by
+        speedup = Interval.of(before.row, "speedup")  # compared in the same way as the study's speedups
         return NOTHING if isnan(speedup.value) else speedup.inverse()
     return throughput_gain(before.launches, after.launches, plan.study)
 
@@ -84,17 +84,17 @@ def judge(
     *,
     goal: Goal = Goal.THROUGHPUT,
 ) -> tuple[Tried, str]:
-    """(verdict, why). Where the study is to cost little, gains are those of the device-time of a sample.
+    """(verdict, reason). If the goal is cost per sample, gains are in device-time per sample.
 
-    Confirmed: faster with the whole interval, not shown to be less accurate, and as predicted where something was
-    (`agree`). Partly: faster, but not that. It says nothing of an accuracy that was not measured.
-    Refuted: what it brings is below half of what was predicted, with the whole interval, and the limits of the
-    prediction do not allow it; or the launches after the advice did not come to their end. Undecided otherwise.
+    Confirmed: the whole interval shows a gain, accuracy is not shown to be lower, and the gain agrees with the
+    prediction, if there is one (`agree`). Partly: there is a gain, but not the other conditions. An accuracy that
+    was not measured is not judged. Refuted: the whole interval is below half of the predicted gain and disagrees
+    with the prediction; or no run after the change completed. Undecided otherwise.
     """
     if not after["launches_ok"]:
-        return Tried.REFUTED, f"no launch came to its end: {outcomes(after)}"
+        return Tried.REFUTED, f"no run completed: {outcomes(after)}"
     if isnan(gain.low):
-        return Tried.UNDECIDED, "there is no interval of the gain"
+        return Tried.UNDECIDED, "the gain has no interval"
     predicted = NOTHING if trial.predicted is None else trial.predicted.gain
     faster = "faster"
     if goal == Goal.COST_PER_SAMPLE:
@@ -104,10 +104,10 @@ def judge(
     wanted = 1.0 if isnan(predicted.value) else 1 + HALF * (predicted.value - 1)
     met = not isnan(predicted.value) and gain.low > 1 and agree(gain, predicted)
     if gain.high < wanted and not met:
-        half = "half of what was predicted" if wanted > 1 else "no gain"
+        half = "half of the predicted gain" if wanted > 1 else "1 (no gain)"
         return Tried.REFUTED, f"the upper limit of the gain is below {half}"
     if gain.low <= 1:
-        return Tried.UNDECIDED, "the interval of the gain includes 1, that is, no gain"
+        return Tried.UNDECIDED, "the interval of the gain includes 1 (no gain)"
     if kept == AccuracyKept.LOWER:
         return Tried.PARTLY, f"it is {faster} and less accurate"
     if isnan(predicted.value):
@@ -119,9 +119,9 @@ def judge(
 
 
 def agree(gain: Interval, predicted: Interval) -> bool:
-    """Whether a measured gain and a predicted one may be the same: the interval of their ratio includes 1.
+    """Whether a measured gain agrees with a predicted one: the interval of their ratio includes 1.
 
-    Both are estimates, so that the limits of both count, in quadrature on the logarithmic scale.
+    Both are estimates, so the limits of both are added in quadrature on the logarithmic scale.
     """
     if isnan(predicted.low):
         return gain.low <= predicted.value <= gain.high
@@ -129,7 +129,7 @@ def agree(gain: Interval, predicted: Interval) -> bool:
 
 
 def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFrame) -> _Measured:
-    """A point of the plan, or its base case; the summary has the points in their order."""
+    """A point of the plan, or its baseline. The rows of the summary are in the order of the points."""
     wanted = place.model_dump()
     if plan.study.variants[place.variant].strategy == "single":
         wanted |= {"nodes": 1, "devices_per_node": 1}
@@ -143,7 +143,7 @@ def _measured(place: Place, plan: Plan, summary: pd.DataFrame, runs: pd.DataFram
 
 
 def _quantities(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> dict[str, Interval]:
-    """What the trial measured of a side, by the names of the columns in registry/verified.py."""
+    """The measured quantities of a side, by the names of the columns in registry/verified.py."""
     of_rows = {column.name: _of_row(side.row, column) for column in TRIED if column is not EPOCH_TIME}
     found = of_rows | {EPOCH_TIME.name: _epoch_time(side, plan, epochs)}
     return {column.name: found[column.name] for column in TRIED}
@@ -154,7 +154,7 @@ def _of_row(row: pd.Series, column: Column) -> Interval:
 
 
 def _epoch_time(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> Interval:
-    """Seconds of an epoch; nothing where a launch has none, as one that ends when its step time is known."""
+    """Seconds per epoch; NOTHING if a run has no epochs, such as a run that ends when its step time is known."""
     mean_s = epochs.groupby("run_id")["epoch_time_s"].mean()
     times_s = side.launches.assign(epoch_time_s=side.launches["run_id"].map(mean_s).astype(float))
     if not len(times_s) or not (times_s["epoch_time_s"] > 0).all():
@@ -163,8 +163,8 @@ def _epoch_time(side: _Measured, plan: Plan, epochs: pd.DataFrame) -> Interval:
 
 
 def _predicted(trial: Trial, before: Mapping[str, Interval]) -> dict[str, Interval]:
-    """What the diagnosis predicted: of an epoch, its time before over the predicted gain; of the time to an
-    accuracy, that before over the predicted progress."""
+    """The predictions of the diagnosis. For an epoch: its time before over the predicted gain. For the time to an
+    accuracy: the time before over the predicted progress."""
     told = trial.predicted
     if told is None:
         return {}

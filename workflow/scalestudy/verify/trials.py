@@ -1,8 +1,7 @@
-"""From findings to studies that try their advice: the point before and after it, side by side in every repeat.
+"""Makes studies that try the advice of findings: the point before and after the change, together in every repeat.
 
-A trial is an ordinary study, small and with seeds of its own: its blocks, stopping rules and records are those of
-any study, and no measurement that led to the advice is in it. What one study cannot hold is left out, with the
-reason.
+A trial is an ordinary, small study with its own seeds. It has the blocks, stopping rules and records of any study,
+and contains no measurement that led to the advice. Advice that one study cannot test is left out, with the reason.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,38 +18,38 @@ from scalestudy.verify.model import LeftOut, Place, Trial, TrialsFile
 
 AFTER = "after"
 OTHER_SEEDS = 1000
-"""Added to the seed of the study: no launch of a trial draws what a launch of the study drew."""
+"""Added to the seed of the study, so that the runs of a trial use other random numbers than the study's runs."""
 ONLY_GAIN = {"floor": False, "probe_rounds": 0}
-"""Of `measure`: nothing in a trial is asked for causes, and probes of them take as long as its training."""
+"""Settings of `measure`: a trial does not look for causes, and probes would take as long as its training."""
 HELD = {"variants", "workloads"}
-"""Keys of a study of which one study can hold both sides."""
+"""Keys that can differ between the two sides within one study."""
 WHY_NOT = {
     "scales": "it needs devices that the study does not have",
-    "host": "it changes every launch on the host, so that one study cannot hold both sides",
-    "repeats": "it asks for more launches, not for another training",
-    "max_repeats": "it asks for more launches, not for another training",
-    "report": "it asks for more rows, not for another training",
+    "host": "it changes every run on the host, so one study cannot contain both sides",
+    "repeats": "it adds repeats but does not change the training",
+    "max_repeats": "it adds repeats but does not change the training",
+    "report": "it adds rows but does not change the training",
 }
-NO_ROOM = "the study that tries this advice at another point cannot hold this point too"
+NO_ROOM = "the study that tries this advice at another point cannot include this point"
 
 
 class AdviceError(Exception):
-    """A patch of a diagnosis that the study refuses. It is a defect of scalestudy, and no mistake of the user."""
+    """The study refuses a patch of the diagnosis. This is a defect of scalestudy, not a mistake of the user."""
 
     def __init__(self, at: Place, cause: str, advice: Recommendation, problems: Sequence[str]) -> None:
         self.at, self.change = at, advice.change
         self.why = (
-            f"its patch is refused, which is a defect of scalestudy (finding {cause}, advice {advice.id}):"
+            f"the study refuses its patch, which is a defect of scalestudy (finding {cause}, advice {advice.id}):"
             f" {'; '.join(' '.join(problem.split()) for problem in problems)}"
         )
         super().__init__(f"{cause}.{advice.id}: {self.why}")
 
 
 def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
-    """A trial for every point that has advice to try, and what is left out.
+    """A trial for every point with advice to try, and the advice that is left out.
 
-    Points of a workload and variant with the same advice share a study. Advice whose patch is refused has no
-    trial; `refused_advice` lists it.
+    Points of the same workload and variant with the same advice share a study. Advice whose patch is refused has
+    no trial; `refused_advice` lists it.
     """
     return add_trials(TrialsFile(study=study.name, trials=(), left_out=(), studies={}), study, diagnoses, {})
 
@@ -58,10 +57,10 @@ def make_trials(study: Study, diagnoses: Sequence[Diagnosis]) -> TrialsFile:
 def add_trials(
     chosen: TrialsFile, study: Study, diagnoses: Sequence[Diagnosis], came: Mapping[Place, Tried | None]
 ) -> TrialsFile:
-    """The same with the next advice of each point whose trials were all refuted, or that has none.
+    """The same, plus the next advice of each point whose trials were all refuted, or that has no trial.
 
-    came: of each point that has trials, what came of the last one; None where it has no verdict yet. A trial of
-    points that it had before is not changed: what was measured stays as it is.
+    came: for each point with trials, the verdict of the last one; None if it has no verdict yet. Trials of points
+    that were chosen before are not changed, so their measurements stay valid.
     """
     trials, left_out, studies = list(chosen.trials), list(chosen.left_out), dict(chosen.studies)
     for diagnosis in diagnoses:
@@ -81,7 +80,7 @@ def add_trials(
             except AdviceError:
                 continue
             if trial.id in chosen.studies:
-                continue  # it would have other launches than those that were made
+                continue  # the trial would change, and with it the runs that were already made
             together = with_point(studies.get(trial.id, content), before)
             try:
                 parse_trial(trial, together, advice)
@@ -95,7 +94,7 @@ def add_trials(
 
 
 def refused_advice(study: Study, diagnoses: Sequence[Diagnosis], chosen: TrialsFile) -> list[AdviceError]:
-    """Advice that has no trial because its patch is refused, up to the advice that is tried last at each point."""
+    """Advice without a trial because its patch is refused, up to the advice that was tried last at each point."""
     found = []
     for diagnosis in diagnoses:
         at = Place.of(diagnosis)
@@ -114,9 +113,9 @@ def refused_advice(study: Study, diagnoses: Sequence[Diagnosis], chosen: TrialsF
 
 
 def make_trial(study: Study, before: Place, cause: str, advice: Recommendation) -> tuple[Trial, dict[str, Any]]:
-    """(the trial of advice for a point, its study without the scale of the point).
+    """(trial of advice for a point, its study without the scale of the point).
 
-    advice: one that a study can hold, by `why_not`. Raises AdviceError where its patch is not of the point.
+    advice: advice that a study can test, by `why_not`. Raises AdviceError if its patch does not concern the point.
     """
     name, content, after = _side_by_side(study, before, cause, advice)
     trial = Trial(
@@ -133,7 +132,7 @@ def make_trial(study: Study, before: Place, cause: str, advice: Recommendation) 
 
 
 def parse_trial(trial: Trial, content: dict[str, Any], advice: Recommendation) -> Study:
-    """The study of a trial. Raises AdviceError, with the ids of finding and advice, where it is refused."""
+    """The study of a trial. Raises AdviceError, with the ids of the finding and the advice, if it is refused."""
     try:
         return parse_study(content, source=trial.id)
     except RefusedStudyError as error:
@@ -141,11 +140,11 @@ def parse_trial(trial: Trial, content: dict[str, Any], advice: Recommendation) -
 
 
 def why_not(advice: Recommendation) -> str:
-    """Why a study of both sides cannot be made; empty where it can."""
+    """Why no study can contain both sides; empty if one can."""
     if (advice.changes == Changes.RANKS and advice.scale) or advice.variant:
         return ""
     if not advice.patch:
-        return "it is no patch of the study"
+        return "it is not a patch of the study"
     others = sorted(set(advice.patch) - HELD)
     return WHY_NOT.get(others[0], f"it changes {others[0]}") if others else ""
 
@@ -186,7 +185,7 @@ def _side_by_side(
     if advice.changes == Changes.RANKS and advice.scale:
         nodes, devices = nodes_and_devices(advice.scale)
         alone = nodes * devices == 1
-        scales = [] if alone else [advice.scale]  # one process is launched at any scale
+        scales = [] if alone else [advice.scale]  # every study includes one process
         of = {"nodes": nodes, "devices_per_node": devices, "variant": base if alone else variant}
         after = after.model_copy(update=of)
     name = f"{study.name}-{workload}-{variant}-{advice.id.replace('_', '-')}"[:60].rstrip("-")
@@ -205,14 +204,14 @@ def _side_by_side(
         "measure": dumped.get("measure", {}) | ONLY_GAIN | _bound(study) | _until(study, before, after),
         "report": dumped.get("report", {}) | {"forecast_scales": []},
     }
-    content.pop("verify", None)  # a trial has advice too, and nobody asked for that to be tried
+    content.pop("verify", None)  # the advice of a trial is not tried in turn
     return name, content, after
 
 
 def _bound(study: Study) -> dict[str, Any]:
-    """What ends a trial that takes longer than the launches before it, as one that compiles: the whole budget.
+    """The limit of a trial that takes longer than the study's runs, for example to compile: the whole budget.
 
-    No further repeat is begun beyond it. Only where launches go on until verdicts are decided is there such a key.
+    No repeat is begun beyond it. The key exists only if runs go on until the verdicts are decided.
     """
     hours = study.verify.budget_device_hours
     if not hours or study.measure.until != "decided":
@@ -221,7 +220,7 @@ def _bound(study: Study) -> dict[str, Any]:
 
 
 def _until(study: Study, before: Place, after: Place) -> dict[str, Any]:
-    """What launches of a trial go on for: its gain. One process and fewer ranks are judged by speedups."""
+    """The stopping criterion of a trial: its gain. One process and fewer ranks are judged by speedups instead."""
     sides = {
         name: {"workload": at.workload, "variant": at.variant}
         for name, at in (("before", before), ("after", after))
@@ -231,7 +230,7 @@ def _until(study: Study, before: Place, after: Place) -> dict[str, Any]:
 
 
 def with_point(content: dict[str, Any], point: Place) -> dict[str, Any]:
-    """The study with the scale and the way of scaling of one more point."""
+    """The study with the scale and the scaling of one more point."""
     scale = f"{point.nodes}x{point.devices_per_node}"
     scales = [*dict.fromkeys([*content["scales"], scale])]
     workloads = {

@@ -1,1 +1,1 @@
-"""Is a change of the code or of its place within a limit: what a guard decides, from launches before and after."""
+"""Decides whether a change of the code or its environment is within a limit, from runs before and after it."""

@@ -1,4 +1,4 @@
-"""Whether a quantity became worse than its limit, did not, or cannot be told, with the launches that would tell.
+"""Tests whether a quantity became worse than its limit or not, or how many more runs are needed to decide.
 
 Both answers are one-sided t-tests. `worse`: the mean is shown to be beyond the limit. `within`: it is shown to be
 short of it. Together they are two one-sided tests (Schuirmann 1987, J. Pharmacokinetics and Biopharmaceutics 15),
@@ -19,9 +19,9 @@ from scalestudy.analyse.statistics.power import POWER
 from scalestudy.registry.codes import Guarded
 
 ERROR = 0.05
-"""Probability that a change within its limit is called worse, or one beyond it within, over all looks."""
+"""Probability, over all looks, that a change within its limit is called worse, or one beyond its limit within."""
 MOST_RUNS = 1000
-"""More launches of each side are not worth a number: the difference is at the limit itself."""
+"""Largest number of runs of each side that is reported; if more are needed, the difference is at the limit."""
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,13 @@ class Change:
     """How much worse a quantity became: an estimate on the scale of Limit.worsening, positive for worse."""
 
     value: float
-    """nan where either side has no good launch."""
+    """nan if either side has no good run."""
     error: float = nan
-    """Standard error; nan with fewer than two launches of a side."""
+    """Standard error; nan with fewer than two runs of a side."""
     freedom: float = nan
     """Degrees of freedom of `error`."""
     runs: int = 0
-    """Good launches of the side that has fewer, or pairs of them."""
+    """Good runs of the side with fewer of them, or number of pairs."""
 
     def limits(self, alpha: float) -> Interval:
         """The estimate with a one-sided limit of error probability `alpha` on each side."""
@@ -45,11 +45,11 @@ class Change:
         return Interval(self.value, self.value - half, self.value + half)
 
     def beyond(self, limit: float) -> float:
-        """p-value of the test that shows the mean to be beyond a limit; nan without an interval."""
+        """p-value of the test that the mean is beyond a limit; nan without an interval."""
         return self._tail(self.value - limit)
 
     def short_of(self, limit: float) -> float:
-        """p-value of the test that shows it to be short of the limit; nan without an interval."""
+        """p-value of the test that the mean is short of a limit; nan without an interval."""
         return self._tail(limit - self.value)
 
     def _tail(self, distance: float) -> float:
@@ -64,7 +64,7 @@ NOT_MEASURED = Change(nan)
 
 
 def of_pairs(differences: Sample) -> Change:
-    """The mean of differences within pairs of neighbouring launches, one value a pair."""
+    """The mean of differences within pairs of neighbouring runs, one value per pair."""
     count = len(differences.values)
     if not count:
         return NOT_MEASURED
@@ -90,34 +90,34 @@ def of_samples(after: Sample, before: Sample) -> Change:
 
 @dataclass(frozen=True)
 class Check:
-    """A quantity at a point, its change and its limit."""
+    """A quantity at a point, with its change and its limit."""
 
     point: str
-    """What documents call the point."""
+    """Name of the point in documents."""
     limit: Limit
     change: Change
     word: Guarded = Guarded.CANNOT_TELL
     alpha: float = nan
     """Error probability of one-sided limits at this look."""
     more: float = nan
-    """Launches of each side that would tell beyond those that were made; inf where no number would."""
+    """Further runs of each side that are needed to decide; inf if no number is enough."""
 
     @property
     def shown(self) -> Interval:
-        """The change as Limit.change has it; 90 % limits where it is looked at once."""
+        """The change on the scale of Limit.change; the interval has a level of 90 % if there is one look."""
         interval = self.change.limits(self.alpha)
         turn = interval.map if self.limit.of.worse > 0 else interval.falling
         return turn(self.limit.change_of)
 
 
 def decide(tests: Sequence[Check], *, looks: int = 1, before: Mapping[int, Guarded] | None = None) -> list[Check]:
-    """The tests with their words. looks: how often they are looked at, at the most; the error is shared evenly.
+    """The tests with their answers. looks: largest number of looks; the error probability is divided evenly.
 
-    The probability that any test is called worse by mistake, over all tests and looks, is at most ERROR: Holm's
+    The probability that any test is wrongly called worse, over all tests and looks, is at most ERROR: Holm's
     step-down procedure (Holm 1979, Scandinavian Journal of Statistics 6). `within` needs no such correction: a
-    guard passes where all tests are within, so a mistake needs one that is beyond its limit to be called within
-    (intersection-union test; Berger 1982, Technometrics 24). before: words of an earlier look, by place; they
-    stay.
+    guard passes only if all tests are within, so it is wrong only if a test beyond its limit is called within
+    (intersection-union test; Berger 1982, Technometrics 24). before: answers of an earlier look, by index;
+    `within` is kept.
     """
     settled, alpha = before or {}, ERROR / looks
     order = sorted(range(len(tests)), key=lambda at: (isnan(p := _beyond(tests[at])), p))
@@ -149,11 +149,11 @@ def _beyond(test: Check) -> float:
 
 
 def more_runs(change: Change, limit: float, *, alpha: float) -> float:
-    """Launches of each side beyond those made with which the test decides in 4 of 5 cases, at the present spread.
+    """Further runs of each side with which the test decides in 4 of 5 cases, at the present spread.
 
-    The smallest n with (t(1 - alpha) + t(POWER)) s / sqrt(n) <= |limit - value|, both quantiles at the degrees of
-    freedom that n launches have. s is the present spread of a launch. 1 at least; inf where it is more than
-    MOST_RUNS; nan where the spread is not known.
+    The total n is the smallest with (t(1 - alpha) + t(POWER)) s / sqrt(n) <= |limit - value|, both quantiles at
+    the degrees of freedom of n runs. s is the present spread of a run. The result is at least 1; inf if n is more
+    than MOST_RUNS; nan if the spread is not known.
     """
     if isnan(change.error):
         return nan
@@ -167,10 +167,10 @@ def more_runs(change: Change, limit: float, *, alpha: float) -> float:
 
 
 def overall(tests: Sequence[Check]) -> tuple[Guarded, Check]:
-    """(the worst word, the test that decided on it): worse before cannot tell before within.
+    """(the overall answer, the test that it rests on). `worse` overrides `cannot tell`, which overrides `within`.
 
-    Among several that are worse the surest one, of those that cannot be told the one that needs most launches, of
-    those within the one nearest to its limit.
+    Of several tests that are worse, the one with the smallest p-value; of those that cannot tell, the one that
+    needs most runs; of those within, the one nearest to its limit.
     """
     found = {word: [test for test in tests if test.word is word] for word in Guarded}
     if found[Guarded.WORSE]:

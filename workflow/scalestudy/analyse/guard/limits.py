@@ -10,21 +10,21 @@ from scalestudy.record.document import Part
 
 @dataclass(frozen=True)
 class Quantity:
-    """Something that every launch has a value of."""
+    """A quantity that can have a limit."""
 
     name: str
     columns: tuple[str, ...]
-    """Columns of a launch that may have it; the first one that both sides have counts."""
+    """Columns of runs.csv that may contain it; the first one with values on both sides counts."""
     worse: int
-    """1 where a larger value is worse, -1 where a smaller one is."""
+    """1 if a larger value is worse, -1 if a smaller value is worse."""
     relative: bool = True
-    """Whether a change is a ratio, in percent; else a difference of percentages, in points."""
+    """Whether a change is a ratio, in percent; otherwise it is a difference of percentages, in points."""
     live: bool = True
-    """Whether a single launch has it. A speedup needs launches of the base case."""
+    """Whether a single run has a value. A speedup also needs runs of the baseline."""
 
     @property
     def sign(self) -> str:
-        """The sign that stands between the quantity and its limit."""
+        """The sign between the quantity and its limit."""
         return ">" if self.worse > 0 else "<"
 
 
@@ -48,8 +48,8 @@ class Limit(Part):
     quantity: str
     """Name in QUANTITIES."""
     change: float
-    """The change that is the limit, with its sign: a fraction of the value before, 0.03 for +3 %; of an accuracy
-    a difference of fractions, -0.005 for -0.5 points."""
+    """The largest permitted change, with its sign: a fraction of the value before (0.03 for +3 %), or for an
+    accuracy a difference of fractions (-0.005 for -0.5 points)."""
 
     @property
     def of(self) -> Quantity:
@@ -57,10 +57,10 @@ class Limit(Part):
 
     @property
     def worsening(self) -> float:
-        """The limit on the scale of the test: positive is worse. A logarithm of a ratio, or a difference."""
+        """The limit on the scale of the test, positive for worse: a logarithm of a ratio, or a difference."""
         return self.of.worse * (log1p(self.change) if self.of.relative else self.change)
 
     def change_of(self, worsening: float) -> float:
-        """A value on the scale of the test as `change` has it."""
+        """Converts a value on the scale of the test to the scale of `change`."""
         signed = self.of.worse * worsening
         return expm1(signed) if self.of.relative else signed

@@ -1,4 +1,4 @@
-"""Launches in turn: their order, the looks at them, and the changes that pairs of neighbours show."""
+"""Alternating runs before and after a change: their order, the looks, and the changes within pairs of runs."""
 
 from __future__ import annotations
 
@@ -13,30 +13,31 @@ from scalestudy.record.document import Document, Part, Real
 from scalestudy.registry.codes import Guarded, Spoiled
 
 LOOKS = 3
-"""How often the pairs are looked at: after a third, two thirds and all of them."""
+"""Number of looks: after a third, two thirds and all of the pairs."""
 FEWEST = 4
-"""Pairs before the first look, and without spoiled ones: the spread of fewer is hardly known."""
+"""Smallest number of pairs before the first look, and after leaving out disturbed pairs: the spread of fewer pairs
+is hardly known."""
 Values = Mapping[str, Any]
-"""Columns of a launch: a row of runs.csv with `epoch_time_s`."""
+"""Columns of a run: a row of runs.csv with `epoch_time_s`."""
 
 
 def after_first(pair: int) -> bool:
-    """Whether the launch after the change is the first one of a pair, counted from 1: ABBA BAAB BAAB ABBA.
+    """Whether the run after the change comes first in a pair, counted from 1: ABBA BAAB BAAB ABBA.
 
-    A pair is reversed where the number of ones in its index, in binary, is odd (Thue and Morse). A drift that is
-    a straight line over time cancels in each two pairs, one that is a parabola in each four.
+    A pair is reversed if the number of ones in its binary index is odd (Thue and Morse). A linear drift over time
+    cancels in every two pairs, a quadratic drift in every four pairs.
     """
     return (pair - 1).bit_count() % 2 == 1
 
 
 def looks_at(pairs: int) -> tuple[int, ...]:
-    """Numbers of pairs at which it is looked: 4, 8, 12 of 12. Even where they are not the last."""
+    """Numbers of pairs after which there is a look: 4, 8, 12 of 12. All but the last are even."""
     shares = {2 * ceil(pairs * look / LOOKS / 2) for look in range(1, LOOKS)}
     return tuple(sorted({look for look in shares if FEWEST <= look < pairs} | {pairs}))
 
 
 class Pair(Part):
-    """Two launches that followed each other."""
+    """Two consecutive runs, one before and one after the change."""
 
     point: str
     pair: int
@@ -50,11 +51,11 @@ class Pair(Part):
     """By quantity: how much worse it was after the change, as a logarithm of a ratio, or a difference of
     accuracies."""
     spoiled: tuple[str, ...] = ()
-    """What spoiled a launch of the pair, as in the column `spoiled` of runs.csv."""
+    """How a run of the pair was disturbed, as in the column `spoiled` of runs.csv."""
 
 
 class CheckOfGuard(Part):
-    """A quantity at a point, with its limit and what was found. Changes are fractions, 0.03 for 3 %."""
+    """A quantity at a point, with its limit and the result. Changes are fractions, 0.03 for 3 %."""
 
     point: str
     quantity: str
@@ -65,29 +66,29 @@ class CheckOfGuard(Part):
     pairs: int
     answer: Guarded
     more_runs: Real
-    """Of each side, that would tell; null where it is known, or no number would."""
+    """Further runs of each side that are needed to decide; null if it is decided, or no number is enough."""
 
 
 class GuardFile(Document):
-    """guard.json: every pair of a guard, and what was decided on them."""
+    """guard.json: every pair of a guard, and the decision."""
 
     made_by: ClassVar[str] = "scalestudy guard"
     schema_version: Literal[1] = 1
     scalestudy: str
     before: str
-    """What was launched, in words."""
+    """Description of the side before the change."""
     after: str
     looks: tuple[int, ...]
-    """Numbers of pairs at which it is decided."""
+    """Numbers of pairs after which the guard tests."""
     answer: Guarded | None = None
-    """null until it is decided."""
+    """null until there is a decision."""
     sentence: str = ""
     checks: tuple[CheckOfGuard, ...] = ()
     pairs: tuple[Pair, ...] = ()
 
 
 def worsening(quantity: str, before: Values, after: Values) -> float:
-    """How much worse a quantity is after the change, in one pair; nan where a launch has no value of it."""
+    """How much worse a quantity is after the change, in one pair; nan if a run has no value of it."""
     of = QUANTITIES[quantity]
     for column in of.columns:
         values = [_value(launch, column, of) for launch in (before, after)]
@@ -104,19 +105,19 @@ def _value(launch: Values, column: str, of: Quantity) -> float:
 
 
 def spoiled_in(launches: Sequence[Values]) -> tuple[str, ...]:
-    """What something else on the host did to launches of a pair, by what the host said alone."""
+    """How the runs of a pair were disturbed, by the host's own reports; without codes for nothing and unknown."""
     codes = [code for launch in launches for code in str(launch.get("spoiled", "")).split()]
     return tuple(dict.fromkeys(code for code in codes if code not in (Spoiled.NONE, Spoiled.UNKNOWN)))
 
 
 def pairs_that_count(pairs: Sequence[Pair], point: str) -> list[Pair]:
-    """The pairs of a point that count: spoiled ones are left out while enough others are left."""
+    """The pairs of a point that count: disturbed pairs are left out if enough others remain."""
     of_point = [pair for pair in pairs if pair.point == point]
     clean = [pair for pair in of_point if not pair.spoiled]
     return clean if len(clean) >= FEWEST else of_point
 
 
 def change_in(pairs: Sequence[Pair], point: str, quantity: str) -> Change:
-    """Of the pairs of a point that count; Student's t over pairs."""
+    """The change over the pairs of a point that count; Student's t over pairs."""
     values = [pair.worsening[quantity] for pair in pairs_that_count(pairs, point)]
     return of_pairs(Sample([value for value in values if not isnan(value)]))

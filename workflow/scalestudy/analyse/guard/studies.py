@@ -1,4 +1,4 @@
-"""The changes from one finished study to another, at the points that both have."""
+"""Computes the changes from one finished study to another, at their common points."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ EPOCH_TIME = "epoch_time_s"
 
 
 def with_epoch_times(runs: pd.DataFrame, epochs: pd.DataFrame) -> pd.DataFrame:
-    """runs.csv with the mean training time of an epoch of each launch, in seconds, in the column epoch_time_s."""
+    """runs.csv with the column epoch_time_s: the mean training time of an epoch of each run, in seconds."""
     means = epochs.groupby("run_id")[EPOCH_TIME].mean()
     return runs.assign(**{EPOCH_TIME: runs["run_id"].map(means).astype(float)})
 
 
 def looks_of(sources: Sequence[Source]) -> int:
-    """How often intervals of these studies may have been looked at."""
+    """Largest number of looks at the intervals of these studies."""
     return max(len(source.plan.study.looks) for source in sources)
 
 
 def changes(
     comparison: Comparison, sources: Sequence[Source], limits: Sequence[Limit]
 ) -> Iterator[tuple[pd.Series, Limit, Change]]:
-    """(row of Comparison.points, limit, change from the first study) of every point that is compared.
+    """(row of Comparison.points, limit, change from the first study) of every compared point.
 
-    A base case has no speedup and no efficiency: it is left out for these. A point that has no value of a quantity
-    in either study, such as one that ran out of memory in both, is left out too.
+    Baselines have no speedup and no efficiency, so they are left out for these. A point without a value of the
+    quantity in both studies, for example because it ran out of memory in both, is left out too.
     """
     answers = {source.letter: source.answers for source in sources}
     first = answers[sources[0].letter]
@@ -53,7 +53,7 @@ def changes(
 
 
 def _change(before: Answer, after: Answer, limit: Limit) -> Change | None:
-    """None where neither has a value of the quantity."""
+    """The change of a quantity; None if neither side has a value of it."""
     quantity = limit.of
     if quantity.name == "accuracy":
         return _accuracy(before, after)
@@ -68,7 +68,8 @@ def _change(before: Answer, after: Answer, limit: Limit) -> Change | None:
 
 
 def _accuracy(before: Answer, after: Answer) -> Change | None:
-    """In pairs of launches of one seed where there are any; else of independent launches."""
+    """The change of accuracy, within pairs of runs with the same seed if there are several; else between
+    independent runs."""
     mine, theirs = (_by_seed(one) for one in (after, before))
     if mine.empty and theirs.empty:
         return None
@@ -99,7 +100,7 @@ def _logs(answer: Answer, column: str) -> Sample:
 
 
 def _speedups(answer: Answer) -> Sample:
-    """Logarithms of the speedups of single launches, or within repeats, as the study is judged by."""
+    """Logarithms of the speedups of single runs or within repeats, by the study's own method."""
     study = answer.source.plan.study
     turned = with_turns(answer.good)
     if study.measure.speedup_within == "launches" and len(turned):

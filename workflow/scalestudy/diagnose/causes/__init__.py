@@ -1,7 +1,8 @@
 """The causes, in the order of decision: validity, host and input, stragglers, transport, structure, size.
 
-The commonest wrong answer is "batch too small", because a larger batch hides nearly every other fault. So what is
-found earlier is put right first, and the size of the work is blamed only for what the causes before it leave.
+The most common wrong diagnosis is "batch too small", because a larger batch hides nearly every other fault. So
+causes that come earlier should be fixed first, and the size of the work is blamed only for the overhead that they
+leave unexplained.
 """
 
 from dataclasses import replace
@@ -46,17 +47,17 @@ BELOW_TARGET = (Verdict.POOR, Verdict.NEGATIVE_SCALING)
 
 
 LIKELY = 0.5
-"""Support from which a cause is named whether or not the point is below its target: its quantity is beyond the
-threshold. What is less likely is named only as far as the point may be below its target."""
+"""Support from which a cause is named whether or not the point is below its target: its estimate is beyond the
+threshold. A cause with less support is named only if the point may also be below its target."""
 
 
 def find_causes(case: Case, verdict: Verdict) -> Named:
-    """What the evidence supports of a point that is measured and not confounded, the first to be put right first.
+    """The causes that the evidence supports for a measured point that is not confounded, in the order to fix them.
 
-    A point below the target for which nothing is found is `unexplained`, and says what measurement would decide.
-    Beside these stand causes that the measurements do not rule out, with weights (named.py).
+    A point that misses its target and has no cause is `unexplained`; that finding names the measurement that
+    would decide. Causes that the measurements do not rule out are added with weights (named.py).
     """
-    if (found := host.oversubscribed.look(case)) is not None:  # no other cause can be told from it
+    if (found := host.oversubscribed.look(case)) is not None:  # it masks every other cause
         return Named((host.oversubscribed.finding(case, found),))
     below = _below_target(case, verdict)
     asked = [cause for cause in CAUSES if cause.stage != Stage.SIZE or is_possible(below)]
@@ -65,8 +66,8 @@ def find_causes(case: Case, verdict: Verdict) -> Named:
     seen = {cause: one for cause, one in looked.items() if one.found and (cause.stage != Stage.SIZE or blamed)}
     kept = [cause for cause in seen if cause.stage != Stage.SIZE] + _of_size(case, seen)
 
-    # An interval over launches that decides has both kinds of steps in it already, and so has the evidence of a
-    # cause that reaches its threshold: then they are told last.
+    # If the interval over runs decides the verdict, it already covers both kinds of steps. The same is true of the
+    # evidence for a cause that reaches its threshold. Causes of validity are then listed last.
     decided = verdict != Verdict.UNDECIDED or any(Stage.VALIDITY < cause.stage < Stage.SIZE for cause in kept)
 
     def stage(cause: Cause) -> Stage:
@@ -103,21 +104,21 @@ def find_causes(case: Case, verdict: Verdict) -> Named:
 
 def _is_named(cause: Cause, support: float, below: float) -> bool:
     """Whether a cause that was not found is named; below: probability that the point is below its target."""
-    joint = support if cause.stage == Stage.SIZE else below * support  # that of size has it as a factor
+    joint = support if cause.stage == Stage.SIZE else below * support  # causes of size include it already
     return support >= LIKELY or is_possible(joint)
 
 
 def _below_target(case: Case, verdict: Verdict) -> float:
-    """Probability that the efficiency is below the target, so that the size of the work may be blamed."""
+    """Probability that the efficiency is below the target. Only then may the size of the work be blamed."""
     if verdict != Verdict.UNDECIDED:
         return 1.0 if verdict in BELOW_TARGET else 0.0
     return 1 - beyond_on_logs(case, case.interval("efficiency"), case.target_efficiency)
 
 
 def _left_support(case: Case, overhead: Seen, found: dict[Cause, Seen]) -> float:
-    """Probability that the found causes before size leave enough of the overhead to blame the size.
+    """Probability that the causes found before size leave enough of the overhead to blame the size.
 
-    Each of them that is near its threshold is a cause with the probability that is its support.
+    Each of them that is near its threshold counts as a cause with a probability equal to its support.
     """
     before = {cause: one for cause, one in found.items() if cause.stage < Stage.SIZE}
     near = [cause for cause, one in before.items() if one.explained_s > 0 and not is_clear(one.support)]
@@ -134,7 +135,7 @@ def _left_support(case: Case, overhead: Seen, found: dict[Cause, Seen]) -> float
 
 
 def _order_is_open(case: Case, holding: dict[Cause, Seen], found: dict[Cause, Seen]) -> bool:
-    """Whether both causes of size are found, and the measurements do not decide which one costs more."""
+    """Whether both causes of size are found and the measurements do not decide which one costs more."""
     if size.comm_bound not in holding or size.launch_bound not in holding:
         return False
     more = less(left_of(holding[size.comm_bound].loss_s, found), holding[size.launch_bound].loss_s)
@@ -143,9 +144,9 @@ def _order_is_open(case: Case, holding: dict[Cause, Seen], found: dict[Cause, Se
 
 
 def _of_size(case: Case, seen: dict[Cause, Seen]) -> list[Cause]:
-    """Causes of size, the one that costs more first.
+    """The causes of size that reach the threshold, the more costly one first.
 
-    The overhead only as far as causes before it leave some of it.
+    Communication counts only with the overhead that earlier causes leave.
     """
     told_s = sum(found.explained_s for cause, found in seen.items() if cause.stage < Stage.SIZE)
     left_s = {

@@ -1,4 +1,4 @@
-"""What is worth knowing beside the speed: memory that grows or is short, accuracy that was lost."""
+"""Findings that do not concern the speed: memory that grows or is short, accuracy that was lost."""
 
 from math import isnan
 
@@ -8,27 +8,27 @@ from scalestudy.diagnose.cause import Seen, Stage, cause
 from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.registry.words.points import memory_growth
 
-FRAGMENTED = 1.3  # reserved over allocated memory, peaks of both
+FRAGMENTED = 1.3  # peak reserved over peak allocated memory
 
 
 @cause("memory-growth", Stage.BESIDE, refuted_by="memory that stops growing in a longer run")
 def memory_grows(case: Case) -> Seen | None:
-    """A slope over steady steps whose lower limit adds up to 1 % of the memory, in most launches."""
+    """Memory grows over the steady steps by at least 1 % (lower limit of the slope), in most runs."""
     point = case.point
     if not in_most_launches(point, "launches_growing"):
         return None
     most = f"more than half of {int(point['launches_ok'])}"
     advice = Recommendation(
         id="keep_numbers",
-        change="Keep numbers, not tensors: loss.item(), or loss.detach() where it is to stay on the device.",
-        unpredicted="a run that is long enough ends out of memory.",
+        change="Keep numbers, not tensors: loss.item(), or loss.detach() if the loss should stay on the device.",
+        unpredicted="the gain is not speed: without this change, a long enough run ends out of memory.",
     )
     return Seen(
-        f"Memory grows while training is steady: {memory_growth(point)}. A list of losses that keeps"
-        " their graphs is the usual reason.",
+        f"Memory grows while training is steady: {memory_growth(point)}. The usual reason is a list of losses"
+        " that keeps their graphs alive.",
         (
-            Evidence.of("growing_runs", "launches that grow", point["launches_growing"], "", most),
-            Evidence.of("peak_resident_memory", "peak of resident memory", point["peak_resident_gib"], "GiB"),
+            Evidence.of("growing_runs", "runs with growing memory", point["launches_growing"], "", most),
+            Evidence.of("peak_resident_memory", "peak resident memory", point["peak_resident_gib"], "GiB"),
         ),
         (advice,),
     )
@@ -42,13 +42,13 @@ def memory_pressure(case: Case) -> Seen | None:
         return None
     advice = Recommendation(
         id="more_micro_batches",
-        change="Pass the batch in more micro-batches.",
+        change="Split the batch into more micro-batches.",
         patch=case.variant_patch({"accumulation_steps": 2 * case.knobs.accumulation_steps}),
-        unpredicted="about half the memory of activations goes, and a step has more and smaller kernels.",
+        unpredicted="activations need about half the memory, but a step has more and smaller kernels.",
     )
     return Seen(
-        "The allocator had to give memory back and ask again, which waits for the device: steps jitter where"
-        " memory is short.",
+        "The CUDA allocator had to free cached memory and retry, which waits for the device. Step times jitter"
+        " when memory is short.",
         (Evidence.of("allocation_retries", "retries of the CUDA allocator", retries, "", "> 0"),),
         (advice,),
     )
@@ -56,21 +56,21 @@ def memory_pressure(case: Case) -> Seen | None:
 
 @cause("fragmentation", Stage.BESIDE, refuted_by="the same retries with expandable segments")
 def fragmentation(case: Case) -> Seen | None:
-    """Reserved memory 1.3 times what is allocated, and retries: memory that nobody else wants is no loss."""
+    """Reserved memory >= 1.3 times the allocated memory, and retries: without retries, reserving costs nothing."""
     reserved, allocated = case.point["peak_reserved_gib"], case.point["peak_allocated_gib"]
     if isnan(reserved) or isnan(allocated) or reserved < FRAGMENTED * allocated:
         return None
     if not case.point["allocation_retries"] > 0:
         return None
-    much = f">= {FRAGMENTED:g} times what is allocated"
+    much = f">= {FRAGMENTED:g} times the allocated memory"
     advice = Recommendation(
         id="expandable_segments",
-        change="Let segments of the allocator grow.",
+        change="Let the allocator use expandable segments.",
         patch=case.variant_patch({"environment": {"PYTORCH_CUDA_ALLOC_CONF": "expandable_segments:True"}}),
-        unpredicted="up to the difference of the two.",
+        unpredicted="it can free at most the difference between reserved and allocated memory.",
     )
     return Seen(
-        "Memory is reserved in pieces that do not fit what is asked for.",
+        "Memory is fragmented: it is reserved in pieces that do not fit the requests.",
         (
             Evidence.of("reserved_memory", "reserved memory", reserved, "GiB", much),
             Evidence.of("allocated_memory", "allocated memory", allocated, "GiB"),
@@ -81,7 +81,7 @@ def fragmentation(case: Case) -> Seen | None:
 
 @cause("large-batch", Stage.BESIDE, refuted_by="equal accuracy at a learning rate that follows the batch")
 def large_batch(case: Case) -> Seen | None:
-    """Accuracy not equivalent to the base case's and lower (two one-sided tests)."""
+    """Accuracy lower than the baseline's and not equivalent to it (two one-sided tests)."""
     if case.point["accuracy_kept"] != "lower":
         return None
     batch, of_base = case.point["global_batch"], case.base["global_batch"]
@@ -89,23 +89,23 @@ def large_batch(case: Case) -> Seen | None:
     within = f"within {margin * 100:g} points"
     if batch > of_base:
         explanation = (
-            "Training is less accurate than the base case at equal epochs: the global batch has grown, and with it"
-            " each step has to do more than this learning rate lets it."
+            "Accuracy is lower than the baseline's after equal epochs. The global batch is larger, so there are"
+            " fewer steps, and the learning rate is too small for them."
         )
     else:
         explanation = (
-            "Training is less accurate than the base case at an equal global batch: something in it differs."
+            "Accuracy is lower than the baseline's at an equal global batch, so the training itself differs."
         )
     following = {"learning_rate_scaling": "linear", "warmup_steps": 100}
     advice = Recommendation(
         id="scale_learning_rate",
-        change="Let the learning rate follow the global batch, with warm-up.",
+        change="Scale the learning rate with the global batch, with warm-up.",
         patch={"workloads": {case.point["workload"]: {"optimizer": following}}},
-        unpredicted="what a batch costs in epochs is the workload's own. Look at the time to an"
-        " accuracy, not at samples a second.",
+        unpredicted="how many more epochs a larger batch needs depends on the workload. Compare the time to a"
+        " target accuracy, not samples per second.",
     )
     evidence = (
-        Evidence.of("accuracy_difference", "accuracy against the base case", difference, "points", within),
-        Evidence.of("global_batch", "global batch", batch, f"(base case {of_base:g})"),
+        Evidence.of("accuracy_difference", "accuracy minus the baseline's", difference, "points", within),
+        Evidence.of("global_batch", "global batch", batch, f"(baseline {of_base:g})"),
     )
     return Seen(explanation, evidence, (advice,))

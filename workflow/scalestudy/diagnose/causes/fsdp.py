@@ -1,4 +1,4 @@
-"""DDP or FSDP: what a study that has both measured of them says, and what to do where one does not fit."""
+"""Causes of the choice between DDP and FSDP: one is slower in the same study, or one does not fit."""
 
 from math import isnan
 
@@ -12,10 +12,10 @@ from scalestudy.diagnose.predict import as_measured, peak_memory_gib
 from scalestudy.diagnose.support import beyond, is_possible
 
 
-@cause("fsdp-overhead", Stage.STRUCTURE, refuted_by="a DDP that runs out of memory in longer training")
+@cause("fsdp-overhead", Stage.STRUCTURE, refuted_by="DDP running out of memory in longer training")
 def fsdp_overhead(case: Case) -> Seen | None:
-    """Step time above DDP's at the same scale and batch, where DDP fits: the lower limit of their difference is
-    above 0."""
+    """FSDP's step takes longer than DDP's at the same scale and batch, where DDP fits: the lower limit of the
+    difference is above 0."""
     if case.point["strategy"] != "fsdp" or (fits := _that_fit(case, "ddp")).empty:
         return None
     ddp = fits.iloc[fits["step_time_s"].argmin()]
@@ -31,27 +31,27 @@ def fsdp_overhead(case: Case) -> Seen | None:
             change=f"Use {ddp['variant']}: the model fits without sharding.",
             prediction=as_measured(case, ddp),
             variant=str(ddp["variant"]),
-            warning="A larger model or batch may not fit; then FSDP is what is left.",
+            warning="A larger model or batch may not fit with DDP; then FSDP is needed.",
         )
     ]
     if case.knobs.fsdp.sharding == "full":
         advice.append(
             Recommendation(
                 id="shard_gradients",
-                change="Or shard gradients and optimizer states only: parameters are then gathered once a step.",
+                change="Or shard gradients and optimizer states only: parameters are then gathered once per step.",
                 patch=case.variant_patch({"fsdp": {"sharding": "gradients"}}),
-                unpredicted="a third of the bytes less; the parameters stay on every rank.",
+                unpredicted="one third fewer bytes are sent, but every rank keeps all parameters.",
             )
         )
     evidence = (
-        Evidence.of("step_of_fsdp", "step of FSDP", mine, "ms"),
-        Evidence.of("step_of_ddp", f"step of {ddp['variant']}", theirs, "ms"),
+        Evidence.of("step_of_fsdp", "step time of FSDP", mine, "ms"),
+        Evidence.of("step_of_ddp", f"step time of {ddp['variant']}", theirs, "ms"),
         *_peaks(case.point, "fsdp", "FSDP"),
         *_peaks(ddp, "ddp", ddp["variant"]),
     )
     return Seen(
-        "FSDP gathers parameters that would have fitted: DDP came to its end at the same scale and batch, and"
-        " its steps are faster.",
+        "FSDP gathers parameters that would fit on every rank: DDP completes at the same scale and batch, with"
+        " faster steps.",
         evidence,
         tuple(advice),
         longer_s,
@@ -63,14 +63,14 @@ def fsdp_overhead(case: Case) -> Seen | None:
 @cause(
     "ddp-oom",
     Stage.STRUCTURE,
-    refuted_by="a launch that fits with a smaller batch: then it is the activations",
+    refuted_by="a run that fits with a smaller batch: then the activations are too large",
 )
 def ddp_oom(case: Case) -> Seen | None:
-    """Outcome oom of every launch."""
+    """Every run ends out of memory (outcome oom)."""
     point = case.point
     if point["strategy"] != "ddp" or point["launches_ok"] or not point["launches_oom"]:
         return None
-    evidence = [Evidence.of("runs_out_of_memory", "launches out of memory", point["launches"], "", "all of them")]
+    evidence = [Evidence.of("runs_out_of_memory", "runs out of memory", point["launches"], "", "all of them")]
     fits = _that_fit(case, "fsdp")
     for _, row in fits.iterrows():
         evidence += _peaks(row, row["variant"], f"{row['variant']}, which fits")
@@ -85,25 +85,27 @@ def ddp_oom(case: Case) -> Seen | None:
         shown = {"strategy": "fsdp"} | ({"base": case.base["variant"]} if len(case.study.variants) > 1 else {})
         shard = Recommendation(
             id="use_fsdp",
-            change="Shard the model (FSDP): ranks share parameters, gradients and optimizer states.",
+            change="Shard the model (FSDP): each rank then keeps only a part of the parameters, gradients and"
+            " optimizer states.",
             patch={"variants": {"fsdp": shown}},
-            unpredicted=f"about 1/{case.ranks} of the model's state is left on a rank; activations stay.",
+            unpredicted=f"each rank keeps about 1/{case.ranks} of the model's state; activations are unchanged.",
         )
     smaller = Recommendation(
         id="more_micro_batches",
-        change="Or pass the batch in more micro-batches: less memory for activations at the same global batch.",
+        change="Or split the batch into more micro-batches: activations then need less memory at the same global"
+        " batch.",
         patch=case.variant_patch({"accumulation_steps": 2 * case.knobs.accumulation_steps}),
-        unpredicted="how much of the memory is activations was not measured.",
+        unpredicted="the memory of the activations was not measured.",
     )
     return Seen(
-        "DDP keeps the whole model, its gradients and its optimizer's states on every rank, and they do not fit.",
+        "DDP keeps the whole model, its gradients and the optimizer states on every rank, and they do not fit.",
         tuple(evidence),
         (shard, smaller),
     )
 
 
 def _that_fit(case: Case, strategy: str) -> pd.DataFrame:
-    """Variants of this strategy at the same scale and batch that came to their end."""
+    """Rows of the variants of this strategy at the same scale and batch that completed."""
     fits: pd.DataFrame = case.peers[(case.peers["strategy"] == strategy) & case.peers["step_time_s"].notna()]
     return fits
 

@@ -1,7 +1,7 @@
-"""Causes in the host and its input: threads, memory nodes, waiting for data, logging, checkpoints.
+"""Causes in the host and its input: threads, NUMA nodes, waiting for data, logging, checkpoints.
 
-Each part of a step is measured end to end, so that its share is what leaving it out would save, but for what then
-takes its place.
+Each part of a step is measured end to end. So its share is the saving from removing it, unless other waiting then
+replaces it.
 """
 
 from math import ceil, isnan
@@ -18,21 +18,21 @@ from scalestudy.registry.words.points import far_ranks, numa_ranks
 THREADS_PER_CORE = 1.0
 NUMA_SHARE = 0.02  # of a step
 ON_ONE_NODE = (
-    "Bind every rank to cores of one NUMA node, that of its GPU: host.pin with cores_per_rank that divides a"
-    " node, or srun --cpu-bind=ldoms."
+    "Bind every rank to cores of a single NUMA node, the node of its GPU: use host.pin with a cores_per_rank that"
+    " divides a node, or srun --cpu-bind=ldoms."
 )
 NEAR_THE_GPU = (
-    "Give the job cores of each GPU's socket: host.pin binds ranks to them where the job has enough. On SLURM"
-    " ask for whole nodes, or use --gres-flags=enforce-binding."
+    "Give the job cores on each GPU's socket: host.pin binds ranks to them if the job has enough. On SLURM,"
+    " request whole nodes or use --gres-flags=enforce-binding."
 )
 CHECKPOINTS = 0.05  # of a step
-TEN_TIMES = 10  # how much rarer something is to be done
-RARER = "if nothing takes the place of what is saved; the base case may gain likewise"
+TEN_TIMES = 10  # factor by which logging or checkpoints should become rarer
+RARER = "if no other waiting replaces the time saved; the baseline may gain too"
 
 
 @cause("oversubscribed", Stage.HOST, refuted_by="the same step time with threads = cores / ranks")
 def oversubscribed(case: Case) -> Seen | None:
-    """Ranks x threads above the cores that they may use, whatever the verdict: it may hide the rest."""
+    """The ranks have more threads than cores. Whatever the verdict, this may hide all other causes."""
     ratio = case.point["threads_per_core"]
     if not ratio > THREADS_PER_CORE:
         return None
@@ -42,26 +42,30 @@ def oversubscribed(case: Case) -> Seen | None:
     too_few = f"{cores} cores are too few for {case.ranks} ranks: use a larger host"
     return Seen(
         f"{threads} compute threads share {cores} cores of a host, so ranks wait for each other's time slices."
-        " Until that is put right no other cause can be told from it.",
+        " Other causes cannot be identified until this is fixed.",
         (Evidence.of("threads_per_core", "threads per core", ratio, "", f"> {THREADS_PER_CORE:g}"),),
         (
             Recommendation(
                 id="cores_of_its_own",
-                change="Give every rank cores of its own, and as many threads as cores.",
+                change="Give every rank its own cores, and as many threads as cores.",
                 patch={"host": {"pin": True, "cores_per_rank": max(1, cores // ranks)}},
-                unpredicted="time slices follow no model we have. Measure again.",
+                unpredicted="scalestudy has no model of time slices. Measure again.",
                 warning="" if cores >= ranks else too_few,
             ),
         ),
     )
 
 
-@cause("numa", Stage.HOST, refuted_by="the same difference when every rank has cores of one node, near its GPU")
+@cause(
+    "numa",
+    Stage.HOST,
+    refuted_by="the same difference when every rank has cores of a single NUMA node, near its GPU",
+)
 def numa(case: Case) -> Seen | None:
-    """Ranks with cores on several NUMA nodes, or off the socket of their GPU, whose host work takes >= 2 % of the
-    step longer.
+    """Ranks have cores on several NUMA nodes or off the socket of their GPU, and their host work takes longer, by
+    >= 2 % of the step.
 
-    Only where other ranks of the launch are bound better: they are what these are compared with.
+    They are compared with better bound ranks of the same run; without such ranks there is no finding.
     """
     excess_s, least_s = case.point["numa_excess_s"], NUMA_SHARE * case.point["step_time_s"]
     lost_s, found = Interval(excess_s), excess_s >= least_s
@@ -69,12 +73,12 @@ def numa(case: Case) -> Seen | None:
     if not (found or is_possible(support)):
         return None
     across, far = numa_ranks(case.point), far_ranks(case.point)
-    name = f"host work of {across if across and not far else 'these ranks'} beyond that of the others"
+    name = f"additional host work of {across if across and not far else 'these ranks'}"
     on_several = (
-        f"Cores of {across} lie on several NUMA nodes; reading and copying there takes longer than on ranks"
+        f"The cores of {across} are on several NUMA nodes; reading and copying takes longer there than on ranks"
     )
     said = (
-        f"{on_several} that stay on one." if across else "",
+        f"{on_several} that use a single node." if across else "",
         f"{far[0].upper()}{far[1:]}. Its copies cross the link between the sockets." if far else "",
     )
     off_socket = (Evidence.of("far_ranks", far, far.count(";") + 1, "ranks", "0"),) if far else ()
@@ -82,7 +86,7 @@ def numa(case: Case) -> Seen | None:
         " ".join(filter(None, said)),
         (
             *off_socket,
-            Evidence.of("extra_host_work", name, excess_s, "ms a step"),
+            Evidence.of("extra_host_work", name, excess_s, "ms per step"),
             case.share_evidence(excess_s, NUMA_SHARE),
         ),
         (
@@ -90,7 +94,7 @@ def numa(case: Case) -> Seen | None:
                 id="bind_to_numa_node",
                 change=ON_ONE_NODE if not far else NEAR_THE_GPU,
                 patch=None if case.study.host.pin else {"host": {"pin": True}},
-                prediction=saving(case, lost_s, "if all ranks become as fast as the better placed ones"),
+                prediction=saving(case, lost_s, "if all ranks become as fast as the better bound ones"),
             ),
         ),
         lost_s,
@@ -103,7 +107,7 @@ def numa(case: Case) -> Seen | None:
 def input_bound(case: Case) -> Seen | None:
     """Data wait >= 10 % of a step, critical from 20 % (TraceML).
 
-    More processes read ahead: `r` seconds of reading a step are hidden when `workers` of them share it.
+    The advice is to read ahead with more processes: `workers` of them share the reading and hide it in the step.
     """
     part = _part(case, "data_time_s", "waiting for data", 0.10, ", critical from 20 % (TraceML)")
     if part is None:
@@ -111,28 +115,28 @@ def input_bound(case: Case) -> Seen | None:
     waited_s, evidence = part.seconds, part.evidence
     step_s, read_s, known = case.point["step_time_s"], waited_s.value, case.knobs.input.workers
     compute_s = step_s - read_s
-    # With workers, what is waited for is what of the reading they did not hide.
+    # With workers, the wait is only the part of the reading that they did not hide.
     whole_s = known * step_s if known else read_s
     workers = max(max(1, known) + 1, ceil(whole_s / compute_s))
-    left_s = max(0.0, whole_s / workers - compute_s)  # of the reading, beside what training takes
+    left_s = max(0.0, whole_s / workers - compute_s)  # reading time that exceeds the computation
     change = {"loader": "dataloader", "workers": workers, "persistent_workers": True}
     if str(case.point["device"]) != "cpu":
         change["pin_memory"] = True
     read_ahead = Recommendation(
         id="read_ahead",
-        change=f"Read ahead with {workers} processes a rank.",
+        change=f"Read ahead with {workers} processes per rank.",
         patch=case.variant_patch({"input": change}),
         prediction=saving(case, waited_s.scaled(1 - left_s / read_s), "if each process has a core of its own"),
-        warning="The processes take cores of the host; where it has none to spare, prepare the data beforehand"
+        warning="The processes need cores of the host. If it has none to spare, prepare the data beforehand"
         " (scalestudy stage prepare), or keep them on the device.",
     )
     synthetic = Recommendation(
         id="synthetic_data",
-        change="Measure with synthetic data of the same shape to see how fast training is without its input.",
-        prediction=saving(case, waited_s, "if nothing is waited for at all: the most that there is to gain"),
+        change="Measure with synthetic data of the same shape to find the speed of training without input.",
+        prediction=saving(case, waited_s, "if no time is spent waiting for data (upper bound)"),
     )
     return Seen(
-        f"The loader does not keep up: {read_s / step_s:.0%} of every step the ranks wait for their batch.",
+        f"The data loader does not keep up: ranks wait for their batch for {read_s / step_s:.0%} of every step.",
         evidence,
         (read_ahead, synthetic),
         waited_s,
@@ -152,8 +156,8 @@ def sync_logging(case: Case) -> Seen | None:
     every = (case.knobs.log_every_steps or 1) * TEN_TIMES
     often = f"logged every {case.knobs.log_every_steps} steps" if case.knobs.log_every_steps else "on average"
     return Seen(
-        f"Reading the loss and printing it takes {logged_s.value / case.point['step_time_s']:.0%} of every step,"
-        f" {often}; on a GPU it also waits for all that was queued.",
+        f"Reading and printing the loss takes {logged_s.value / case.point['step_time_s']:.0%} of the steps' time,"
+        f" {often}. On a GPU, it also waits for all queued work.",
         evidence,
         (
             Recommendation(
@@ -185,13 +189,13 @@ def checkpointing(case: Case) -> Seen | None:
         change=f"Write a checkpoint every {every} steps.",
         patch=case.variant_patch({"checkpoint_every_steps": every}),
         prediction=saving(case, saved_s.scaled(1 - 1 / TEN_TIMES), RARER),
-        warning=f"A run that is ended loses up to {every} steps.",
+        warning=f"An interrupted run loses up to {every} steps.",
     )
     beside = Recommendation(
         id="save_asynchronously",
-        change="Write checkpoints while training goes on.",
+        change="Write checkpoints in the background, while training continues.",
         patch=case.variant_patch({"checkpoint_async": True}),
-        unpredicted="the copy stays in the step, and writing takes a core of the host.",
+        unpredicted="the step still includes the copy, and writing needs a core of the host.",
     )
     return Seen(
         f"Writing checkpoints takes {saved_s.value / case.point['step_time_s']:.0%} of the steps' time, {often}.",
@@ -205,7 +209,10 @@ def checkpointing(case: Case) -> Seen | None:
 
 
 def _checkpoints_apart(case: Case) -> Seen | None:
-    """Of a script, whose steps with a checkpoint are left out of the step time: the share is of both together."""
+    """Checkpoints of a script, whose step time leaves out steps with a checkpoint.
+
+    The share is of the step time and the checkpoints together.
+    """
     apart = case.interval("checkpoint_apart_s")
     step_s, every = case.point["step_time_s"], case.knobs.checkpoint_every_steps
     least_s = CHECKPOINTS * (step_s + apart.value)
@@ -213,12 +220,12 @@ def _checkpoints_apart(case: Case) -> Seen | None:
     if every is None or not (found or is_possible(support)):
         return None
     share = apart.value / (step_s + apart.value)
-    kept_out = "the step time leaves out steps with a checkpoint, so it does not show what is gained"
+    kept_out = "the step time leaves out steps with a checkpoint, so it does not show the gain"
     return Seen(
-        f"Writing checkpoints takes {share:.0%} of the training, one every {every} steps. Step time, speedup and"
-        " efficiency leave these steps out.",
+        f"Writing checkpoints takes {share:.0%} of the training time, one every {every} steps. Step time, speedup"
+        " and efficiency leave these steps out.",
         (
-            Evidence.of("checkpoint_time", "checkpoints, for each step", apart, "ms"),
+            Evidence.of("checkpoint_time", "checkpoints, averaged over all steps", apart, "ms"),
             Evidence.of("share_of_training", "share of the training", share, "%", f">= {CHECKPOINTS:.0%}"),
         ),
         (
@@ -227,11 +234,11 @@ def _checkpoints_apart(case: Case) -> Seen | None:
                 change=f"Write a checkpoint every {every * TEN_TIMES} steps.",
                 patch=case.variant_patch({"checkpoint_every_steps": every * TEN_TIMES}),
                 unpredicted=f"{kept_out}.",
-                warning=f"A run that is ended loses up to {every * TEN_TIMES} steps.",
+                warning=f"An interrupted run loses up to {every * TEN_TIMES} steps.",
             ),
             Recommendation(
                 id="save_asynchronously",
-                change="Write checkpoints while training goes on.",
+                change="Write checkpoints in the background, while training continues.",
                 patch=case.variant_patch({"checkpoint_async": True}),
                 unpredicted=f"{kept_out}.",
             ),
@@ -244,7 +251,7 @@ def _checkpoints_apart(case: Case) -> Seen | None:
 
 
 class _Part(NamedTuple):
-    """A part of the step, in seconds, that is at its threshold or may be."""
+    """A part of the step, in seconds, that reaches its threshold or may reach it."""
 
     seconds: Interval
     evidence: tuple[Evidence, ...]
@@ -253,15 +260,15 @@ class _Part(NamedTuple):
 
 
 def _part(case: Case, column: str, name: str, threshold: float, source: str = "") -> _Part | None:
-    """A part of the step; None where it is ruled out. It is found where its lower limit is at the threshold."""
+    """A part of the step; None where it is ruled out. It is found if its lower limit reaches the threshold."""
     part, least_s = case.interval(column), threshold * case.point["step_time_s"]
     found, support = _at_least(part, least_s), beyond(case, part, least_s)
     if not (found or is_possible(support)):
         return None
-    evidence = Evidence.of(column.removesuffix("_s"), name, part, "ms a step")
+    evidence = Evidence.of(column.removesuffix("_s"), name, part, "ms per step")
     return _Part(part, (evidence, case.share_evidence(part.value, threshold, source)), support, found)
 
 
 def _at_least(part: Interval, least_s: float) -> bool:
-    """Whether the lower limit of a part, or its value where there is no limit, is at a threshold or above."""
+    """Whether the lower limit of a part, or its value if it has no limits, reaches a threshold."""
     return (part.value if isnan(part.low) else part.low) >= least_s

@@ -1,4 +1,4 @@
-"""Causes of size: too little to compute for each synchronised byte, or for each operation that is started."""
+"""Causes of size: too little computation per synchronised byte, or per operation launched."""
 
 from math import isnan
 
@@ -16,23 +16,23 @@ from scalestudy.diagnose.support import beyond, is_possible
 from scalestudy.registry.codes import Changes, Goal, Wrapper
 
 SHARE = 0.10  # of a step; the threshold of PyTorch's Kineto plug-in for communication
-FIXED = 0.5  # of the step of one process at a rank's batch
+FIXED = 0.5  # of the step of one process at the batch per rank
 PROBED = {
-    "differential_s": ("synchronisation", "synchronisation, by blocks with it against blocks without"),
-    "exposed_span_s": ("exposed_communication", "of it exposed communication"),
-    "interference_s": ("interference", "of it interference with computation"),
-    "wait_time_s": ("wait_for_latest_rank", "waiting for the latest rank"),
+    "differential_s": ("synchronisation", "total cost of synchronisation (blocks with it minus blocks without)"),
+    "exposed_span_s": ("exposed_communication", "exposed (not overlapped) communication"),
+    "interference_s": ("interference", "interference of communication with computation"),
+    "wait_time_s": ("wait_for_latest_rank", "waiting for the slowest rank"),
 }
-"""What the probes measure of synchronisation, with key and name of the evidence."""
+"""Column of each quantity that the probes measure -> (key, name) of its evidence."""
 
 
 @cause(
     "comm-bound",
     Stage.SIZE,
-    refuted_by="an overhead that grows in proportion to the batch: then it is not synchronisation",
+    refuted_by="an overhead that grows in proportion to the batch, which synchronisation does not",
 )
 def comm_bound(case: Case) -> Seen | None:
-    """Overhead of not being alone >= 10 % of a step (PyTorch's Kineto plug-in), its interval above 0."""
+    """Overhead >= 10 % of a step (PyTorch's Kineto plug-in), with an interval that excludes 0."""
     point, overhead = case.point, case.interval("overhead_s")
     found = point["overhead_share"] >= SHARE and not overhead.low <= 0
     support = beyond(case, overhead, SHARE * point["step_time_s"])
@@ -40,14 +40,14 @@ def comm_bound(case: Case) -> Seen | None:
         return None
     if isnan(point["differential_s"]):
         holds = (
-            "The overhead holds communication, waiting for the slower rank, and what ranks take from each other"
-            " on the host; these were not told apart."
+            "The overhead includes communication, waiting for the slower rank, and contention between ranks on the"
+            " host. They were not measured separately."
         )
     else:
         alike = case.base["wrapper"] != Wrapper.NONE
         holds = (
-            "The probes tell what of the overhead is synchronisation; the rest is what ranks take from each other"
-            f" on the host{'' if alike else ', and what a single process has not: the wrapper'}."
+            "The probes measure the part of the overhead that is synchronisation. The rest is contention between"
+            f" ranks on the host{'' if alike else ' plus the overhead of the wrapper'}."
         )
     alone = case.interval("step_time_alone_s")
     evidence = (
@@ -63,7 +63,7 @@ def comm_bound(case: Case) -> Seen | None:
     advice = (*_fewer_ranks(case), larger_batch(case))
     return Seen(
         f"A step at {point['batch_per_rank']} samples per rank computes too little for the"
-        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients it synchronises. {holds}",
+        f" {point['gradient_bytes'] / 2**20:.2f} MiB of gradients that it synchronises. {holds}",
         evidence,
         advice,
         overhead,
@@ -73,13 +73,13 @@ def comm_bound(case: Case) -> Seen | None:
 
 
 def _fewer_ranks(case: Case) -> list[Recommendation]:
-    """One process, or a smaller scale, where that serves the study better: as measured."""
+    """Advice to use one process or fewer ranks, as measured, where that serves the study's goal better."""
     smaller = case.smaller.dropna(subset=["throughput_samples_per_s"])
     if case.goal == Goal.COST_PER_SAMPLE:
         return _cheaper(case, smaller)
     advice = []
     if case.point["speedup"] < 1:
-        one_process = "Use one process for this workload as it stands: it is faster."
+        one_process = "Use one process for this workload in its present form: it is faster."
         advice.append(("one_process", one_process, case.base))
     if len(smaller):
         best = smaller.sort_values("throughput_samples_per_s").iloc[-1]
@@ -92,7 +92,7 @@ def _fewer_ranks(case: Case) -> list[Recommendation]:
 
 
 def _cheaper(case: Case, smaller: pd.DataFrame) -> list[Recommendation]:
-    """The scale below this one that takes least device-time a sample; the diagnosis asks whether it takes less."""
+    """The smaller scale with the least device-time per sample; `Cause.finding` drops it if that is no gain."""
 
     def throughput_of_a_rank(row: pd.Series) -> float:
         return float(row["throughput_samples_per_s"]) / int(row["world_size"])
@@ -105,13 +105,14 @@ def _cheaper(case: Case, smaller: pd.DataFrame) -> list[Recommendation]:
         return []
     ranks = int(best["world_size"])
     if ranks == 1:
-        change = "Use one process: it takes least device-time a sample."
+        change = "Use one process: it takes the least device-time per sample."
         return [_on_ranks_of(case, best, "one_process", change)]
-    return [_on_ranks_of(case, best, "fewer_ranks", f"Use {ranks} ranks: they take least device-time a sample.")]
+    change = f"Use {ranks} ranks: they take the least device-time per sample."
+    return [_on_ranks_of(case, best, "fewer_ranks", change)]
 
 
 def _on_ranks_of(case: Case, row: pd.Series, key: str, change: str) -> Recommendation:
-    """Advice to train as a row that was measured."""
+    """Advice to train at the scale of a measured row."""
     return Recommendation(
         id=key,
         change=change,
@@ -124,9 +125,10 @@ def _on_ranks_of(case: Case, row: pd.Series, key: str, change: str) -> Recommend
 
 @cause("launch-bound", Stage.SIZE, refuted_by="a step of one process that shrinks in proportion to its batch")
 def launch_bound(case: Case) -> Seen | None:
-    """Half of a process's step or more does not depend on its batch (fit of a + b batch): the host is the limit.
+    """Half or more of one process's step does not depend on its batch (fit of a + b batch): the host is the limit.
 
-    Strong scaling: what a rank's share of the batch takes alone, above its share of the whole batch's time.
+    Strong scaling only. The loss is the step time of one process at the batch per rank, minus 1/ranks of its step
+    time at the global batch.
     """
     point, ranks = case.point, case.ranks
     alone, base_s = case.interval("step_time_alone_s"), case.base["step_time_s"]
@@ -148,29 +150,30 @@ def launch_bound(case: Case) -> Seen | None:
     mine, whole = point["batch_per_rank"], case.base["batch_per_rank"]
     fixed = min(1.0, fixed_s / alone.value)
     evidence = (
-        Evidence.of("step_of_one_process", f"one process at {mine} samples", alone, "ms a step"),
+        Evidence.of("step_of_one_process", f"step of one process at {mine} samples", alone, "ms"),
         Evidence.of("ideal_step", f"1/{ranks} of its step at {whole} samples", base_s / ranks, "ms"),
         Evidence.of("fixed_share", "part of the step that does not depend on the batch", fixed, "%"),
         *_queued(case),
     )
     compiled = Recommendation(
         id="compile",
-        change="Compile the model, so that fewer and larger operations are started.",
+        change="Compile the model, so that it launches fewer and larger operations.",
         patch={"variants": {name: {"compile": True} for name in (point["variant"], case.base["variant"])}},
-        unpredicted="how many operations become one is the model's own;"
-        f" {lost_s * 1e3:.3g} ms a step less at the most.",
+        unpredicted="how many operations can be fused depends on the model. A step can become at most"
+        f" {lost_s * 1e3:.3g} ms shorter.",
         changes=Changes.OPERATIONS,
     )
     weak = Recommendation(
         id="weak_scaling",
-        change="Or hold the batch of a rank instead of the global one (weak scaling), if training bears it.",
-        unpredicted="the rows of weak scaling say it, where they were measured.",
+        change="Or keep the batch per rank constant instead of the global batch (weak scaling), if training"
+        " tolerates it.",
+        unpredicted="see the weak-scaling rows, if they were measured.",
         changes=Changes.BATCH,
         warning="The global batch grows with the ranks: scale and warm up the learning rate.",
     )
     return Seen(
-        f"At {mine} samples a rank is as busy with starting operations as with computing: one process takes"
-        f" more than 1/{ranks} of the time for 1/{ranks} of the batch, without any communication.",
+        f"At {mine} samples per rank, launching operations takes as much time as computing. Even without"
+        f" communication, one process needs more than 1/{ranks} of the time for 1/{ranks} of the batch.",
         evidence,
         (compiled, weak),
         lost,
@@ -180,17 +183,18 @@ def launch_bound(case: Case) -> Seen | None:
 
 
 def _queued(case: Case) -> tuple[Evidence, ...]:
-    """How far the host runs ahead of a GPU. The rule does without: a host that just keeps up is the limit too."""
+    """How far the host runs ahead of a GPU. The rule does not use it: a host that just keeps up is a limit too."""
     share = case.point["enqueue_share"]
     if isnan(share):
         return ()
-    return (Evidence.of("enqueue_share", "host's time to queue a step, over the step", share, "%", "near 100 %"),)
+    name = "host's time to queue a step, share of the step"
+    return (Evidence.of("enqueue_share", name, share, "%", "near 100 %"),)
 
 
 def _fixed(case: Case) -> Interval:
-    """Seconds of a step of one process that do not depend on its batch, by the smallest and the largest batch.
+    """Seconds of a step of one process that do not depend on its batch, from the smallest and the largest batch.
 
-    a = (T0 B1 - T1 B0) / (B1 - B0), with the limits of both times. With one batch it is the whole step.
+    a = (T0 B1 - T1 B0) / (B1 - B0), with limits from those of both times. With one batch it is the whole step.
     """
     rows = case.alone.dropna(subset=["step_time_s"]).sort_values("batch_per_rank")
     if rows.empty:

@@ -1,5 +1,5 @@
-"""One rank is last nearly always, and all others wait for it: with more samples (imbalance), or without a reason
-that is known (straggler)."""
+"""One rank is nearly always last, and all others wait for it. It has more samples (imbalance), or the reason is
+unknown (straggler)."""
 
 from math import isnan
 
@@ -15,14 +15,14 @@ from scalestudy.registry.codes import LateBy
 EXCESS = 0.05  # of the mean rank's samples
 
 
-@cause("imbalance", Stage.STRAGGLER, refuted_by="equal samples on all ranks, and the same step time")
+@cause("imbalance", Stage.STRAGGLER, refuted_by="the same step time with equal numbers of samples on all ranks")
 def imbalance(case: Case) -> Seen | None:
-    """A rank has >= 5 % more samples than the mean rank, as every rank counted them when they came."""
+    """A rank has >= 5 % more samples than the mean rank. Each rank counts the samples that it reads."""
     excess = case.point["samples_excess"]
     if not excess >= EXCESS:
         return None
     rank = int(case.point["heaviest_rank"])
-    name = f"samples of rank {rank} beyond those of the mean rank"
+    name = f"samples of rank {rank} beyond the mean over ranks"
     lost_s = case.interval("step_time_s").scaled(1 - 1 / (1 + excess))
     return Seen(
         f"Rank {rank} has {excess:.0%} more samples than the mean rank, and all others wait for it.",
@@ -30,8 +30,8 @@ def imbalance(case: Case) -> Seen | None:
         (
             Recommendation(
                 id="equal_samples",
-                change="Give every rank as many samples: a batch that divides, drop_last, or padding.",
-                prediction=saving(case, lost_s, "if the step follows the samples of the rank that has most"),
+                change="Give every rank the same number of samples: a divisible batch, drop_last, or padding.",
+                prediction=saving(case, lost_s, "if step time is proportional to the largest number of samples"),
             ),
         ),
         lost_s,
@@ -41,49 +41,49 @@ def imbalance(case: Case) -> Seen | None:
 @cause(
     "straggler",
     Stage.STRAGGLER,
-    refuted_by="another rank that is late when ranks are placed on other devices and cores",
+    refuted_by="a different late rank when ranks are placed on other devices and cores",
 )
 def straggler(case: Case) -> Seen | None:
-    """A rank last in most buckets and late by >= 10 % of a step, the same one in the launches.
+    """The same rank is last in most buckets and late by >= 10 % of a step in the runs.
 
-    Critical from 20 % (TraceML). By the stamps of gradient buckets; step times cannot tell, for ranks in step are
-    equally slow. Of a script by blocks of steps without synchronisation, in which no rank waits for another; or by
-    what its steps take outside of the backward pass, where there are no such blocks.
+    Critical from 20 % (TraceML). Measured with timestamps of gradient buckets. Step times cannot show a straggler,
+    because synchronised ranks are equally slow. Scripts are measured in blocks of steps without synchronisation,
+    in which no rank waits for another; without such blocks, by the time of their steps outside the backward pass.
     """
     point = case.point
     if point["samples_excess"] >= EXCESS and point["late_rank"] == point["heaviest_rank"]:
-        return None  # it is late because it has more to do
+        return None  # it is late because it has more samples
     found, support = waits_for_one(point), _support(case)
     if not (found or is_possible(support)):
         return None
     rank, share, lateness_s = int(point["late_rank"]), point["late_share"], case.interval("lateness_s")
     often, late_ms = f">= {last_often(case.ranks):.0%}", f"{lateness_s.value * 1e3:.3g} ms"
     by_buckets = (
-        f"buckets for which rank {rank} came last",
-        f"its gradients come last in {share:.0%} of the buckets, {late_ms} after those of the others, who wait.",
+        f"buckets in which rank {rank} was last",
+        f"its gradients are last in {share:.0%} of the buckets, {late_ms} after the other ranks', which wait.",
     )
     name, said = {
         LateBy.BLOCKS: (
             f"blocks without synchronisation in which rank {rank} was slowest",
-            f"without synchronisation its steps take {late_ms} longer than those of the others, who"
-            " otherwise wait.",
+            f"without synchronisation its steps take {late_ms} longer than the other ranks', which otherwise wait"
+            " for it.",
         ),
         LateBy.STEPS: (
-            f"steps in which rank {rank} was slowest outside of the backward pass",
-            f"outside of the backward pass its steps take {late_ms} longer than those of the others, who wait.",
+            f"steps in which rank {rank} was slowest outside the backward pass",
+            f"outside the backward pass its steps take {late_ms} longer than the other ranks', which wait for it.",
         ),
     }.get(point["late_by"], by_buckets)
     return Seen(
         f"Rank {rank} is late: {said}",
         (
             Evidence.of("last_share", name, share, "%", often),
-            Evidence.of("lateness", "its lateness", lateness_s, "ms a step"),
+            Evidence.of("lateness", f"lateness of rank {rank}", lateness_s, "ms per step"),
             case.share_evidence(lateness_s.value, LATE_SHARE, " (TraceML)"),
         ),
         (
             Recommendation(
                 id="compare_ranks",
-                change=f"Look at what rank {rank} has that others have not: device, cores, share of the data.",
+                change=f"Find out how rank {rank} differs from the others: device, cores, share of the data.",
                 prediction=saving(case, lateness_s, "if it becomes as fast as the others"),
             ),
         ),
@@ -96,8 +96,7 @@ def straggler(case: Case) -> Seen | None:
 def _support(case: Case) -> float:
     """The smaller of two probabilities: that the rank is late enough, and that it is last often enough.
 
-    A launch in which another rank is last counts as none of either, so the share has the relative error of the
-    lateness.
+    A run in which another rank is last counts as 0 for both, so the share has the relative error of the lateness.
     """
     point, lateness_s = case.point, case.interval("lateness_s")
     if isnan(lateness_s.value) or not lateness_s.value > 0:

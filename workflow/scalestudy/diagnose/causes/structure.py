@@ -1,4 +1,4 @@
-"""Causes in the config: work that the wrapper does and need not do, and what it sends besides gradients."""
+"""Causes in the configuration: unnecessary work of the wrapper, and messages other than gradients."""
 
 from math import isnan
 
@@ -11,10 +11,10 @@ from scalestudy.diagnose.findings import Evidence, Recommendation
 from scalestudy.diagnose.predict import saving
 from scalestudy.diagnose.support import beyond, is_possible
 
-MANY = 2.0  # latencies of all buckets over the time their bytes take
-FORWARD_SHARE = 0.02  # of a step: what is sent in the forward pass
+MANY = 2.0  # latencies of all buckets over the transfer time of their bytes
+FORWARD_SHARE = 0.02  # of a step: messages in the forward pass
 MESSAGES = 2
-"""Of a synchronised normalisation: its statistics forward, their gradients backward."""
+"""Messages of a synchronised normalisation layer: statistics (forward pass), their gradients (backward pass)."""
 
 
 @cause(
@@ -23,7 +23,7 @@ MESSAGES = 2
     refuted_by="the same step time with no_sync on all micro-batches but the last",
 )
 def accum_no_nosync(case: Case) -> Seen | None:
-    """More than one synchronisation of gradients in an optimizer step."""
+    """More than one synchronisation of gradients per optimizer step."""
     parts = case.knobs.accumulation_steps
     if not (case.knobs.accumulation_sync and parts > 1):
         return None
@@ -31,21 +31,22 @@ def accum_no_nosync(case: Case) -> Seen | None:
     known = spared_s.value > 0
     advice = Recommendation(
         id="synchronise_once",
-        change="Synchronise gradients with the last micro-batch only.",
+        change="Synchronise gradients only after the last micro-batch.",
         patch=case.variant_patch({"accumulation_sync": False}),
-        prediction=saving(case, spared_s, "if the overhead is synchronisation") if known else None,
+        prediction=saving(case, spared_s, "if all of the overhead is synchronisation") if known else None,
         unpredicted="" if known else "the overhead was not measured.",
     )
-    often = Evidence.of("synchronisations", "synchronisations of an optimizer step", parts, "", "> 1")
+    often = Evidence.of("synchronisations", "synchronisations per optimizer step", parts, "", "> 1")
     return Seen(
-        f"Gradients are synchronised after each of {parts} micro-batches; only the sum after the last is used.",
+        f"Gradients are synchronised after each of {parts} micro-batches, but only their sum after the last one is"
+        " used.",
         (often, *case.overhead_evidence()),
         (advice,),
         spared_s,
     )
 
 
-@cause("unused-params", Stage.STRUCTURE, refuted_by="an error of DDP about parameters that were not used")
+@cause("unused-params", Stage.STRUCTURE, refuted_by="a DDP error about unused parameters")
 def unused_params(case: Case) -> Seen | None:
     """find_unused_parameters on, and no parameter without a gradient."""
     if not case.knobs.ddp.find_unused_parameters or case.point["unused_parameter_bytes"] != 0:
@@ -54,35 +55,36 @@ def unused_params(case: Case) -> Seen | None:
         id="find_unused_off",
         change="Leave find_unused_parameters off.",
         patch=case.variant_patch({"ddp": {"find_unused_parameters": False}}),
-        unpredicted="what the walk costs depends on the graph. It cannot be slower.",
+        unpredicted="the cost of the search depends on the graph. Steps cannot become slower.",
     )
-    name, nothing = "parameters without a gradient", "0: nothing to look for"
+    name, nothing = "parameters without a gradient", "0: nothing to find"
     return Seen(
-        "DDP looks through the graph at every step for parameters without a gradient, and there are none; until"
-        " it has looked it cannot begin to synchronise.",
+        "At every step, DDP searches the graph for parameters without a gradient, although there are none."
+        " Synchronisation cannot start before the search ends.",
         (Evidence.of("unused_parameters", name, 0, "bytes", nothing),),
         (advice,),
     )
 
 
-@cause("bucket-size", Stage.STRUCTURE, refuted_by="the same step time at torch's own bucket size")
+@cause("bucket-size", Stage.STRUCTURE, refuted_by="the same step time at PyTorch's default bucket size")
 def bucket_size(case: Case) -> Seen | None:
-    """So many buckets that their latency rules, or one that holds everything, so that nothing overlaps.
+    """Too many buckets, so that latency dominates, or a single bucket, so that nothing overlaps.
 
-    Latencies of the buckets above twice the time of their bytes, or >= 10 % of the step lost to more buckets than
-    torch's own; or one where torch has several. Lost is what of the overhead is not the time of the bytes, in
-    proportion to the buckets, and at least their latencies.
+    Rule: the latencies of the buckets are above twice the transfer time of their bytes, or >= 10 % of the step is
+    lost to buckets that PyTorch's default size would not have; or there is one bucket where the default has
+    several. The loss is the overhead minus the transfer time of the bytes, in proportion to the superfluous
+    buckets, and at least their latencies.
     """
     point, cap = case.point, case.knobs.ddp.bucket_cap_mb
     count, whole = point["buckets"], point["gradient_bytes"]
     if isnan(count) or isnan(whole) or cap == BUCKET_CAP_MIB:
         return None
     usual = len(bucket_sizes(whole))
-    latency_s = float(count * point["all_reduce_latency_s"])  # of all buckets of a step, as on the idle network
+    latency_s = float(count * point["all_reduce_latency_s"])  # of all buckets of a step, on the idle network
     bytes_s = whole / (point["all_reduce_gib_per_s"] * 2**30)
     evidence = [
-        Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"torch's own: {BUCKET_CAP_MIB:g}"),
-        Evidence.of("buckets", "buckets a step", count, "", f"{usual} at torch's own size"),
+        Evidence.of("bucket_cap_mb", "bucket_cap_mb", cap, "MiB", f"default: {BUCKET_CAP_MIB:g}"),
+        Evidence.of("buckets", "buckets per step", count, "", f"{usual} at the default size"),
     ]
     lost_s, found, support = NOTHING, True, 1.0
     if cap < BUCKET_CAP_MIB and count > 2 * usual:
@@ -93,39 +95,44 @@ def bucket_size(case: Case) -> Seen | None:
         support = max(either)
         if not (found or is_possible(support)):
             return None
-        why = f"so many that their latencies add up to {latency_s * 1e3:.3g} ms a step."
+        latency_ms = f"{latency_s * 1e3:.3g} ms per step"
+        why = f"Gradients are sent in {count:.0f} buckets, whose latencies add up to {latency_ms}."
+        lost = "time lost to superfluous buckets"
         evidence += [
-            Evidence.of("bucket_latencies", "their latencies", latency_s, "ms"),
-            Evidence.of("bucket_bytes", "their bytes on the idle network", bytes_s, "ms"),
-            Evidence.of(
-                "lost_to_buckets", "what they cost in training", lost_s, "ms", f">= {SHARE:.0%} of the step"
-            ),
+            Evidence.of("bucket_latencies", "latencies of all buckets", latency_s, "ms"),
+            Evidence.of("bucket_bytes", "transfer time of their bytes on the idle network", bytes_s, "ms"),
+            Evidence.of("lost_to_buckets", lost, lost_s, "ms", f">= {SHARE:.0%} of the step"),
         ]
     elif cap > BUCKET_CAP_MIB and count == 1 and usual > 1:
-        why = "nothing is sent before the whole backward pass is over, and nothing overlaps."
+        why = (
+            "All gradients are sent in one bucket, so communication starts only after the whole backward pass and"
+            " nothing overlaps."
+        )
         exposed = case.interval("exposed_span_s")
         evidence.append(Evidence.of("exposed_communication", "exposed communication", exposed, "ms"))
     else:
         return None
     known = not isnan(lost_s.value)
-    costs = "if the overhead, less the time of its bytes, is of the buckets; at least each costs its latency"
+    costs = (
+        "if the overhead beyond the transfer time is caused by the buckets; the lower limit counts only their"
+        " latencies"
+    )
     advice = Recommendation(
         id="default_buckets",
-        change="Take torch's own bucket size, or sweep it.",
+        change="Use PyTorch's default bucket size, or sweep it.",
         patch=case.variant_patch({"ddp": {"bucket_cap_mb": BUCKET_CAP_MIB}}),
         prediction=saving(case, lost_s, costs) if known else None,
-        unpredicted="what overlaps then is not known before it is measured.",
+        unpredicted="how much communication will overlap must be measured.",
     )
-    said = f"Gradients travel in {count:.0f} buckets: {why}"
-    return Seen(said, tuple(evidence), (advice,), lost_s, support=support, found=found)
+    return Seen(why, tuple(evidence), (advice,), lost_s, support=support, found=found)
 
 
 def _spared_by_fewer(case: Case, latencies_s: Interval, bytes_s: float, share: float) -> Interval:
-    """Seconds of a step that fewer buckets save: a share of the overhead that is not the time of the bytes.
+    """Seconds of a step that fewer buckets save: a share of the overhead beyond the transfer time of the bytes.
 
-    In training a bucket costs more than its latency on the idle network: a hook, a copy, and the threads that send
-    it take time from what is computed. latencies_s: the least that is saved. share: of the buckets that are then
-    not sent. The most that is saved is that share of the whole overhead.
+    In training, a bucket costs more than its latency on the idle network: a hook, a copy, and sending threads that
+    take time from the computation. latencies_s: lower limit of the saving. share: fraction of the buckets that are
+    no longer sent. The upper limit of the saving is this share of the whole overhead.
     """
     overhead_s = case.interval("overhead_s")
     beyond_s = less(overhead_s, Interval(bytes_s, bytes_s, bytes_s))
@@ -139,16 +146,14 @@ def _spared_by_fewer(case: Case, latencies_s: Interval, bytes_s: float, share: f
 
 @cause("sync-bn", Stage.STRUCTURE, refuted_by="the same step time with plain batch normalisation")
 def sync_bn(case: Case) -> Seen | None:
-    """SyncBatchNorm present, and its latencies >= 2 % of the step where they are known.
+    """SyncBatchNorm is present and, if the latency is known, its messages take >= 2 % of the step.
 
-    So many small messages, each as long as the smallest all-reduce; without a probe their number alone.
+    Each message counts with the time of the smallest all-reduce. Without a probe, its presence is enough.
     """
     layers, latency_s = case.point["synchronised_norms"], case.point["all_reduce_latency_s"]
     if not layers > 0:
         return None
-    evidence = [
-        Evidence.of("synchronised_layers", "layers that take statistics over all ranks", layers, "", "> 0")
-    ]
+    evidence = [Evidence.of("synchronised_layers", "layers with statistics over all ranks", layers, "", "> 0")]
     lost_s, found, support = NOTHING, True, 1.0
     if latency_s > 0:
         waiting_s, least_s = MESSAGES * layers * latency_s, FORWARD_SHARE * case.point["step_time_s"]
@@ -158,22 +163,22 @@ def sync_bn(case: Case) -> Seen | None:
             return None
         evidence += [
             Evidence.of("all_reduce_latency", "latency of the all-reduce", latency_s, "us"),
-            Evidence.of("message_latencies", f"latencies of {MESSAGES} messages a layer", waiting_s, "ms"),
+            Evidence.of("message_latencies", f"latencies of {MESSAGES} messages per layer", waiting_s, "ms"),
             case.share_evidence(waiting_s, FORWARD_SHARE),
         ]
-    assumes = "if every message takes the latency of the all-reduce; rather more"
+    assumes = "if every message takes as long as the latency of the all-reduce, and probably longer"
     advice = Recommendation(
         id="plain_batch_norm",
-        change="Plain batch normalisation, where a rank has samples enough for its own statistics; or"
-        " GroupNorm, which needs none.",
+        change="Use plain batch normalisation if a rank has enough samples for its own statistics, or GroupNorm,"
+        " which needs none.",
         patch=case.variant_patch({"ddp": {"sync_batch_norm": False}}),
         prediction=saving(case, lost_s, assumes) if lost_s.value > 0 else None,
         unpredicted="the latency of a message was not measured.",
-        warning="With few samples a rank the statistics are noisy: look at accuracy.",
+        warning="With few samples per rank the statistics are noisy: check the accuracy.",
     )
     return Seen(
-        f"{layers:.0f} normalisation layers wait for all ranks, forward and backward: many tiny messages that"
-        " nothing overlaps with.",
+        f"{layers:.0f} normalisation layers wait for all ranks in the forward and the backward pass. They send"
+        " many tiny messages that do not overlap with computation.",
         tuple(evidence),
         (advice,),
         lost_s,
@@ -186,7 +191,7 @@ def sync_bn(case: Case) -> Seen | None:
 def buffers(case: Case) -> Seen | None:
     """A broadcast of the model's buffers takes >= 2 % of the step.
 
-    On the idle network; in training it takes as long or longer.
+    It is measured on the idle network. In training it takes at least as long.
     """
     lost_s, least_s = case.interval("buffer_broadcast_s"), FORWARD_SHARE * case.point["step_time_s"]
     sending_s, size_mib = lost_s.value, case.point["buffer_bytes"] / MIB
@@ -195,11 +200,11 @@ def buffers(case: Case) -> Seen | None:
         return None
     advice = Recommendation(
         id="broadcast_buffers_off",
-        change="Leave broadcast_buffers off; masks and tables that never change may be no buffers at all.",
+        change="Leave broadcast_buffers off. Masks and tables that never change need not be buffers.",
         patch=case.variant_patch({"ddp": {"broadcast_buffers": False}}),
-        prediction=saving(case, lost_s, "if the broadcast takes what it takes on the idle network"),
-        warning="Running statistics of batch normalisation then differ between ranks; those of rank 0 are"
-        " what is saved.",
+        prediction=saving(case, lost_s, "if the broadcast takes as long as on the idle network"),
+        warning="The running statistics of batch normalisation then differ between ranks, and checkpoints contain"
+        " those of rank 0.",
     )
     evidence = (
         Evidence.of("buffers", "buffers", size_mib, "MiB"),
@@ -207,8 +212,8 @@ def buffers(case: Case) -> Seen | None:
         case.share_evidence(sending_s, FORWARD_SHARE),
     )
     return Seen(
-        f"DDP sends {size_mib:.3g} MiB of buffers from rank 0 at the start of every forward pass, and nothing is"
-        " computed meanwhile.",
+        f"DDP broadcasts {size_mib:.3g} MiB of buffers from rank 0 at the start of every forward pass. No"
+        " computation runs meanwhile.",
         evidence,
         (advice,),
         lost_s,

@@ -1,1 +1,1 @@
-"""Words that documents alone have for columns and codes; those that findings quote too are in registry/words."""
+"""Texts for columns and codes that only documents use. Texts that findings use too are in registry/words."""

@@ -1,4 +1,4 @@
-"""Names of things as figures and tables print them, in one place so that they agree."""
+"""Names that figures and tables print, in one place so that they agree."""
 
 from collections.abc import Container, Iterable, Sequence
 
@@ -19,7 +19,7 @@ def ranks(count: int, nodes: int = 1) -> str:
 
 
 def places(found: Iterable[tuple[int, int]]) -> str:
-    """(ranks, nodes) by nodes: '2 and 4 ranks, 4 and 8 ranks on 2 nodes'."""
+    """(ranks, nodes) grouped by nodes: '2 and 4 ranks, 4 and 8 ranks on 2 nodes'."""
     by_nodes: dict[int, list[int]] = {}
     for count, nodes in sorted(found, key=lambda place: place[::-1]):
         by_nodes.setdefault(nodes, []).append(count)
@@ -33,12 +33,12 @@ def listed(words: Sequence[str]) -> str:
 
 
 def points(fraction: float) -> str:
-    """A difference of percentages: '1 point', '0.5 points'."""
+    """A difference of percentages, from a fraction: '1 point', '0.5 points'."""
     return counted(f"{100 * fraction:g}", "point")
 
 
 def series(point: Point) -> str:
-    """A point as a legend says it: 'single, one process, batch 32', 'ddp strong, 2 ranks, batch 16 per rank'."""
+    """A point in a legend: 'single, one process, batch 32', 'ddp strong, 2 ranks, batch 16 per rank'."""
     if point.world_size == 1:
         return f"{point.variant}, one process, batch {point.batch_per_rank}"
     where = ranks(point.world_size, point.nodes)
@@ -56,31 +56,31 @@ def point(row: Row) -> str:
 
 
 def row(row: Row) -> str:
-    """The same without the way of scaling of one process: 'single, 1 rank, batch 32 per rank'."""
+    """The same, without the scaling if it is one process: 'single, 1 rank, batch 32 per rank'."""
     return f"{row['variant']}, {place(row)}" if row["world_size"] == 1 else point(row)
 
 
 def intervals(study: Study, methods: Container[object]) -> str:
-    """The sentence that says what the intervals are. methods: how limits of the study's speedups were made."""
+    """The sentence that describes the intervals. methods: interval methods of the study's speedups."""
     if study.repeats < 2:
-        return "One launch of each point, so there are no intervals."
+        return "One run per point, so there are no intervals."
     several = len(study.looks) > 1
     more = study.most_repeats > study.repeats
     launches = f"{study.repeats} to {study.most_repeats}" if more else f"{study.repeats}"
     two_stage = f"; spread from the first {study.repeats}" if more and not several else ""
     speedups = ""
     if IntervalMethod.HIERARCHICAL_BOOTSTRAP in methods:
-        speedups += "; of speedups a hierarchical bootstrap"
+        speedups += "; hierarchical bootstrap for speedups"
     if IntervalMethod.T_WITHIN_LAUNCHES in methods:
-        speedups += "; speedups within launches, in whose processes the base case takes turns"
+        speedups += "; speedups within runs, where the baseline and the ranks take turns in the same processes"
     shared = ""
     if several:
         looks = listed([str(look) for look in study.looks])
         shared = (
-            f" Verdicts were looked at after {looks} launches. Each interval is at {100 * study.level:.4g}%, so"
-            f" that all looks together have {study.report.confidence:.0%}."
+            f" Verdicts were checked after {looks} runs. Each interval has a level of {100 * study.level:.4g}%, so"
+            f" that all checks together have {study.report.confidence:.0%}."
         )
     return (
-        f"Geometric means over {launches} launches; intervals at {study.report.confidence:.0%} confidence"
+        f"Geometric means over {launches} runs; intervals at {study.report.confidence:.0%} confidence"
         f" (Student's t on logarithms; ratios and differences within repeats{two_stage}{speedups}).{shared}"
     )

@@ -1,20 +1,20 @@
-"""What documents say of the cost of trying advice, and of when that is repaid."""
+"""Texts about the cost of trying advice, and the number of trainings that repay it."""
 
 from scalestudy.registry.codes import Unpaid
 
 COST = "Trying it takes {least_device_hours} to {most_device_hours} device-hours."
 COST_ALIKE = "Trying it takes {most_device_hours} device-hours."
 REPAID = (
-    "If the prediction holds, it saves {saved_device_hours} device-hours in each training as long as those of this"
-    " study, and is repaid after {trainings} trainings."
+    "If the prediction is right, each training as long as those of this study saves {saved_device_hours}"
+    " device-hours, which repays the trial after {trainings} trainings."
 )
-_UNKNOWN = "The number of trainings until it is repaid is not known:"
+_UNKNOWN = "The number of trainings that repay the trial is not known:"
 UNPAID = {
     Unpaid.NO_TRIAL: "No trial can test it, so its cost is not known.",
-    Unpaid.COST_UNKNOWN: "The cost of trying it is not known: no launch has a wall time.",
+    Unpaid.COST_UNKNOWN: "The cost of trying it is not known: no run has a wall time.",
     Unpaid.NOT_PREDICTED: f"{_UNKNOWN} no gain is predicted.",
     Unpaid.WITHIN_NOISE: f"{_UNKNOWN} the predicted saving is within its noise.",
     Unpaid.LENGTH_UNKNOWN: f"{_UNKNOWN} the length of a training is not known.",
-    Unpaid.NOTHING_SAVED: "It is not repaid: the predicted gain saves no device-hours.",
+    Unpaid.NOTHING_SAVED: "The trial is not repaid: the predicted gain saves no device-hours.",
 }
-"""Why there is no number of trainings, by its code."""
+"""Why there is no number of trainings, by code."""

@@ -1,4 +1,4 @@
-"""Sentences with numbers in them: text for one document, text with links to the launches for another."""
+"""Sentences that contain numbers: plain text in some documents, text with links to the runs in others."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class Piece(NamedTuple):
-    """A part of a sentence: plain text, or a number with its key in numbers.json."""
+    """A part of a sentence: plain text, or a number and its key in numbers.json."""
 
     text: str
     key: str = ""
 
 
 class Phrase(str):
-    """A sentence as text, which also knows its pieces."""
+    """A sentence as a string, together with its pieces."""
 
     pieces: tuple[Piece, ...]
 
@@ -37,6 +37,6 @@ def either(phrases: list[Phrase]) -> Phrase:
 
 
 def joined(phrases: list[Phrase]) -> Phrase:
-    """With commas between them."""
+    """The phrases with commas between them: 'a, b, c'."""
     commas: list[Piece | str] = [piece for item in phrases for piece in (", ", item)]
     return Phrase(*commas[1:])

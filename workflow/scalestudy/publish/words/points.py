@@ -1,4 +1,4 @@
-"""What documents alone say of a point; `row` is one of comprehensive_summary.csv."""
+"""Texts about a point that only documents use; `row` is a row of comprehensive_summary.csv."""
 
 from collections.abc import Iterable
 from math import nan
@@ -13,43 +13,43 @@ from scalestudy.registry.words.points import ends
 OUTCOME_WORDS = {"oom": "OOM"}
 VERDICTS = {verdict: verdict.replace("_", " ") for verdict in Verdict}
 WITHOUT_RATIO = (Verdict.CONFOUNDED, Verdict.NOT_MEASURED)
-"""Verdicts that go without a speedup."""
+"""Verdicts without a speedup."""
 ACCURACY = {
     AccuracyKept.EQUIVALENT: "kept",
-    AccuracyKept.LOWER: "lower than the base case's",
-    AccuracyKept.HIGHER: "higher than the base case's",
-    AccuracyKept.NOT_SHOWN: "not shown to be kept",
+    AccuracyKept.LOWER: "lower than the baseline's",
+    AccuracyKept.HIGHER: "higher than the baseline's",
+    AccuracyKept.NOT_SHOWN: "inconclusive",
 }
 FACTORS = {
-    "efficiency": "speedup over ranks",
-    "batch": "a rank's own batch alone, against the whole batch at once",
+    "efficiency": "speedup divided by the number of ranks",
+    "batch": "one process: the whole batch at once, against the batches of all ranks one by one",
     "parallel": "one process at equal batch per rank, against all ranks together",
-    "contention": "what ranks take from each other on a host; the wrapper",
-    "synchronisation": "a step without synchronisation, against one with it",
-    "interference": "computation slowed by communication beside it",
-    "balance": "waiting for the latest rank",
-    "transfer": "communication that nothing overlaps with, and the rest",
+    "contention": "contention between ranks on a host, and the wrapper",
+    "synchronisation": "a step without synchronisation, against a step with it",
+    "interference": "computation slowed down by overlapping communication",
+    "balance": "waiting for the slowest rank",
+    "transfer": "exposed (not overlapped) communication, and the rest",
 }
-"""What the factors of efficiency are shares of."""
-FACTORS_BESIDE_A_WRAPPER = FACTORS | {"contention": "what ranks take from each other on a host"}
-"""The same where the base case has the wrapper too."""
+"""Meaning of the factors of efficiency."""
+FACTORS_BESIDE_A_WRAPPER = FACTORS | {"contention": "contention between ranks on a host"}
+"""The same if the baseline has the wrapper too."""
 
 APART = {
     "repeats_in_other_jobs": "in different SLURM jobs",
     "repeats_on_other_nodes": "on different nodes",
     "repeats_days_apart": "more than a day apart",
 }
-"""How launches of a repeat were not made together."""
+"""In which way runs of a repeat were not close together."""
 
 LATE_BY = {
-    LateBy.BUCKETS: "its gradients came last in {late_share_percent}% of the buckets, on average {lateness_ms} ms"
-    " ({lateness_share_percent}% of a step) after those of the other ranks",
-    LateBy.BLOCKS: "in {late_share_percent}% of the blocks without synchronisation it was the slowest; its steps"
-    " took {lateness_ms} ms ({lateness_share_percent}% of a step) longer than those of the other ranks",
-    LateBy.STEPS: "in {late_share_percent}% of the steps it was the slowest outside of the backward pass, on"
+    LateBy.BUCKETS: "its gradients were last in {late_share_percent}% of the buckets, on average {lateness_ms} ms"
+    " ({lateness_share_percent}% of a step) after the other ranks'",
+    LateBy.BLOCKS: "it was the slowest rank in {late_share_percent}% of the blocks without synchronisation; its"
+    " steps took {lateness_ms} ms ({lateness_share_percent}% of a step) longer than the other ranks'",
+    LateBy.STEPS: "it was the slowest rank outside the backward pass in {late_share_percent}% of the steps, on"
     " average by {lateness_ms} ms ({lateness_share_percent}% of a step)",
 }
-"""What is said of a late rank, by what it was seen."""
+"""Description of a late rank, by the evidence for it."""
 
 
 class Predicted(NamedTuple):
@@ -57,69 +57,69 @@ class Predicted(NamedTuple):
 
     field: str
     said: str
-    """With the number's name in its place."""
+    """Phrase with the name of the number as placeholder."""
     unit: str = ""
     factor: float = 1
 
     def of(self, prediction: Prediction | None) -> Interval:
-        """In the printed unit; nan for what is not there."""
+        """The number in the printed unit; nan if there is none."""
         found = getattr(prediction, self.field, nan)
         return (found if isinstance(found, Interval) else Interval(found)).scaled(self.factor)
 
 
 PREDICTED = {
     "gain": Predicted("gain", "{gain} times the throughput"),
-    "step_time_ms": Predicted("step_time_s", "a step of {step_time_ms} ms", "ms", 1e3),
+    "step_time_ms": Predicted("step_time_s", "step time {step_time_ms} ms", "ms", 1e3),
     "speedup": Predicted("speedup", "speedup {speedup}"),
     "efficiency_percent": Predicted("efficiency", "efficiency {efficiency_percent} %", "%", 100),
-    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {peak_memory_gib} GiB a rank", "GiB"),
+    "peak_memory_gib": Predicted("peak_memory_gib", "peak memory {peak_memory_gib} GiB per rank", "GiB"),
 }
 METHODS = {
     Methods.NONE: "",
     Methods.AGREE: "agree within their intervals",
-    Methods.NOT_COMPARED_FSDP: "not compared: FSDP's reduce-scatter can be left out, but nothing else tells of it",
-    Methods.NOT_COMPARED_ONE_ROUND: "not compared: one round or launch has no interval",
+    Methods.NOT_COMPARED_FSDP: "not compared: leaving out FSDP's reduce-scatter is the only method for FSDP",
+    Methods.NOT_COMPARED_ONE_ROUND: "not compared: a single round or run has no interval",
 }
 CHECKS = {
     "remainder_s": "differential and exposed span + interference",
     "hook_difference_s": "exposed span by hook and by logger",
 }
-"""A difference that should be nothing -> what it is between."""
+"""A difference that should be 0 -> the quantities that it compares."""
 STOPPED = {
     Stopped.TARGET_REACHED: "target reached: {known}",
-    Stopped.BUDGET_ENDED: "budget of launches ended: {known}",
-    Stopped.ONE_LAUNCH: "one launch: no interval",
+    Stopped.BUDGET_ENDED: "stopped at the limit of repeats: {known}",
+    Stopped.ONE_LAUNCH: "one run: no interval",
     Stopped.DECIDED: "the verdict is decided",
-    Stopped.SPEEDUP_KNOWN: "the speedup is known to {target:.1%}",
-    Stopped.LAUNCHES_ENDED: "budget of launches ended before the verdict was decided",
-    Stopped.HOURS_ENDED: "budget of device-hours ended before the verdict was decided",
-    Stopped.SERVES: "as many as those that are compared with it",
+    Stopped.SPEEDUP_KNOWN: "the speedup is known to within {target:.1%}",
+    Stopped.LAUNCHES_ENDED: "stopped at the limit of repeats before the verdict was decided",
+    Stopped.HOURS_ENDED: "stopped at the limit of device-hours before the verdict was decided",
+    Stopped.SERVES: "as many runs as the points that are compared with it",
 }
 
 
 def apart(row: Row) -> str:
-    """Of a point whose launches were not all made together with those of its base case; '' where they were."""
+    """A note if runs of a point and of its baseline were not always close together; '' if they were."""
     count, compared = int(row["repeats_apart"]), int(row["repeats_compared"])
     if not count:
         return ""
     ways = {how: int(row[column]) for column, how in APART.items() if row[column]}
     said = ", ".join(how if repeats == count else f"{how} ({repeats})" for how, repeats in ways.items())
-    whose = "the launches of this point and of its base case ran"
+    whose = "the runs of this point and of its baseline were"
     return f"in {{repeats_apart}} of {compared} repeats {whose} {said}; drift between them does not cancel"
 
 
 def failure_word(row: Row) -> str:
-    """The word for a row of the summary without a single good launch, or ''."""
+    """The word for a row of the summary without a good run, or ''."""
     return "" if row["launches_ok"] else outcome_words(ends(row))
 
 
 def outcome_words(found: Iterable[str]) -> str:
-    """'OOM / timeout': what stands in the place of a number."""
+    """'OOM / timeout': printed instead of a number."""
     return " / ".join(OUTCOME_WORDS.get(word, word) for word in found)
 
 
 def methods(row: Row) -> str:
-    """What methods of measuring communication say of each other; '' where nothing was probed."""
+    """Whether the methods of measuring communication agree; '' if nothing was probed."""
     if row["methods"] != Methods.DISAGREE:
         return METHODS[row["methods"]]
     found = {name: Interval.of(row, column) for column, name in CHECKS.items()}
@@ -132,9 +132,9 @@ def _ms(interval: Interval) -> str:
 
 
 def stopped(row: Row) -> str:
-    """Why the point has as many launches as it has; '' without a launch."""
+    """Why no more runs of the point were made; '' without a run."""
     if row["stopped_because"] not in STOPPED:
         return ""
     width, target, launches = row["half_width"], row["half_width_target"], int(row["launches_ok"])
-    known = f"half-width {width:.1%} of the step time after {launches} launches, target {target:.1%}"
+    known = f"step time known to within {width:.1%} after {launches} runs (target {target:.1%})"
     return STOPPED[row["stopped_because"]].format(known=known, target=target)

@@ -1,4 +1,4 @@
-"""What documents say of advice that was tried."""
+"""Texts about advice that was tried."""
 
 from scalestudy.registry.codes import AccuracyKept, Tried
 from scalestudy.verify.model import Place
@@ -11,25 +11,25 @@ VERDICTS = {
 }
 KEPT = {
     AccuracyKept.EQUIVALENT: "Accuracy is kept",
-    AccuracyKept.LOWER: "Accuracy is lower after it",
-    AccuracyKept.HIGHER: "Accuracy is higher after it",
-    AccuracyKept.NOT_SHOWN: "Accuracy is not shown to be kept",
+    AccuracyKept.LOWER: "Accuracy is lower with the change",
+    AccuracyKept.HIGHER: "Accuracy is higher with the change",
+    AccuracyKept.NOT_SHOWN: "The comparison of accuracy is inconclusive",
 }
-"""By what launches of both sides in the same repeats show."""
+"""By the comparison of runs of both sides in the same repeats."""
 NOT_MEASURED = "Accuracy was not measured"
-NOT_COMPARED = "Accuracy was not compared: no repeat has it both before and after"
+NOT_COMPARED = "Accuracy was not compared: no repeat has it both before and after the change"
 ONE_LAUNCH = {
     (
         "before",
         "after",
-    ): "One launch before and one after the advice came to their end: their values have no limits.",
-    ("before",): "One launch before the advice came to its end: its values have no limits.",
-    ("after",): "One launch after the advice came to its end: its values have no limits.",
+    ): "Only one run before and one run after the change completed, so their values have no limits.",
+    ("before",): "Only one run before the change completed, so its values have no limits.",
+    ("after",): "Only one run after the change completed, so its values have no limits.",
 }
-"""By the sides that have a single launch."""
+"""By the sides that have a single run."""
 IS_BASE = {
-    "before": "Before the advice it is the base case, whose speedup is 1 by definition.",
-    "after": "After the advice it is the base case, whose speedup is 1 by definition.",
+    "before": "The point before the change is the baseline, whose speedup is 1 by definition.",
+    "after": "The point after the change is the baseline, whose speedup is 1 by definition.",
 }
 QUANTITIES = {
     "step_time_ms": ("step time", "ms"),
@@ -39,8 +39,8 @@ QUANTITIES = {
     "time_to_accuracy_s": ("time to {target}", "s"),
     "accuracy_percent": ("accuracy", "%"),
 }
-"""Printed name of a quantity -> what it is called, and its unit. target: the accuracy that is to be reached."""
-BROUGHT = "It brought {gain} times the throughput"
+"""Key of a quantity -> its name and its unit. target: the target accuracy."""
+BROUGHT = "It gave {gain} times the throughput"
 PREDICTED = "{predicted.gain} was predicted"
 NOT_PREDICTED = "nothing was predicted"
 
@@ -51,7 +51,7 @@ def where(at: Place) -> str:
 
 
 def place(at: Place) -> str:
-    """'digits-mlp, ddp strong, 1x2': where there is little room."""
+    """'digits-mlp, ddp strong, 1x2': for places with little room."""
     return f"{at.workload}, {at.variant} {at.scaling}, {_scale(at)}"
 
 
@@ -60,6 +60,6 @@ def _scale(at: Place) -> str:
 
 
 def quantity(name: str, target: float | None) -> tuple[str, str]:
-    """(what a quantity is called, its unit). target: the accuracy that is to be reached, if any."""
+    """(name of a quantity, its unit). target: the target accuracy, if any."""
     words, unit = QUANTITIES[name]
     return words.format(target="accuracy" if target is None else f"{target:.0%}"), unit

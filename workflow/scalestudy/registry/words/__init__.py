@@ -1,1 +1,1 @@
-"""Columns and codes in words: pure functions of a row's values, for findings and documents alike."""
+"""Texts for columns and codes: pure functions of a row's values, used by findings and documents."""

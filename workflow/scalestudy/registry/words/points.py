@@ -1,4 +1,4 @@
-"""Texts about a point, for findings and documents alike; `row` is from comprehensive_summary.csv."""
+"""Texts about a point for findings and documents; `row` is a row of comprehensive_summary.csv."""
 
 import json
 from collections.abc import Mapping
@@ -13,26 +13,26 @@ BASES = {
 }
 """Description of a baseline, by the wrapper of its model."""
 WORDS = {"too_short": "ok but too short"}
-"""Words for ends of a run that differ from the column's name."""
+"""Words for the outcome of a run that differ from the name of its column."""
 
 
 def ends(row: Row) -> dict[str, int]:
-    """Returns the number of runs by the word for their end; ends without runs are left out."""
+    """Number of runs by the word for their outcome, without outcomes that did not occur."""
     return {WORDS.get(end, end): int(row[f"launches_{end}"]) for end in LAUNCH_ENDS if row[f"launches_{end}"]}
 
 
 def outcomes(row: Row) -> str:
-    """Returns '3 ok', or '2 ok, 1 oom'; every run is included."""
+    """'3 ok', or '2 ok, 1 oom': covers every run."""
     return counted_ends(ends(row))
 
 
 def counted_ends(found: Mapping[str, int]) -> str:
-    """Returns the same text from the number of runs by the word for their end."""
+    """The same, from numbers of runs by the word for their outcome."""
     return ", ".join(f"{count} {word}" for word, count in found.items())
 
 
 def steadiness(row: Row) -> str:
-    """Returns 'two modes: 3 ms and 6 ms (40% of the steps)'; '' if the steps are steady or there are none."""
+    """'two modes: 3 ms and 6 ms (40% of the steps)'; '' if the steps are steady, or there are no steps."""
     if row["steadiness"] == Steadiness.LEVEL_CHANGE:
         steps = int(row["level_changed_after_steps"])
         return f"no steady state: the step time changed by {row['level_change']:+.0%} after {steps} steady steps"
@@ -43,7 +43,7 @@ def steadiness(row: Row) -> str:
 
 
 def unsteady(row: Row) -> str:
-    """Returns the number of unsteady runs, and the deviation in the first of them; '' if all are steady."""
+    """The number of unsteady runs, and what was observed in the first of them; '' if all are steady."""
     if not row["launches_unsteady"]:
         return ""
     return f"{int(row['launches_unsteady'])} of {int(row['launches_ok'])} runs: {steadiness(row)}"
@@ -53,60 +53,60 @@ SPOILED = {
     Spoiled.OTHER_LOAD: "under other load on the host",
     Spoiled.STOLEN_TIME: "while a hypervisor took CPU time away",
     Spoiled.THROTTLED: "with throttled clocks",
-    Spoiled.SWAPPED: "while the host was swapping",
-    Spoiled.CLOCK_SET: "while the system clock was changed",
-    Spoiled.SHARED_GPU: "on a GPU shared with other processes",
+    Spoiled.SWAPPED: "while the host swapped",
+    Spoiled.CLOCK_SET: "while the clock was set",
+    Spoiled.SHARED_GPU: "on a GPU shared with others",
 }
-"""Circumstances of a disturbed run, by code; they follow the word 'measured'."""
+"""How a disturbed run was measured, by code."""
 
 
 def spoiled_by(codes: object) -> str:
-    """Returns 'under other load on the host or with throttled clocks' from codes separated by blanks."""
+    """'under other load on the host or with throttled clocks', from codes separated by blanks."""
     known = [SPOILED[Spoiled(code)] for code in str(codes).split() if code in SPOILED]
     return " or ".join(known) or SPOILED[Spoiled.OTHER_LOAD]
 
 
 def counted(row: Row, name: str) -> int:
-    """Returns a count of a row; 0 if a table of an earlier release lacks the column."""
+    """A count of a row; 0 if a table of an earlier release lacks the column."""
     found = row.get(name, 0)
     return 0 if found != found else int(found)
 
 
 def spoiled(row: Row) -> str:
-    """Returns '3 of 6 repeats were measured under other load on the host and are left out'; '' if there are none.
+    """'3 of 6 repeats were measured under other load on the host and are left out'; '' if none was disturbed.
 
-    For a point without a comparison it counts runs instead of repeats.
+    For a single process, runs are counted instead of repeats.
     """
     count, word = counted(row, "repeats_spoiled"), "repeats"
     of_all = count + counted(row, "repeats_clean")
     if row["world_size"] == 1:
-        count, of_all, word = counted(row, "launches_spoiled"), int(row["launches_ok"]), "launches"
+        count, of_all, word = counted(row, "launches_spoiled"), int(row["launches_ok"]), "runs"
     if not count:
         return ""
     was, counts = ("was", "counts") if count == 1 else ("were", "count")
     left_out = f"{'is' if count == 1 else 'are'} left out"
-    few = ", since too few others are left" if of_all - count < 2 else ""
+    few = ", since too few others remain" if of_all - count < 2 else ""
     end = left_out if row["spoiled_left_out"] else f"still {counts}{few}"
     return f"{count} of {of_all} {word} {was} measured {spoiled_by(row['spoiled_by'])} and {end}"
 
 
 def memory_growth(row: Row) -> str:
-    """Returns the growth of the first run whose memory grows; '' if no memory grows."""
+    """The growth of memory in the first run that has one; '' if no run has one."""
     if not row["launches_growing"]:
         return ""
     slope, low, high = (row[f"memory_growth_gib_per_1000_steps{end}"] for end in ("", "_low", "_high"))
     rank = f"{row['memory_growth_kind']} memory of rank {int(row['memory_growth_rank'])}"
-    return f"{rank} grows by {slope:.2g} GiB [{low:.2g}, {high:.2g}] in 1000 steps"
+    return f"{rank} grows by {slope:.2g} GiB [{low:.2g}, {high:.2g}] per 1000 steps"
 
 
 def numa_ranks(row: Row) -> str:
-    """Returns 'rank 0, 3', the ranks with cores on several NUMA nodes; '' if there are none."""
+    """'rank 0, 3': the ranks with cores on several NUMA nodes; empty if there are none."""
     ranks = json.loads(row["numa_ranks"])
     return f"rank {', '.join(map(str, ranks))}" if ranks else ""
 
 
 def far_ranks(row: Row) -> str:
-    """Returns 'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; '' if there are none.
+    """'rank 3 on GPU 3 runs on socket 0, its GPU is attached to socket 1; ...'; empty if there are none.
 
     Tables of earlier releases lack the column.
     """
