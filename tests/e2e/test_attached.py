@@ -255,7 +255,7 @@ def test_the_recorder_does_nothing_outside_a_study() -> None:
         pass
     rec.epoch(validation_accuracy=0.5)
     rec.metric("loss", 1.0)
-    wrong = r"'forwards' is no part of a step; there are data, h2d, forward"
+    wrong = r"'forwards' is not a part of a step; the parts are data, h2d, forward"
     with pytest.raises(ValueError, match=wrong), rec.part("forwards"):
         pass
     with pytest.raises(ValueError, match="'accuracy' is not known"):

@@ -164,7 +164,7 @@ def test_a_fault_at_a_moment(cell: Cell, results: Path, tmp_path: Path) -> None:
         attempts = read_observation(launch.run).record.environment.get("earlier_attempts", [])
         assert len(attempts) == (cell.fault == signal.SIGKILL)
     else:
-        assert ": kept, it was measured before" in said
+        assert ": kept, already measured" in said
         assert record.read_bytes() == first
     assert launch.left_over() == []
     assert {path: path.read_bytes() for path in before} == before, "no finished run is changed"

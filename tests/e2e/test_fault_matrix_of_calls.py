@@ -144,7 +144,7 @@ def test_one_launch_called_twice_is_made_once(checkout: Checkout, tmp_path: Path
     said = sorted((tmp_path / f"{at}.txt").read_text() for at in range(2))
     assert sum(f"{run}: measured: ok" in text for text in said) == 1
     assert sum("waiting: the run is under way" in text for text in said) == 1
-    assert sum(f"{run}: kept, it was measured before" in text for text in said) == 1
+    assert sum(f"{run}: kept, already measured" in text for text in said) == 1
 
 
 @fault(

@@ -209,7 +209,7 @@ def test_a_fault_of_a_script(
     assert (record.outcome, reason in record.reason) == (outcome, True), (record.reason, record.log_tail)
     content = (run / "run.json").read_bytes()
     said = call(spec, tmp_path, temporary, 5).communicate(timeout=SOON_S)[0]
-    assert ": kept, it was measured before" in said
+    assert ": kept, already measured" in said
     assert (run / "run.json").read_bytes() == content
     assert read_observation(run).record == record, "no rank wrote into it"
     left = [path.name for path in temporary.iterdir() if not path.name.startswith("torchinductor_")]

@@ -22,7 +22,7 @@ def measured_once(launch: Launch) -> None:
     checksum = launch.submitting.results / "runs" / launch.run_id / "run.json"
     before = checksum.read_bytes()
     said = launch.submitting.run("scalestudy", "stage", "train", "--run", launch.run_id).stdout
-    assert "kept, it was measured before" in said
+    assert "kept, already measured" in said
     assert checksum.read_bytes() == before
 
 
@@ -74,6 +74,8 @@ def test_a_requeued_job_measures_the_run_again(submitting: Submitting) -> None:
     submitting.cluster.run("scontrol", "requeue", job)
     wait_for(lambda: f"{job} PENDING" in submitting.cluster.jobs(), seconds=120)
     submitting.cluster.run("scontrol", "update", f"jobid={job}", "StartTime=now")
+    # The queue is empty for a moment before the job begins again.
+    wait_for(lambda: {"ok"} == {record.outcome for record in submitting.records().values()}, seconds=120)
     launch.end()
     assert launch.record().environment["earlier_attempts"]
     measured_once(launch)
