@@ -68,7 +68,7 @@ CELLS = {
     ("jumps an hour ahead", "probe"): HOUR_S,
     ("jumps an hour back", "writing"): -HOUR_S,
 }
-SAID = {"block": "ok; the launch is marked, since its clock moved"}
+SAID = {"block": "ok; the run is marked as disturbed, since its clock jumped"}
 
 
 @pytest.fixture(scope="module")
@@ -92,10 +92,10 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
             moment,
             id=f"{how}-{moment}".replace(" ", "-"),
             marks=pytest.mark.fault(
-                fault=f"the clock of the day {how}",
+                fault=f"the wall clock {how}",
                 moment=moment,
                 outcome=SAID.get(moment, "ok"),
-                kept="the whole run",
+                kept="the complete run",
                 next_call="keeps the record and measures nothing",
             ),
         )

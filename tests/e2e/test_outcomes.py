@@ -49,10 +49,10 @@ def train(checkout: Checkout, study: dict[str, Any], world_size: int) -> RunReco
 
 @pytest.mark.slow
 @pytest.mark.fault(
-    fault="a loss that is no number",
+    fault="a loss that is not a number",
     moment="block",
     outcome="diverged",
-    kept="a record with the step and the rank, and what was measured",
+    kept="a record with the step and the rank, and the measurements so far",
     next_call="keeps the record and measures nothing",
 )
 def test_a_loss_that_is_no_number_is_diverged_and_the_study_still_ends_in_a_report(checkout: Checkout) -> None:
