@@ -32,7 +32,7 @@ class Lines:
             for line in lines:
                 self._stream.write(f"{line}\n")
             self._stream.flush()
-        except OSError:
+        except (OSError, ValueError):  # a pipe or file that was closed
             pass
 
     def close(self) -> None:

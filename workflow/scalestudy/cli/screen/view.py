@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from threading import Lock
+from typing import TextIO
 
 from scalestudy.cli.screen.events import DOCUMENTS, Job, Jobs
 from scalestudy.cli.screen.painter import Lines, Painter, Screen, is_live
@@ -24,8 +25,9 @@ MOST_CURRENT = 3
 class StudyScreen:
     """Stage, runs done of those planned, current run, step rate, time left, and verdicts as they come."""
 
-    def __init__(self, results: Path, *, summary: bool) -> None:
-        """summary: whether verdicts and files are printed at the end."""
+    def __init__(self, results: Path, *, summary: bool, stream: TextIO | None = None) -> None:
+        """summary: whether verdicts and files are printed at the end. stream: standard error where not given."""
+        stream = stream or sys.stderr
         self.begun = time.monotonic()
         self.study = WatchedStudy(results)
         self.jobs = Jobs()
@@ -33,8 +35,8 @@ class StudyScreen:
         self.failed = self._broken = False
         self._summary = summary
         self._reading = Lock()  # the screen is painted in a thread of its own
-        self.live = is_live(sys.stderr)
-        self.painter: Painter = Screen(sys.stderr, self.lines) if self.live else Lines(sys.stderr)
+        self.live = is_live(stream)
+        self.painter: Painter = Screen(stream, self.lines) if self.live else Lines(stream)
 
     def take(self, record: logging.LogRecord) -> None:
         """Take an event, and print what stays of it."""

@@ -149,7 +149,7 @@ def run_study(
     allow_shared: runs of a script may share files.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.cli.cost import cost_lines, left_lines
+    from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
@@ -171,8 +171,7 @@ def run_study(
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
         place = results_of(asked)
-        lines = [*cost_lines(planned), *left_lines(planned, place), *([] if dry_run else _progress_lines(place))]
-        print("\n".join(lines), flush=True)
+        print("\n".join(opening_lines(planned, place, cluster=profile is not None)), flush=True)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")
@@ -215,15 +214,6 @@ def screen_options(study: Study, arguments: Sequence[str], dry_run: bool, summar
         return []
     options = ["--logger", "scalestudy", "--logger-scalestudy-results", str(results_of(study))]
     return options + ["--logger-scalestudy-summary"] * summary
-
-
-def _progress_lines(results: Path) -> list[str]:
-    """Return lines that name the logs to watch while the study runs."""
-    return [
-        f"progress: each run writes a line every 30 s to its log in {results / 'logs' / 'train'};"
-        " `scalestudy plan` shows how many are measured",
-        "if this command is interrupted or killed, call it again to continue",
-    ]
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:
