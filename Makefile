@@ -20,6 +20,7 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 LOWEST := .venv-lowest
 LOWEST_INDEX ?=
+QUIETLY = $(PYTHON) workflow/quiet_command.py $(VENV)/install.log
 
 .PHONY: env report test test-all test-torch faults check bench clean-env
 
@@ -31,15 +32,19 @@ $(VENV)/ready: pyproject.toml constraints/base.txt constraints/torch.txt
 		{ echo "Python 3.11 or newer is needed; $(PYTHON) is older. Try: make PYTHON=python3.12"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
 		{ echo "$(PYTHON) lacks the venv module. On Debian and Ubuntu: apt-get install python3-venv"; exit 1; }
-	$(PYTHON) -m venv $(VENV_FLAGS) $(VENV)
-	$(if $(TORCH),$(BIN)/pip install --quiet --constraint constraints/base.txt $(TORCH))
-	$(BIN)/pip install --quiet --constraint constraints/base.txt --editable '.[study,slurm,test,tune]'
-	$(BIN)/python -m compileall -q workflow
-	touch $@
+	@$(PYTHON) -m venv $(VENV_FLAGS) $(VENV)
+	@$(if $(TORCH),$(QUIETLY) "installing PyTorch into $(VENV)" -- \
+		$(BIN)/pip install --constraint constraints/base.txt $(TORCH))
+	@$(QUIETLY) "installing scalestudy into $(VENV)" -- \
+		$(BIN)/pip install --constraint constraints/base.txt --editable '.[study,slurm,test,tune]'
+	@$(BIN)/python -m compileall -q workflow
+	@touch $@
 
+# One live screen on a terminal, a line per run elsewhere; V=1 shows the log of Snakemake instead. It ends with 1 if a
+# run failed, which to Snakemake is a result like any other.
 report: env
-	$(BIN)/snakemake --configfile $(CONFIG) --quiet host reason
-	@$(BIN)/scalestudy summary --study $(CONFIG)
+	@$(BIN)/scalestudy run --study $(CONFIG)
+	@$(BIN)/scalestudy summary --study $(CONFIG) > /dev/null
 
 # Tests that check times run alone on the host. The others run in parallel; many of them mostly wait for clusters. Folders
 # with few and long tests come first, so that no long test runs last. Each folder is named, since pytest drops an argument

@@ -96,6 +96,20 @@ def cost_lines(plan: Plan) -> list[str]:
     ]
 
 
+def opening_lines(plan: Plan, results: Path, *, cluster: bool) -> list[str]:
+    """Return what a study is about to do and how long it takes at most, in a few lines. cluster: also its jobs."""
+    widest = max(spec.world_size for spec in plan.runs.values())
+    hours = len(plan.runs) * plan.study.time_limit_min / 60
+    return [
+        f"{plan.study.name}: {launches_in_all(plan)}; at most {widest} ranks at once",
+        f"every run ends within {plan.study.time_limit_min:g} min, so all of them within {hours:.3g} hours; most"
+        " studies need far less",
+        *(cluster_lines(plan) if cluster else []),
+        *left_lines(plan, results),
+        "if this command is interrupted or killed, call it again to continue",
+    ]
+
+
 def left_lines(plan: Plan, results: Path) -> list[str]:
     """Return a line with the number of runs left and their largest device time; empty if none is measured yet."""
     left = [plan.runs[run_id] for run_id in unmeasured(results, plan.runs)]

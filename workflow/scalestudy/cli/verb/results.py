@@ -21,9 +21,6 @@ DOCUMENTS = (
     RESULTS["page"],
     RESULTS["text"],
     "tables/summary_table.tex",
-    RESULTS["numbers_tex"],
-    RESULTS["summary"],
-    "figures",
 )
 
 

@@ -4,7 +4,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, get_args
@@ -17,6 +17,7 @@ from scalestudy.cli.naming import CONFIG, find_results, find_study, home, is_che
 from scalestudy.cli.verb.results import summarise
 from scalestudy.errors import UserError
 from scalestudy.project import root
+from scalestudy.study.config.study import Study
 
 ELSEWHERE = ("--executor", "-e", "--profile")
 CHANGES = ("--config", "-C", "--configfile", "--configfiles")
@@ -148,7 +149,7 @@ def run_study(
     allow_shared: runs of a script may share files.
     """
     from scalestudy.chain.config import keep_config
-    from scalestudy.cli.cost import cost_lines, left_lines
+    from scalestudy.cli.cost import opening_lines
     from scalestudy.cli.first_run import say_what_runs
     from scalestudy.cli.own_arguments import check_arguments
     from scalestudy.cli.shared_files import has_scripts, refuse_shared_files
@@ -170,8 +171,7 @@ def run_study(
     if words.isdisjoint(CHANGES):
         planned = make_plan(asked)
         place = results_of(asked)
-        lines = [*cost_lines(planned), *left_lines(planned, place), *([] if dry_run else _progress_lines(place))]
-        print("\n".join(lines), flush=True)
+        print("\n".join(opening_lines(planned, place, cluster=profile is not None)), flush=True)
         scripts = has_scripts(planned)
         if allow_shared and not scripts:
             raise UserError("--allow-shared: only for workloads with a `command`, which this study does not have")
@@ -179,7 +179,7 @@ def run_study(
             refuse_shared_files(planned, results_of(asked))
         if not dry_run and not profile and words.isdisjoint(ELSEWHERE):
             _refuse_without_torch(results_of(asked), planned.runs)
-    line = snakemake_line(files, home(), profile)
+    line = [*snakemake_line(files, home(), profile), *screen_options(asked, arguments, dry_run, not to_the_end)]
     line += ["--dry-run"] * dry_run + ["--nocolor"] * bool(os.environ.get("NO_COLOR")) + [*arguments]
     folder = results_of(asked)
     os.chdir(home())
@@ -190,8 +190,7 @@ def run_study(
         say_what_runs(planned, results_of(asked), remember=not dry_run)
     if dry_run or not (to_the_end or scripts):
         os.execv(sys.executable, line)
-    quiet = ["--quiet", "rules", "host", "reason"] if to_the_end else []
-    status = subprocess.run([*line, *quiet]).returncode
+    status = subprocess.run(line).returncode
     if status and scripts:
         refuse_shared_files(planned, folder)
     if not to_the_end:
@@ -201,13 +200,20 @@ def run_study(
     return status or summarise(folder)
 
 
-def _progress_lines(results: Path) -> list[str]:
-    """Return lines that name the logs to watch while the study runs."""
-    return [
-        f"progress: each run writes a line every 30 s to its log in {results / 'logs' / 'train'};"
-        " `scalestudy plan` shows how many are measured",
-        "if this command is interrupted or killed, call it again to continue",
-    ]
+CHOOSING = {
+    *("--cores", "-c", "--jobs", "-j", "--until", "-U", "--force", "-f", "--forcerun", "-R", "--keep-going", "-k"),
+    *("--rerun-incomplete", "--ri", "--set-resources", "--default-resources", "--latency-wait", "-w", "--nolock"),
+}
+"""Options of Snakemake that choose what runs and where. With any other its own log is shown."""
+
+
+def screen_options(study: Study, arguments: Sequence[str], dry_run: bool, summary: bool) -> list[str]:
+    """Options that show a study on one screen (cli/screen); none with V=1, or if Snakemake's log was requested."""
+    given = {word.partition("=")[0] for word in arguments if word.startswith("-")}
+    if dry_run or os.environ.get("V", "0") != "0" or not given <= CHOOSING:
+        return []
+    options = ["--logger", "scalestudy", "--logger-scalestudy-results", str(results_of(study))]
+    return options + ["--logger-scalestudy-summary"] * summary
 
 
 def _refuse_without_torch(results: Path, runs: Iterable[str]) -> None:

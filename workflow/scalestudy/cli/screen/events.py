@@ -1,0 +1,75 @@
+"""What Snakemake reports of its jobs, as the stages of a study."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from snakemake_interface_logger_plugins.common import LogEvent
+
+STAGES: Mapping[str, str] = {
+    "plan_study": "planning",
+    "prepare_data": "preparing data",
+    "train": "measuring",
+    "decide_on_launches": "measuring",
+    "aggregate_runs": "analysing",
+    "diagnose_study": "analysing",
+    "verify": "trying the advice",
+}
+"""Rule, or the beginning of its name -> stage; all others write documents."""
+DOCUMENTS = "writing documents"
+ORDER = (*dict.fromkeys(STAGES.values()), DOCUMENTS)
+
+
+def stage_of(rule: str) -> str:
+    """The stage that a rule belongs to."""
+    return next((stage for name, stage in STAGES.items() if rule.startswith(name)), DOCUMENTS)
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of Snakemake."""
+
+    rule: str
+    wildcards: Mapping[str, str]
+    logs: tuple[str, ...]
+
+    @property
+    def run(self) -> str:
+        """The run that it measures; '' for any other job."""
+        return self.wildcards.get("run", "") if stage_of(self.rule) == "measuring" else ""
+
+
+@dataclass
+class Jobs:
+    """All jobs that were reported, by their number."""
+
+    known: dict[int, Job] = field(default_factory=dict)
+    under_way: set[int] = field(default_factory=set)
+    done: int = 0
+    total: int = 0
+
+    def saw(self, record: logging.LogRecord) -> tuple[Job | None, Job | None]:
+        """(a job that finished, a job that failed) by this record; both None for most of them."""
+        event = getattr(record, "event", None)
+        if event == LogEvent.JOB_INFO:
+            wildcards = {str(name): str(value) for name, value in dict(record.wildcards or {}).items()}  # type: ignore[attr-defined]
+            job = Job(record.rule_name, wildcards, tuple(record.log or ()))  # type: ignore[attr-defined]
+            self.known[record.jobid] = job  # type: ignore[attr-defined]
+            self.under_way.add(record.jobid)  # type: ignore[attr-defined]
+        elif event == LogEvent.PROGRESS:
+            self.done, self.total = record.done, record.total  # type: ignore[attr-defined]
+        elif event == LogEvent.JOB_FINISHED:
+            self.under_way.discard(record.job_id)  # type: ignore[attr-defined]
+            return self.known.get(record.job_id), None  # type: ignore[attr-defined]
+        elif event == LogEvent.JOB_ERROR:
+            self.under_way.discard(record.jobid)  # type: ignore[attr-defined]
+            return None, Job(record.rule_name, {}, tuple(record.log or ()))  # type: ignore[attr-defined]
+        return None, None
+
+    @property
+    def stage(self) -> str:
+        """The earliest stage of which a job is under way."""
+        stages = {stage_of(self.known[number].rule) for number in self.under_way if number in self.known}
+        return next((stage for stage in ORDER if stage in stages), "")
