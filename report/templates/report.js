@@ -91,7 +91,6 @@
     if (!link) return;
     if (link.title) sayKey(link);
     setTimeout(reveal); // also if the address does not change
-
   });
   addEventListener("hashchange", reveal);
   reveal();
