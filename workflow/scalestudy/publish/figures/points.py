@@ -116,9 +116,8 @@ def draw_points(axes: Axes, rows: pd.DataFrame, panel: Panel) -> None:
             place = places.index(mine[panel.beside].iloc[0]) - (len(places) - 1) / 2
             shift_in = place * min(APART_PT, WIDEST_PT / len(places)) / 72
             look["transform"] = axes.transData + ScaledTranslation(shift_in, 0, axes.figure.dpi_scale_trans)
-            for length, sign in zip(
-                look["yerr"], (-1, 1), strict=True
-            ):  # shifted points do not extend the limits by themselves
+            # Shifted points do not extend the limits by themselves.
+            for length, sign in zip(look["yerr"], (-1, 1), strict=True):
                 axes.update_datalim(np.column_stack([good["x"], good["y"] + sign * length]))
         axes.errorbar(good["x"], good["y"], label=mine["legend"].iloc[0] or "_", **look)
     above: dict[str, Any] = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center", "fontsize": 7}

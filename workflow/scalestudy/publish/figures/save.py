@@ -39,9 +39,7 @@ def save_figure(drawn: Drawn, path: Path) -> list[Path]:
     content: dict[str, bytes] = {}
     # After each format, matplotlib restores the previous layout engine, or without one that of its settings.
     with mpl.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-        figure.set_layout_engine(
-            None
-        )  # None, because "none" is an engine that draws everything and then does nothing
+        figure.set_layout_engine(None)  # not "none", an engine for which everything is drawn in vain
         for suffix in FORMATS:
             buffer = io.BytesIO()
             more: dict[str, Any] = {"pil_kwargs": {"compress_level": PNG_LEVEL}} if suffix == "png" else {}

@@ -35,7 +35,7 @@ def _step_parts(plan: Plan, workload: str, frames: Frames) -> pd.DataFrame:
     """Milliseconds of each part. Where communication was probed, the backward pass is split into its two parts."""
     points = _points(frames, workload)
     times_ms = {name: [_ms(point, part) for point in points] for part, (name, _) in PARTS.items()}
-    return _bar_rows(points, {name: mine for name, mine in times_ms.items() if any(mine)}, "Step time (ms)")
+    return _bar_rows(points, {name: mine for name, mine in times_ms.items() if any(mine)}, "Time per step (ms)")
 
 
 def _ms(row: Row, part: str) -> float:

@@ -59,7 +59,7 @@ def _continuing(points: pd.DataFrame, foretold: pd.DataFrame, column: str) -> pd
     good = points[points[column].notna()]
     last = good.tail(1)
     same = foretold.merge(last[["variant", "scaling"]], on=["variant", "scaling"])
-    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # such a series has its own forecasts
+    if points[points["world_size"] > 1]["nodes"].nunique() == 1:  # the series has its own forecasts
         same = same[(same["nodes"] > 1) == (last["nodes"] > 1).any()]
     return same[same["world_size"] > good["world_size"].min()]
 
