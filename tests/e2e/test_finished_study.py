@@ -141,7 +141,7 @@ def test_page_holds_everything_and_asks_for_nothing(results: Path, page: Page) -
 
 def test_documents_for_latex_say_what_reproduces_them(results: Path) -> None:
     artifact = (results / "artifact_description.tex").read_text(encoding="utf-8")
-    assert "4 launches, started" in artifact
+    assert "4 runs, started" in artifact
     assert ".venv/bin/snakemake\\par" in artifact, "the default study needs no file named"
     for document in ("report", "proposal"):
         assert "\\placefigure{figures/first_speedup_efficiency.pdf}" in (results / f"{document}.tex").read_text()

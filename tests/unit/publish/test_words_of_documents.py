@@ -94,7 +94,8 @@ def test_laws_are_told_by_weight_and_each_weight_has_its_key() -> None:
     [
         (
             "laws_alike",
-            "two sizes cannot distinguish between linear, 1-1/n and constant growth; the interval covers all of these",
+            "two sizes cannot distinguish between linear, 1-1/n and constant growth; the interval covers all of"
+            " these",
         ),
         ("as_measured", "step time linear in the batch, overhead as measured"),
         ("bucket_pipeline", "step time linear in the batch, overhead from the model of the bucket pipeline"),

@@ -160,7 +160,7 @@ def communication_view(numbers: NumbersFile, point: str) -> list[dict[str, Any]]
     for quantity, name, how in COMMUNICATION:
         number = numbers.number(f"{point}.{quantity}")
         if number:
-            nothing = "no significant difference from zero" if number.low <= 0 <= number.high else ""
+            nothing = "interval includes 0" if number.low <= 0 <= number.high else ""
             lines.append({"name": name, "quantity": quantity, "ms": number.shown, "how": how, "nothing": nothing})
     return lines
 
