@@ -106,7 +106,7 @@ def test_text_report_is_readable_at_80_columns(results: Path) -> None:
     assert max(map(len, text.splitlines())) <= 80
     assert text.isascii()
     assert "One launch of each point, so there are no intervals." in text
-    assert "Wall time of the launches: " in text
+    assert "Total wall time of the runs: " in text
     for section in (
         "SUMMARY",
         "MEASUREMENTS",
